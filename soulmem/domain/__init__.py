@@ -1,0 +1,1 @@
+"""What a memory is: values, valid by construction. Standard library only."""

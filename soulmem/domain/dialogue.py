@@ -1,0 +1,97 @@
+"""What a chat is: messages in order, each a slot with one version of text, and where a branch forked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from soulmem.domain.ids import ChatId, SlotId, SoulId
+
+
+class Role(str, Enum):
+    """Who speaks."""
+
+    USER = "user"
+    CHARACTER = "character"
+    NARRATOR = "narrator"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One version of one slot, as the chat shows it now."""
+
+    slot: SlotId
+    hash: str  # first 16 hex digits of SHA-256 of the text
+    role: Role
+    speaker: str
+    text: str
+    sent_at: datetime | None = None  # aware
+    story_at: datetime | None = None  # aware; the story's own calendar
+    hidden: bool = False
+    swipe: int = 0
+    present: tuple[SoulId, ...] | None = None  # None: all souls of the chat
+
+    @property
+    def version(self) -> Version:
+        return Version(self.slot, self.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A text at a place: the unit of evidence."""
+
+    slot: SlotId
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where a branch left its parent: `slot` is the last message both share."""
+
+    chat: ChatId
+    slot: SlotId
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A sudden loss that waits for the user's word: these slots are hidden from recall, and nothing is removed."""
+
+    vanished: frozenset[SlotId]
+
+
+class ChatState(str, Enum):
+    """Whether a chat is in use or in the bin."""
+
+    ACTIVE = "active"
+    BIN = "bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat without its messages."""
+
+    id: ChatId
+    souls: tuple[SoulId, ...]
+    title: str = ""
+    persona: str = ""
+    parent: Fork | None = None
+    settled_tail: Version | None = None  # the last message, when it counts as settled though nothing follows it
+    tail_since: datetime | None = None  # aware; when the last message took its present text
+    hold: Hold | None = None
+    state: ChatState = ChatState.ACTIVE
+    created: datetime | None = None  # aware
+
+
+def text_hash(text: str) -> str:
+    """First 16 hex digits of SHA-256 of the UTF-8 text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def digest(messages: Iterable[Message]) -> str:
+    """SHA-256 hex of the lines `slot:hash:hidden(0|1)` of the messages, in order."""
+    lines = "".join(f"{m.slot}:{m.hash}:{'1' if m.hidden else '0'}\n" for m in messages)
+    return hashlib.sha256(lines.encode()).hexdigest()

@@ -1,0 +1,48 @@
+"""How things are named: typed ids, the rule for ids given by a client, and new sortable ids."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from typing import NewType
+
+from soulmem.domain.errors import Unprocessable
+
+Owner = NewType("Owner", str)  # the user whose souls these are; "default-user" on a one-person install
+SoulId = NewType("SoulId", str)
+ChatId = NewType("ChatId", str)
+SlotId = NewType("SlotId", str)  # a message's place, whatever text it holds
+MemoryId = NewType("MemoryId", str)
+
+DEFAULT_OWNER = Owner("default-user")
+ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}\Z"
+_ID = re.compile(ID_PATTERN)
+_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def check_id(value: str, field: str) -> str:
+    """`value`, or Unprocessable when it is not 1..64 of A-Z a-z 0-9 _ -."""
+    if not _ID.match(value):
+        raise Unprocessable(f"{value[:80]!r} is no id: use 1 to 64 of A-Z a-z 0-9 _ -", field=field)
+    return value
+
+
+def new_id(prefix: str) -> str:
+    """A fresh id that sorts by time of birth: prefix, 48 bits of milliseconds, 60 random bits."""
+    return f"{prefix}{_encode(time.time_ns() // 1_000_000, 10)}{_encode(secrets.randbits(60), 12)}"
+
+
+def derived_id(prefix: str, *parts: str) -> str:
+    """The id that the same parts always give: 130 bits of SHA-256."""
+    seed = hashlib.sha256("\x1f".join(parts).encode()).digest()
+    return prefix + _encode(int.from_bytes(seed[:17], "big") >> 6, 26)
+
+
+def _encode(number: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        digits.append(_BASE32[number & 31])
+        number >>= 5
+    return "".join(reversed(digits))

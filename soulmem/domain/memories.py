@@ -1,0 +1,88 @@
+"""What is remembered: one memory with its kind, text, protection, provenance and reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+
+from soulmem.domain.dialogue import Version
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
+from soulmem.domain.situation import ConceptDetail, Situation
+
+
+class MemoryKind(str, Enum):
+    """What sort of thing a memory is."""
+
+    EPISODE = "episode"
+    ABSTRACT_EPISODE = "abstract_episode"
+    CONCEPT = "concept"
+    TRIGGER = "trigger"
+    ACTION = "action"
+    NOTE = "note"
+
+
+class Origin(str, Enum):
+    """Who made it. What a user made or reworded never cascades."""
+
+    CHAT = "chat"
+    USER = "user"
+
+
+class Timelines(str, Enum):
+    """Where it is known: in the lineage it belongs to, or everywhere."""
+
+    THIS = "this"
+    ALL = "all"
+
+
+class MemoryState(str, Enum):
+    """Whether it is in use, in the bin, or waits to be rebuilt."""
+
+    ACTIVE = "active"
+    BIN = "bin"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message's place in a chat."""
+
+    chat: ChatId
+    slot: SlotId
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One node of a soul's graph."""
+
+    id: MemoryId
+    soul: SoulId
+    kind: MemoryKind
+    text: str
+    origin: Origin
+    created: datetime  # aware
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5  # 0..1
+    permanent: bool = False
+    locked: bool = False
+    timelines: Timelines = Timelines.ALL
+    state: MemoryState = MemoryState.ACTIVE
+    revision: int = 1
+    evidence: tuple[tuple[Version, ...], ...] = ()  # each set alone is enough to know it
+    place: Place | None = None  # where a user-made memory of one timeline belongs
+    situation: Situation = field(default_factory=Situation)
+    concept: ConceptDetail | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise Unprocessable("a memory needs a text", field="text")
+        if not 0.0 <= self.importance <= 1.0:
+            raise Unprocessable(f"importance {self.importance} is outside 0..1", field="importance")
+
+    @property
+    def happened(self) -> datetime:
+        """When it took place: the start of its time span, else when it was made."""
+        span = self.situation.time_span
+        return (span.start or span.end or self.created) if span else self.created

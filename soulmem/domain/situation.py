@@ -1,0 +1,85 @@
+"""The context of an episode: when, where, who, with which feelings and impressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from soulmem.domain.errors import Unprocessable
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """When something happened on the wall clock, both ends included; `story` is the story's own words for it."""
+
+    start: datetime | None = None  # aware
+    end: datetime | None = None  # aware, not before start
+    story: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.start and self.end and self.end < self.start:
+            raise Unprocessable(
+                f"the time span ends at {self.end.isoformat()}, before it starts at {self.start.isoformat()}",
+                field="fields.time_span.to",
+            )
+
+
+class ParticipantKind(str, Enum):
+    """What a participant is to the soul."""
+
+    SELF = "self"
+    OTHER = "other"
+    OBJECT = "object"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Someone or something that took part."""
+
+    name: str
+    kind: ParticipantKind = ParticipantKind.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Emotion:
+    """A feeling of the soul's own."""
+
+    label: str
+    intensity: float  # 0..1
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.intensity <= 1.0:
+            raise Unprocessable(
+                f"intensity {self.intensity} of {self.label!r} is outside 0..1", field="fields.emotions"
+            )
+
+
+class ConceptType(str, Enum):
+    """What a concept stands for."""
+
+    ENTITY = "entity"
+    ABSTRACT = "abstract"
+    TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The fields of an episode; all empty when nothing is known."""
+
+    time_span: TimeSpan | None = None
+    location: str | None = None
+    participants: tuple[Participant, ...] = ()
+    emotions: tuple[Emotion, ...] = ()
+    sensations: tuple[str, ...] = ()
+    situation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptDetail:
+    """The fields of a concept."""
+
+    concept_type: ConceptType = ConceptType.ENTITY
+    aliases: tuple[str, ...] = ()
+    description: str | None = None

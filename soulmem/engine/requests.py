@@ -1,0 +1,198 @@
+"""What can be asked of the engine, as values: the doors (HTTP, CLI) build them, the engine trusts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+
+from soulmem.domain.dialogue import Fork, Role
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
+from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
+from soulmem.domain.situation import ConceptDetail, Emotion, Situation
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message as a client lists it; `text` is None while the client thinks it is known."""
+
+    slot: SlotId
+    hash: str
+    role: Role
+    speaker: str = ""
+    sent_at: datetime | None = None
+    story_at: datetime | None = None
+    hidden: bool = False
+    swipe: int = 0
+    present: tuple[SoulId, ...] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The first `count` messages are as last synced, which `digest` proves."""
+
+    count: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRequest:
+    """A chat as its client shows it now."""
+
+    chat: ChatId
+    souls: tuple[SoulId, ...]
+    messages: Sequence[SentMessage]
+    title: str = ""
+    persona: str = ""
+    parent: Fork | None = None
+    base: Base | None = None
+    confirm_removal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SyncAnswer:
+    """What a sync did. With `needs_text` nothing was applied; `held` counts messages whose loss waits for a word."""
+
+    needs_text: tuple[SlotId, ...] = ()
+    applied: bool = True
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    held: int | None = None
+
+
+class Activity(str, Enum):
+    """What the client of a chat is doing."""
+
+    GENERATING = "generating"
+    TYPING = "typing"
+    IDLE = "idle"
+    CLOSED = "closed"
+
+
+class RecallType(str, Enum):
+    """Why a generation is about to start."""
+
+    NORMAL = "normal"
+    SWIPE = "swipe"
+    REGENERATE = "regenerate"
+    CONTINUE = "continue"
+    IMPERSONATE = "impersonate"
+    QUIET = "quiet"
+
+
+class RecallMode(str, Enum):
+    """Which grade of recall is wanted; `auto` chooses."""
+
+    AUTO = "auto"
+    BASELINE = "baseline"
+    EXPAND = "expand"
+    WALK = "walk"
+    SPREAD = "spread"
+    STEADY = "steady"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """From inclusive, to exclusive; an open end is None."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """A question to a soul. None for a budget means the soul's or the sidecar's own setting."""
+
+    soul: SoulId
+    chat: ChatId | None = None
+    slot: SlotId | None = None
+    swipe: int | None = None
+    query: str | None = None  # None: the chat's last messages
+    intent: str | None = None
+    type: RecallType = RecallType.NORMAL
+    budget_tokens: int | None = None
+    max_items: int | None = None  # 1..50
+    context_from: SlotId | None = None
+    time_budget_ms: int | None = None
+    mode: RecallMode = RecallMode.AUTO
+    time_range: TimeRange | None = None
+    mood: Emotion | None = None
+    tags: tuple[str, ...] = ()
+    reserve_window: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewEdge:
+    """An edge of a memory about to be made: to `to`, or from `source` when given."""
+
+    kind: EdgeKind
+    to: MemoryId | None = None
+    source: MemoryId | None = None
+    strength: float = 0.5
+    verb: str | None = None
+    confidence: float = 1.0
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory made by the user's hand."""
+
+    soul: SoulId
+    kind: MemoryKind
+    text: str
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    permanent: bool = False
+    locked: bool = False
+    timelines: Timelines = Timelines.ALL
+    chat: ChatId | None = None
+    slot: SlotId | None = None
+    situation: Situation = field(default_factory=Situation)
+    concept: ConceptDetail | None = None
+    edges: tuple[NewEdge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPatch:
+    """What to change of a memory; None leaves a field alone."""
+
+    text: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    permanent: bool | None = None
+    locked: bool | None = None
+    timelines: Timelines | None = None
+    chat: ChatId | None = None
+    slot: SlotId | None = None
+    situation: Situation | None = None
+    concept: ConceptDetail | None = None
+    edges: tuple[NewEdge, ...] | None = None  # added to what is there
+    revision: int | None = None
+
+
+class TagMatch(str, Enum):
+    """How a tag or a word is looked for."""
+
+    LADDER = "ladder"
+    EXACT = "exact"
+    PARTIAL = "partial"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Which memories to list; `limit` 1..1000."""
+
+    soul: SoulId
+    kind: MemoryKind | None = None
+    q: str | None = None
+    tag: str | None = None
+    match: TagMatch = TagMatch.LADDER
+    permanent: bool | None = None
+    state: MemoryState = MemoryState.ACTIVE
+    limit: int = 100
+    cursor: str | None = None

@@ -1,0 +1,1 @@
+"""Protocols to the outside, with their promises."""

@@ -1,0 +1,122 @@
+"""What the engine asks of a database: whole changes in, whole souls and chats out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from soulmem.domain.dialogue import Chat, Message
+from soulmem.domain.edges import Edge
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory
+from soulmem.domain.soul import Soul
+
+RANK_GAP = 1 << 20  # between neighbours of a fresh chat: twenty insertions fit before a renumbering
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMessage:
+    """A message and its sort key within the chat: ascending, unique, any integers below 2^53."""
+
+    rank: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class ChatChange:
+    """The new head of a chat, the messages written anew and the slots that went."""
+
+    chat: Chat
+    put: Sequence[RankedMessage] = ()
+    drop: Collection[SlotId] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of one owner's world. It is stored as a whole or not at all."""
+
+    owner: Owner
+    souls: Sequence[Soul] = ()
+    chats: Sequence[ChatChange] = ()
+    put_memories: Sequence[Memory] = ()
+    drop_memories: Collection[MemoryId] = ()  # their edges go with them
+    put_edges: Sequence[Edge] = ()
+    drop_edges: Collection[str] = ()  # edge ids
+
+    def __bool__(self) -> bool:
+        return any((self.souls, self.chats, self.put_memories, self.drop_memories, self.put_edges, self.drop_edges))
+
+
+@dataclass(frozen=True, slots=True)
+class SoulGraph:
+    """Everything stored of one soul's graph, in no particular order, bin included."""
+
+    memories: Sequence[Memory] = field(default_factory=list)
+    edges: Sequence[Edge] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    """How the store is: `writable` is false for a read-only store, `detail` says why in words."""
+
+    writable: bool = True
+    detail: str = ""
+
+
+class Store(Protocol):
+    """The system of record.
+
+    One handle per data folder. Every method may raise StoreError; a failed `commit` changed nothing. Methods may be
+    called concurrently; writes are applied one after the other. Bulk reads and writes are cut so that the event loop
+    is never held for more than some tens of milliseconds.
+    """
+
+    async def open(self) -> None:
+        """Open or create, migrate the schema.
+
+        Raises StoreLocked (another process has it), StoreReadOnly, StoreFull, StoreTooNew or StoreBroken.
+        """
+
+    async def close(self) -> None:
+        """Flush and let go of the folder; calling twice is fine."""
+
+    def health(self) -> StoreHealth:
+        """What the last statements told about the store."""
+
+    async def commit(self, change: Change) -> None:
+        """Store the whole change durably (fsync) or raise and store nothing.
+
+        Edges whose end does not exist (nor is put in the same change) are refused with StoreError. An audit of who
+        did what is not this method's business.
+        """
+
+    async def owners(self) -> list[Owner]:
+        """Owners who have a soul or a chat."""
+
+    async def souls(self, owner: Owner) -> list[Soul]:
+        """All souls of the owner, bin included, oldest first."""
+
+    async def chats(self, owner: Owner) -> list[Chat]:
+        """Heads of all chats of the owner, bin included, oldest first."""
+
+    async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
+        """The messages of a chat by rank; empty for an unknown chat."""
+
+    async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
+        """All memories and edges of a soul."""
+
+    async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """Stored vectors (little-endian float32) of that model by key; unknown keys are left out."""
+
+    async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors by model and key; an existing one is replaced."""
+
+    async def vector_keys(self) -> list[tuple[str, str]]:
+        """Every stored (model, key): for clearing out what no text needs any more."""
+
+    async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Forget these (model, key) vectors; unknown ones are ignored."""
+
+    async def maintain(self) -> None:
+        """Housekeeping for quiet moments and after bulk writes: recycle the log when it has grown."""
