@@ -1,0 +1,43 @@
+"""What turns texts into vectors, and what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.errors import SoulMemError
+
+
+class EmbedderError(SoulMemError):
+    """A loaded model failed on these texts; the message says which model."""
+
+    code = "embedder"
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. Blocking, so never called on the event loop; one thread at a time."""
+
+    @property
+    def name(self) -> str:
+        """The model as a person would name it."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Identity of weights, prompt and length limit: vectors are comparable only within one value of it."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (len(texts), dim), C-contiguous, every row of length 1, in the order of `texts`.
+
+        A text longer than the model reads is cut at the end. Raises EmbedderError.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Finding: which memories does this moment call for?"""

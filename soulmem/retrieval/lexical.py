@@ -1,0 +1,117 @@
+"""How well do the words of a query match each memory? Exact BM25 over an index that grows and shrinks in place."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Params:
+    """BM25 constants."""
+
+    k1: float = 1.2  # > 0, how fast repetition saturates; Lucene's default
+    b: float = 0.75  # 0..1, how much a long text is discounted; Lucene's default
+
+
+@dataclass(slots=True)
+class _Posting:
+    """Where one token occurs: parallel arrays of rows and counts, in no particular order."""
+
+    rows: array[int] = field(default_factory=lambda: array("i"))
+    counts: array[float] = field(default_factory=lambda: array("f"))
+
+
+class LexicalIndex:
+    """Token bags by row, scored with
+
+        sum over query tokens t:  weight_t * idf_t * tf / (tf + k1 * (1 - b + b * length / mean length))
+        idf_t = log(1 + (N - df_t + 0.5) / (df_t + 0.5))
+
+    which is Lucene's form (Kamphuis et al. 2020, https://doi.org/10.1007/978-3-030-45442-5_4).
+    Adding or dropping a row touches only the postings of its own tokens. Not safe for concurrent use.
+    """
+
+    def __init__(self, params: Bm25Params | None = None) -> None:
+        self._params = params or Bm25Params()
+        self._ids: dict[str, int] = {}
+        self._postings: list[_Posting] = []
+        self._bags: dict[int, array[int]] = {}
+        self._lengths = np.zeros(64, np.float32)
+        self._total = 0
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    def put(self, row: int, tokens: Iterable[str]) -> None:
+        """Index `tokens` as row `row` (>= 0); what the row held before is forgotten."""
+        if row < 0:
+            raise ValueError(f"row {row} is negative")
+        self.drop(row)
+        counts = Counter(tokens)
+        if row >= self._lengths.size:
+            self._lengths.resize(max(row + 1, 2 * self._lengths.size), refcheck=False)
+        bag = array("i", (self._id_of(token) for token in counts))
+        for token_id, count in zip(bag, counts.values(), strict=True):
+            posting = self._postings[token_id]
+            posting.rows.append(row)
+            posting.counts.append(count)
+        self._bags[row] = bag
+        self._lengths[row] = length = sum(counts.values())
+        self._total += length
+
+    def drop(self, row: int) -> None:
+        """Forget a row; one that is not there is ignored."""
+        bag = self._bags.pop(row, None)
+        if bag is None:
+            return
+        for token_id in bag:
+            posting = self._postings[token_id]
+            at = posting.rows.index(row)
+            last_row, last_count = posting.rows.pop(), posting.counts.pop()
+            if at < len(posting.rows):
+                posting.rows[at], posting.counts[at] = last_row, last_count
+        self._total -= int(self._lengths[row])
+        self._lengths[row] = 0
+
+    def scores(self, tokens: Mapping[str, float] | Sequence[str], n_rows: int) -> NDArray[np.float32]:
+        """BM25 of every row below `n_rows`, >= 0, shape (n_rows,); 0 where nothing matches or nothing is stored.
+
+        A mapping gives each token a weight; in a sequence a token weighs as often as it occurs.
+        """
+        weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
+        out = np.zeros(max(n_rows, self._lengths.size), np.float32)
+        if self._total:
+            discount = self._discount()
+            for token, weight in weights.items():
+                token_id = self._ids.get(token)
+                if token_id is None or not self._postings[token_id].rows:
+                    continue
+                rows, tf = self._view(token_id)
+                out[rows] += np.float32(weight * self._idf(rows.size)) * (tf / (tf + discount[rows]))
+        return out[:n_rows]
+
+    def _id_of(self, token: str) -> int:
+        found = self._ids.get(token)
+        if found is None:
+            found = self._ids[token] = len(self._postings)
+            self._postings.append(_Posting())
+        return found
+
+    def _view(self, token_id: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        posting = self._postings[token_id]
+        return np.frombuffer(posting.rows, np.int32), np.frombuffer(posting.counts, np.float32)
+
+    def _idf(self, df: int) -> float:
+        return log(1 + (len(self._bags) - df + 0.5) / (df + 0.5))
+
+    def _discount(self) -> NDArray[np.float32]:
+        k1, b = self._params.k1, self._params.b
+        mean = self._total / len(self._bags)
+        return np.asarray(k1 * (1 - b + b * self._lengths / mean), np.float32)
