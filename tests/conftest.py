@@ -1,0 +1,133 @@
+"""What every test shares: quiet threads, a hypothesis profile, optional data, a loop that may not block."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from blockbuster import BlockBuster
+from hypothesis import HealthCheck, settings
+
+# Before anything imports numpy or torch: spinning worker threads slow a small machine down 100 times.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a test that wants a model hub would pass only on some machines
+
+LOOP_BUDGET = 0.05  # seconds of CPU that one step on the event loop may take
+_SAMPLE_EVERY = 0.01  # seconds between looks at a running step
+
+# Derandomised: a red run can be repeated. No deadline: other work on the machine is not the test's fault.
+settings.register_profile(
+    "soulmem", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("search", deadline=None, max_examples=2000)  # pytest --hypothesis-profile search
+settings.load_profile("soulmem")
+
+OptionalData = Callable[[str, str], Path]
+
+
+@pytest.fixture(scope="session")
+def optional_data() -> OptionalData:
+    """Find data that is not part of the repository: `optional_data("SOULMEM_TEST_X", "what it is")`.
+
+    Skips, naming the variable, when it is unset; fails when it names nothing that exists.
+    """
+
+    def find(variable: str, what: str) -> Path:
+        value = os.environ.get(variable)
+        if not value:
+            pytest.skip(f"{variable} does not name {what}")
+        path = Path(value)
+        assert path.exists(), f"{variable}={value}: {what} is not there"
+        return path
+
+    return find
+
+
+class LoopWatch:
+    """Times each step of every event loop and keeps those that used more CPU than `LOOP_BUDGET`.
+
+    CPU of the loop's own thread, not wall time: neighbours on a busy machine cannot make a test fail.
+    Calls that wait without using CPU (files, sockets, sleep) are left to blockbuster.
+    """
+
+    def __init__(self) -> None:
+        self.blocked: list[str] = []
+        self._step: tuple[int, float] | None = None  # running step: its thread, its start
+        self._stack: list[str] = []
+        self._stop = threading.Event()
+        self._sampler = threading.Thread(target=self._sample, name="loop-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look at running steps; needed only for the stack in the report."""
+        self._sampler.start()
+
+    def stop(self) -> None:
+        """End the sampler."""
+        self._stop.set()
+        self._sampler.join()
+
+    def run(self, step: Callable[[], None], what: Callable[[], str]) -> None:
+        """Run one step and remember it, as `what()` names it then, if it took too much CPU."""
+        self._stack = []
+        self._step = (threading.get_ident(), time.monotonic())
+        began = time.thread_time()
+        try:
+            step()
+        finally:
+            used = time.thread_time() - began
+            self._step = None
+            if used > LOOP_BUDGET:
+                where = "".join(self._stack) or "(no stack: the step ended between two looks)\n"
+                self.blocked.append(f"{used * 1000:.0f} ms of CPU in {what()}, seen at\n{where}")
+
+    def _sample(self) -> None:
+        while not self._stop.wait(_SAMPLE_EVERY):
+            step = self._step
+            if step is None or self._stack or time.monotonic() - step[1] < LOOP_BUDGET / 2:
+                continue
+            frame = sys._current_frames().get(step[0])
+            if frame is not None and self._step is step:
+                self._stack = traceback.format_stack(frame)[-6:]
+
+
+@pytest.fixture(scope="session")
+def loop_watch() -> Iterator[LoopWatch]:
+    """The one watch, wound into asyncio for the whole session."""
+    watch = LoopWatch()
+    plain = asyncio.Handle._run
+
+    def timed(handle: asyncio.Handle) -> None:
+        watch.run(lambda: plain(handle), lambda: repr(handle))
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(asyncio.Handle, "_run", timed)
+    watch.start()
+    yield watch
+    watch.stop()
+    patch.undo()
+
+
+@pytest.fixture(autouse=True)
+def unblocked_loop(request: pytest.FixtureRequest, loop_watch: LoopWatch) -> Iterator[None]:
+    """Fail any test in which soulmem waits on the event loop, or any step of the loop computes over 50 ms.
+
+    Not for e2e: there the sidecar is another process, and Playwright runs the test itself inside a loop's step.
+    """
+    if request.node.get_closest_marker("e2e"):
+        yield
+        return
+    guard = BlockBuster(scanned_modules=["soulmem"])
+    guard.activate()
+    loop_watch.blocked.clear()
+    yield
+    guard.deactivate()
+    if loop_watch.blocked:
+        pytest.fail("the event loop was blocked: " + "\n".join(loop_watch.blocked), pytrace=False)
