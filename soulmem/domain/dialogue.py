@@ -49,6 +49,30 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message as a client lists it; `text` is None while the client thinks it is known."""
+
+    slot: SlotId
+    hash: str
+    role: Role
+    speaker: str = ""
+    sent_at: datetime | None = None
+    story_at: datetime | None = None
+    hidden: bool = False
+    swipe: int = 0
+    present: tuple[SoulId, ...] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The first `count` messages are as last synced, which `digest` proves."""
+
+    count: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fork:
     """Where a branch left its parent: `slot` is the last message both share."""
 
@@ -76,6 +100,7 @@ class Chat:
 
     id: ChatId
     souls: tuple[SoulId, ...]
+    cast: tuple[SoulId, ...] = ()  # the souls, and whoever else was present at one of the messages
     title: str = ""
     persona: str = ""
     parent: Fork | None = None

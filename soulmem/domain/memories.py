@@ -38,10 +38,11 @@ class Timelines(str, Enum):
 
 
 class MemoryState(str, Enum):
-    """Whether it is in use, in the bin, or waits to be rebuilt."""
+    """Whether it is in use, put into the bin by the user, gone there with its chat, or waits to be rebuilt."""
 
     ACTIVE = "active"
     BIN = "bin"
+    RETRACTED = "retracted"  # comes back by itself when its messages do; listed as bin
     STALE = "stale"
 
 

@@ -7,35 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
-from soulmem.domain.dialogue import Fork, Role
+from soulmem.domain.dialogue import Base as Base
+from soulmem.domain.dialogue import Fork
+from soulmem.domain.dialogue import SentMessage as SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
 from soulmem.domain.situation import ConceptDetail, Emotion, Situation
-
-
-@dataclass(frozen=True, slots=True)
-class SentMessage:
-    """A message as a client lists it; `text` is None while the client thinks it is known."""
-
-    slot: SlotId
-    hash: str
-    role: Role
-    speaker: str = ""
-    sent_at: datetime | None = None
-    story_at: datetime | None = None
-    hidden: bool = False
-    swipe: int = 0
-    present: tuple[SoulId, ...] | None = None
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """The first `count` messages are as last synced, which `digest` proves."""
-
-    count: int
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
