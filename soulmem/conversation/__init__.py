@@ -1,0 +1,1 @@
+"""The chat as it happened: what a sync changes, and which messages become memories."""

@@ -1,0 +1,70 @@
+"""Which messages of a chat a soul remembers, and what the memory of one message is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from soulmem.conversation.importance import importance_of
+from soulmem.domain.dialogue import Chat, Message, Role, Version
+from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
+from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
+from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
+
+# Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: ..
+_OUT_OF_CHARACTER = re.compile(r"\s*(\(\(.*\)\)|[\[(]\s*OOC\b.*[\])]|OOC\s*[::].*)\s*\Z", re.IGNORECASE | re.DOTALL)
+_DICE = re.compile(r"\s*(🎲.*|.{0,60}\brolls? (a )?\d*d\d+\b.{0,80})\s*\Z", re.IGNORECASE)
+
+
+def memorable(message: Message) -> bool:
+    """Whether a message may become a memory at all: no system line, no out-of-character talk, no dice, no blank."""
+    if message.role is Role.SYSTEM or not message.text.strip():
+        return False
+    return not (_OUT_OF_CHARACTER.match(message.text) or _DICE.match(message.text))
+
+
+def attended(chat: Chat, soul: SoulId, message: Message) -> bool:
+    """Whether the soul was there when it was said."""
+    return soul in (chat.souls if message.present is None else message.present)
+
+
+def remembered(chat: Chat, soul: SoulId, messages: Sequence[Message], *, hidden_too: bool) -> list[Message]:
+    """The settled messages of the chat that the soul remembers, in order.
+
+    The last message teaches nothing until it is settled: a swipe would undo it.
+    """
+    settled = messages if messages and chat.settled_tail == messages[-1].version else messages[:-1]
+    return [m for m in settled if attended(chat, soul, m) and memorable(m) and (hidden_too or not m.hidden)]
+
+
+def episode_id(soul: SoulId, family: ChatId, version: Version) -> MemoryId:
+    """The same wording at the same place in one family of chats is one memory of the soul."""
+    return MemoryId(derived_id("e", soul, family, version.slot, version.hash))
+
+
+def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, now: datetime) -> Memory:
+    """The memory of one message, as a neutral record: who said what, and when."""
+    when = message.sent_at
+    return Memory(
+        id=episode_id(soul, family, message.version),
+        soul=soul,
+        kind=MemoryKind.EPISODE,
+        text=f"{message.speaker}: {message.text}" if message.speaker.strip() else message.text,
+        origin=Origin.CHAT,
+        created=now,
+        importance=importance_of(message.text),
+        timelines=Timelines.THIS,
+        evidence=((message.version,),),
+        situation=Situation(
+            time_span=TimeSpan(when, when, message.story_at.isoformat() if message.story_at else None) if when else None,
+            participants=_participants(message, soul_name),
+        ),
+    )
+
+
+def _participants(message: Message, soul_name: str) -> tuple[Participant, ...]:
+    if not message.speaker.strip() or message.role is Role.NARRATOR:
+        return ()
+    own = message.role is Role.CHARACTER and message.speaker == soul_name
+    return (Participant(message.speaker, ParticipantKind.SELF if own else ParticipantKind.OTHER),)
