@@ -1,0 +1,1 @@
+"""Carrying over: text from other programs to domain values and back."""

@@ -1,0 +1,230 @@
+"""Is a SillyTavern chat file read as the chat it is, whatever its age and its broken lines?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.dialogue import Role
+from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log, sync_body
+
+SOULS = (SoulId("s1"),)
+HEADER: dict[str, Any] = {
+    "user_name": "Ann",
+    "character_name": "Bel",
+    "create_date": "x",
+    "chat_metadata": {},
+}
+
+
+def said(text: str, *, user: bool = False, **more: Any) -> dict[str, Any]:
+    date = "2025-03-01T10:20:30.000Z"
+    return {"name": "Ann" if user else "Bel", "is_user": user, "send_date": date, "mes": text, **more}
+
+
+def as_lines(*rows: dict[str, Any] | bytes) -> list[bytes]:
+    return [row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n" for row in rows]
+
+
+def read(*rows: dict[str, Any] | bytes, title: str = "night") -> ChatLog:
+    return read_chat_log(as_lines(*rows), title, SOULS, timezone.utc)
+
+
+def test_a_plain_chat() -> None:
+    log = read(HEADER, said("Hello."), said("Hi, Bel.", user=True))
+    assert (log.title, log.persona, log.broken, log.undated) == ("night", "Ann", (), 0)
+    assert [(m.role, m.speaker, m.text, m.hidden, m.swipe) for m in log.messages] == [
+        (Role.CHARACTER, "Bel", "Hello.", False, 0),
+        (Role.USER, "Ann", "Hi, Bel.", False, 0),
+    ]
+    assert log.messages[0].sent_at == datetime(2025, 3, 1, 10, 20, 30, tzinfo=timezone.utc)
+
+
+def test_the_same_file_gives_the_same_ids_and_another_soul_or_title_other_ones() -> None:
+    first, again = read(HEADER, said("Hello."), said("So.")), read(HEADER, said("Hello."), said("So."))
+    assert first == again
+    assert len({m.slot for m in first.messages}) == 2
+    assert read(HEADER, said("Hello."), title="day").chat != first.chat
+    assert chat_id_for("night", [SoulId("s2")]) != first.chat
+    assert chat_id_for("night", [SoulId("b"), SoulId("a")]) == chat_id_for(
+        "night", [SoulId("a"), SoulId("b")]
+    )
+
+
+def test_a_line_that_heals_later_does_not_move_the_slots_after_it() -> None:
+    torn = read(HEADER, said("One."), b'{"mes": "Tw\n', said("Three."))
+    whole = read(HEADER, said("One."), said("Two."), said("Three."))
+    assert [m.slot for m in torn.messages] == [whole.messages[0].slot, whole.messages[2].slot]
+
+
+def test_broken_lines_are_reported_with_their_number_and_stop_nothing() -> None:
+    log = read(
+        HEADER,
+        said("One."),
+        b"{oops\n",
+        b"\n",
+        b"[1]\n",
+        b"\xff\xfe\n",
+        {"name": "Bel"},
+        said("Two."),
+        {"mes": 3},
+    )
+    assert [m.text for m in log.messages] == ["One.", "Two."]
+    assert [(b.number, b.reason) for b in log.broken] == [
+        (3, "not JSON"),
+        (5, "not an object"),
+        (6, "not UTF-8"),
+        (7, "no message text (mes)"),
+        (9, "no message text (mes)"),
+    ]
+
+
+def test_a_line_nested_beyond_reason_is_only_broken() -> None:
+    log = read(HEADER, b"[" * 100_000 + b"\n", said("One."))
+    assert [b.number for b in log.broken] == [2]
+    assert len(log.messages) == 1
+
+
+def test_a_file_without_header_or_with_a_byte_order_mark() -> None:
+    assert [m.text for m in read(said("One."), said("Two.")).messages] == ["One.", "Two."]
+    marked = read(b"\xef\xbb\xbf" + json.dumps(HEADER).encode(), said("One."))
+    assert (marked.broken, len(marked.messages)) == ((), 1)
+
+
+def test_names_missing_from_messages_come_from_the_header_unless_it_says_unused() -> None:
+    row = {"mes": "Hi.", "is_user": True}
+    assert read(HEADER, row).messages[0].speaker == "Ann"
+    newer = {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}
+    log = read(newer, row, said("Hello."))
+    assert [m.speaker for m in log.messages] == ["", "Bel"]
+    assert log.persona == ""
+
+
+def test_the_shown_swipe_is_the_message() -> None:
+    log = read(HEADER, said("B", swipes=["A", "B", "C"], swipe_id=1), said("D", swipe_id=None))
+    assert [(m.text, m.swipe) for m in log.messages] == [("B", 1), ("D", 0)]
+
+
+def test_roles_of_narrator_host_and_hidden_messages() -> None:
+    log = read(
+        HEADER,
+        said("Rain.", extra={"type": "narrator"}),
+        said("note to self", is_system=True, extra={"type": "comment"}),
+        said("An old line.", is_system=True),
+        said("Mine.", user=True, is_system=True, extra={}),
+        said("Older ST.", is_system="", extra=None),
+        said("Thunder.", is_system=True, extra={"type": "narrator"}),
+    )
+    assert [(m.role, m.hidden) for m in log.messages] == [
+        (Role.NARRATOR, False),
+        (Role.SYSTEM, False),
+        (Role.CHARACTER, True),
+        (Role.USER, True),
+        (Role.CHARACTER, False),
+        (Role.NARRATOR, True),
+    ]
+
+
+def test_a_group_chat_keeps_who_spoke() -> None:
+    log = read(
+        {"chat_metadata": {}},
+        said("One.", name="Bel", original_avatar="Bel.png", extra={"gen_id": 1}),
+        said("Two.", name="Cas", original_avatar="Cas.png", extra={"gen_id": 1}),
+        said("Three.", user=True),
+    )
+    assert [(m.role, m.speaker) for m in log.messages] == [
+        (Role.CHARACTER, "Bel"),
+        (Role.CHARACTER, "Cas"),
+        (Role.USER, "Ann"),
+    ]
+
+
+def test_slots_that_the_extension_left_are_kept_unless_copied_or_malformed() -> None:
+    log = read(
+        HEADER,
+        said("One.", extra={"soulmem": {"id": "m-1"}}),
+        said("Two.", extra={"soulmem": {"id": "m-1"}}),
+        said("Three.", extra={"soulmem": {"id": "no id!"}}),
+        said("Four.", extra={"soulmem": "m-9"}),
+    )
+    slots = [m.slot for m in log.messages]
+    assert slots[0] == "m-1"
+    assert len(set(slots)) == 4
+    assert "no id!" not in slots
+
+
+def test_lone_surrogates_become_the_replacement_character() -> None:
+    log = read(HEADER, b'{"mes": "a\\ud83db", "is_user": false}\n', b'{"mes": "\\ud83d\\ude00"}\n')
+    assert [m.text for m in log.messages] == ["a\ufffdb", "\U0001f600"]
+
+
+def test_dates_without_meaning_are_counted() -> None:
+    log = read(HEADER, said("One.", send_date="soon"), said("Two."))
+    assert log.undated == 1
+    assert log.messages[0].sent_at is None
+    assert "sent_at" not in sync_body(log, SOULS)["messages"][0]
+
+
+@given(st.text(max_size=200).filter(lambda t: not any("\ud800" <= c <= "\udfff" for c in t)))
+def test_the_hash_is_the_contracts(text: str) -> None:
+    [message] = read(HEADER, said(text)).messages
+    assert message.text == text
+    assert message.hash == hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def test_a_body_holds_what_the_contract_asks_for() -> None:
+    log = read(HEADER, *(said(f"Line {n}.") for n in range(5)), said("Six.", is_system=True))
+    body = sync_body(log, SOULS, 2, 4)
+    assert body["souls"] == ["s1"]
+    assert [m["text"] for m in body["messages"]] == ["Line 2.", "Line 3."]
+    first = [f"{m.slot}:{m.hash}:0\n" for m in log.messages[:2]]
+    assert body["base"] == {"count": 2, "digest": hashlib.sha256("".join(first).encode()).hexdigest()}
+    assert "base" not in sync_body(log, SOULS)
+    assert sync_body(log, SOULS)["messages"][5]["hidden"] is True
+    some = sync_body(log, SOULS, texts=frozenset({log.messages[1].slot}))
+    assert ["text" in m for m in some["messages"]] == [False, True, False, False, False, False]
+    json.dumps(some, allow_nan=False)
+
+
+def test_a_branch_takes_its_parents_slots_as_far_as_both_say_the_same() -> None:
+    parent = read(HEADER, said("One."), said("Two."), said("Three."), title="night")
+    log = read(
+        {**HEADER, "chat_metadata": {"main_chat": "night"}},
+        said("One."),
+        said("Two."),
+        said("Else."),
+        title="b1",
+    )
+    assert log.main_chat == "night"
+    theirs = [(m.slot, m.hash) for m in parent.messages]
+    branch = as_branch(log, parent.chat, theirs)
+    assert [m.slot for m in branch.messages[:2]] == [m.slot for m in parent.messages[:2]]
+    assert branch.messages[2].slot not in {m.slot for m in parent.messages}
+    assert sync_body(branch, SOULS)["parent"] == {"chat": parent.chat, "fork_slot": parent.messages[1].slot}
+    assert [m.text for m in branch.messages] == ["One.", "Two.", "Else."]
+
+
+def test_a_chat_that_shares_nothing_with_its_parent_is_no_branch() -> None:
+    log = read(HEADER, said("One."))
+    assert as_branch(log, ChatId("p"), [(SlotId("x"), "0" * 16)]) is log
+    assert as_branch(log, ChatId("p"), []) is log
+
+
+def test_an_empty_file_is_an_empty_chat() -> None:
+    assert read().messages == ()
+    assert read(HEADER).messages == ()
+
+
+def test_a_file_from_disk_is_read_by_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "night.jsonl"
+    path.write_bytes(b"".join(as_lines(HEADER, said("One."), said("Two, with\u2028a separator."))))
+    with path.open("rb") as file:
+        log = read_chat_log(file, path.stem, SOULS)
+    assert [m.text for m in log.messages] == ["One.", "Two, with\u2028a separator."]
