@@ -1,0 +1,1 @@
+"""SoulMem inside the real SillyTavern, one scenario per test."""

@@ -1,0 +1,220 @@
+"""What does every scenario share? One SillyTavern, one sidecar, one browser; see README.md."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .data_folder import EXTENSION, DataFolder, copy_repository
+from .gate import Gate
+from .mock_llm import MockLlm
+from .needs import Tools, cache_folder, find_tools
+from .page import TavernPage
+from .ports import free_port
+from .sidecar import Sidecar
+from .sillytavern import SillyTavern, copy_package, install
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+DEFAULT_ST_VERSION = "1.19.0"
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--st-version", default=DEFAULT_ST_VERSION, help="SillyTavern release for tests/e2e")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+            # Only the test itself: the first one would pay for installing SillyTavern.
+            item.add_marker(pytest.mark.timeout(180, func_only=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed and call.when == "call":
+        for value in getattr(item, "funcargs", {}).values():
+            if isinstance(value, World):
+                report.sections.extend(value.evidence())
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One test's tab, and what it runs against."""
+
+    page: TavernPage
+    data: DataFolder
+    tavern: SillyTavern
+    sidecar: Sidecar
+    gate: Gate
+    llm: MockLlm
+
+    def evidence(self) -> list[tuple[str, str]]:
+        """What a failed test's report needs."""
+        return [
+            ("last prompts", "\n---\n".join(map(str, self.llm.prompts[-2:]))),
+            ("browser console", "\n".join(self.page.console[-30:])),
+            ("sidecar", self.sidecar.tail()),
+            ("SillyTavern", self.tavern.child.tail()),
+        ]
+
+
+@pytest.fixture(scope="session")
+def tools() -> Tools:
+    return find_tools()
+
+
+@pytest.fixture(scope="session")
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.config.getoption("--st-version", default=DEFAULT_ST_VERSION))
+
+
+@pytest.fixture(scope="session")
+def llm(tools: Tools) -> Iterator[MockLlm]:
+    mock = MockLlm(free_port())
+    yield mock
+    mock.close()
+
+
+@pytest.fixture(scope="session")
+def gate(tools: Tools) -> Iterator[Gate]:
+    """The address SillyTavern knows; the sidecar listens behind it."""
+    gate = Gate(free_port(), free_port())
+    yield gate
+    gate.close()
+
+
+@pytest.fixture(scope="session")
+def tavern_ports(tools: Tools) -> dict[bool, int]:
+    """The port of the SillyTavern with the server plugin (True), and of the one without (False)."""
+    return {True: free_port(), False: free_port()}
+
+
+@pytest.fixture(scope="session")
+def sidecar(
+    gate: Gate, tavern_ports: dict[bool, int], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sidecar]:
+    origins = [f"http://127.0.0.1:{port}" for port in tavern_ports.values()]
+    sidecar = Sidecar(tmp_path_factory.mktemp("sidecar") / "data", gate.target, origins)
+    sidecar.start()
+    yield sidecar
+    sidecar.stop()
+
+
+@pytest.fixture(scope="session")
+def browser(tools: Tools) -> Iterator[BrowserContext]:
+    """One context: the tests' tabs share its HTTP cache, which halves the time a page takes to load."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=tools.chromium, args=CHROMIUM_FLAGS)
+        context = chromium.new_context(viewport={"width": 1400, "height": 900})
+        context.set_default_timeout(30_000)
+        yield context
+        chromium.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Tavern:
+    """A running SillyTavern and its data folder."""
+
+    server: SillyTavern
+    data: DataFolder
+
+
+@pytest.fixture(scope="session")
+def tavern(
+    tools: Tools,
+    version: str,
+    llm: MockLlm,
+    gate: Gate,
+    sidecar: Sidecar,
+    tavern_ports: dict[bool, int],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Tavern]:
+    """The SillyTavern most scenarios use: with the server plugin."""
+    installed = install(version, cache_folder(), tools)
+    # In the cache: hard links need the same file system.
+    with tempfile.TemporaryDirectory(dir=cache_folder(), prefix="run-") as scratch:
+        package = copy_package(installed, Path(scratch) / "package")
+        copy_repository(package / "plugins" / EXTENSION)
+        root = tmp_path_factory.mktemp("sillytavern")
+        data = DataFolder(root, installed, llm.url, plugins=True)
+        env = {"SOULMEM_URL": f"http://127.0.0.1:{gate.port}"}
+        server = SillyTavern(package, root, tavern_ports[True], _compiled(version), tools, env)
+        server.wait()
+        sidecar.wait()
+        yield Tavern(server, data)
+        server.stop()
+
+
+@pytest.fixture
+def tavern_without_plugin(
+    tools: Tools, version: str, llm: MockLlm, tavern: Tavern, tavern_ports: dict[bool, int], tmp_path: Path
+) -> Iterator[Tavern]:
+    """A second SillyTavern as most people have it: server plugins off."""
+    installed = install(version, cache_folder(), tools)
+    data = DataFolder(tmp_path, installed, llm.url, plugins=False)
+    server = SillyTavern(installed, tmp_path, tavern_ports[False], _compiled(version), tools, {})
+    server.wait()
+    yield Tavern(server, data)
+    server.stop()
+
+
+def _compiled(version: str) -> Path:
+    return cache_folder() / f"webpack-{version}"
+
+
+@contextmanager
+def _visit(
+    tavern: Tavern, sidecar: Sidecar, gate: Gate, llm: MockLlm, browser: BrowserContext
+) -> Iterator[World]:
+    """A fresh tab. Afterwards what the test broke is whole again; the extension must not have thrown."""
+    llm.forget()
+    tavern.data.write_settings({"url": f"http://127.0.0.1:{gate.port}"})
+    page = TavernPage(browser, tavern.server.url, llm)
+    yield World(page, tavern.data, tavern.server, sidecar, gate, llm)
+    page.tab.close()
+    gate.release()
+    if sidecar.status() == "down":
+        sidecar.start()
+        sidecar.wait()
+    ours = [error for error in page.uncaught if EXTENSION in error]
+    assert not ours, "uncaught in the extension:\n" + "\n".join(ours)
+
+
+@pytest.fixture
+def world(
+    tavern: Tavern, sidecar: Sidecar, gate: Gate, llm: MockLlm, browser: BrowserContext
+) -> Iterator[World]:
+    with _visit(tavern, sidecar, gate, llm, browser) as world:
+        yield world
+
+
+@pytest.fixture
+def world_without_plugin(
+    tavern_without_plugin: Tavern, sidecar: Sidecar, gate: Gate, llm: MockLlm, browser: BrowserContext
+) -> Iterator[World]:
+    with _visit(tavern_without_plugin, sidecar, gate, llm, browser) as world:
+        yield world

@@ -1,0 +1,104 @@
+"""What was the language model told, and what does it answer?"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One chat completion request as it reached the model."""
+
+    messages: tuple[dict[str, Any], ...]
+    arrived: float  # seconds on time.monotonic()
+
+    def told(self, text: str) -> int:
+        """In how many messages of any role `text` stands."""
+        return sum(text in message["content"] for message in self.messages)
+
+    def said(self, text: str) -> int:
+        """In how many messages of the chat itself, i.e. of user or assistant, `text` stands."""
+        return sum(text in m["content"] for m in self.messages if m["role"] in ("user", "assistant"))
+
+    def recalled(self, text: str) -> int:
+        """In how many system messages `text` stands; no card or preset of these tests holds a fact."""
+        return sum(text in m["content"] for m in self.messages if m["role"] == "system")
+
+    def __str__(self) -> str:
+        return "\n".join(f"[{m['role']}] {m['content']}" for m in self.messages)
+
+
+class MockLlm:
+    """An OpenAI-compatible server on loopback. Unscripted replies are numbered small talk."""
+
+    def __init__(self, port: int) -> None:
+        self.prompts: list[Prompt] = []
+        self._script: deque[str] = deque()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{port}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def will_say(self, *replies: str) -> None:
+        """The next answers, in order."""
+        self._script.extend(replies)
+
+    def forget(self) -> None:
+        """Drop prompts and script of the test before."""
+        self.prompts.clear()
+        self._script.clear()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer_to(self, body: dict[str, Any]) -> str:
+        self.prompts.append(Prompt(tuple(body["messages"]), time.monotonic()))
+        return self._script.popleft() if self._script else f"Mm. Let us walk on. ({len(self.prompts)})"
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        mock = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: object) -> None:
+                """Quiet."""
+
+            def do_GET(self) -> None:
+                self._json({"object": "list", "data": [{"id": "mock-1", "object": "model"}]})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                text = mock._answer_to(body)
+                if body.get("stream"):
+                    self._stream(text)
+                else:
+                    message = {"role": "assistant", "content": text}
+                    choice = {"index": 0, "finish_reason": "stop", "message": message}
+                    self._json(
+                        {"id": "mock", "object": "chat.completion", "model": "mock-1", "choices": [choice]}
+                    )
+
+            def _stream(self, text: str) -> None:
+                self._start("text/event-stream")
+                for piece in text.split(" "):
+                    event = {"choices": [{"index": 0, "delta": {"content": piece + " "}}]}
+                    self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+                self.wfile.write(b"data: [DONE]\n\n")
+
+            def _json(self, answer: object) -> None:
+                self._start("application/json")
+                self.wfile.write(json.dumps(answer).encode())
+
+            def _start(self, content_type: str) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Connection", "close")
+                self.end_headers()
+
+        return Handler

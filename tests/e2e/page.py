@@ -1,0 +1,225 @@
+"""How does a user work SillyTavern?"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .child import until
+from .mock_llm import MockLlm, Prompt
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, ConsoleMessage, Error
+
+LOADED = "() => globalThis.SillyTavern?.getContext?.()?.eventSource?.autoFireLastArgs?.has('app_ready')"
+ONLINE = "() => SillyTavern.getContext().onlineStatus !== 'no_connection'"
+QUIET = "() => !document.body.dataset.generating"
+COUNT_EVENTS = """() => {
+    const { eventSource, eventTypes } = SillyTavern.getContext();
+    globalThis.e2e = {};
+    const names = ['CHARACTER_MESSAGE_RENDERED', 'GENERATION_ENDED', 'CHAT_CHANGED', 'MESSAGE_UPDATED'];
+    for (const name of names) {
+        e2e[name] = 0;
+        eventSource.on(eventTypes[name], () => { e2e[name] += 1; });
+    }
+}"""
+# Playwright's evaluate has no time-out of its own: a promise that never settles would hang the run.
+LIMITED = """async ([code, argument, seconds]) => {
+    const fail = reject => () => reject(new Error(`not within ${seconds} s`));
+    const late = new Promise((_, reject) => setTimeout(fail(reject), seconds * 1000));
+    return Promise.race([(0, eval)(code)(argument), late]);
+}"""
+
+
+class TavernPage:
+    """One browser tab with SillyTavern, and what the model was told because of it."""
+
+    def __init__(self, context: BrowserContext, url: str, llm: MockLlm) -> None:
+        self.llm = llm
+        self._url = url
+        self.tab = context.new_page()
+        self.console: list[str] = []
+        self.uncaught: list[str] = []
+        self.tab.on("console", self._on_console)
+        self.tab.on("pageerror", self._on_error)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        self.console.append(f"{message.type}: {message.text}")
+
+    def _on_error(self, error: Error) -> None:
+        self.uncaught.append(f"{error.message}\n{error.stack}")
+
+    # Opening
+
+    def load(self, language: str = "en") -> None:
+        """Load SillyTavern in `language` and wait until it is ready and connected to the model."""
+        self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
+        self.tab.goto(self._url, wait_until="domcontentloaded")
+        self.tab.wait_for_function(LOADED, timeout=60_000)
+        self.tab.wait_for_function(ONLINE, timeout=30_000)
+        self.tab.evaluate(COUNT_EVENTS)
+
+    def open_character(self, avatar: str) -> None:
+        """Open the character's last chat."""
+        code = """async avatar => {
+            const context = SillyTavern.getContext();
+            await context.selectCharacterById(context.characters.findIndex(one => one.avatar === avatar));
+        }"""
+        before = self.events("CHAT_CHANGED")
+        self.run(code, avatar)
+        self.wait_for_event("CHAT_CHANGED", before)
+        self.tab.wait_for_function("() => SillyTavern.getContext().chat.length > 0")
+
+    def open_chat(self, name: str) -> None:
+        """Open another chat of the same character."""
+        before = self.events("CHAT_CHANGED")
+        self.run("name => SillyTavern.getContext().openCharacterChat(name)", name)
+        self.wait_for_event("CHAT_CHANGED", before)
+
+    def open_group(self, name: str) -> None:
+        before = self.events("CHAT_CHANGED")
+        self.slash(f"/go {name}")
+        self.wait_for_event("CHAT_CHANGED", before)
+
+    # Talking
+
+    def send(self, text: str) -> Prompt:
+        """Say `text`, wait for the whole reply, and return what the model was told."""
+        return self._reply_to(lambda: self.press_send(text))
+
+    def press_send(self, text: str) -> None:
+        """Say `text` without waiting for anything."""
+        self.tab.fill("#send_textarea", text)
+        self.tab.click("#send_but")
+
+    def say_without_reply(self, text: str) -> None:
+        """Say `text` where nobody answers by himself."""
+        length = self.length
+        self.press_send(text)
+        self.tab.wait_for_function("n => SillyTavern.getContext().chat.length > n", arg=length)
+        self.tab.wait_for_function(QUIET)
+
+    def swipe(self) -> Prompt:
+        """Ask for another version of the last reply."""
+        return self._reply_to(lambda: self.tab.click("#chat .last_mes .swipe_right"))
+
+    def let_speak(self, member: str) -> Prompt:
+        """Have a member of the group answer."""
+        return self._reply_to(lambda: self.slash(f"/trigger {member}"))
+
+    def talk_on(self, speaker: str, exchanges: Sequence[tuple[str, str]]) -> Prompt:
+        """Chat until what was said before is out of the prompt; the last message gets a real reply."""
+        for mine, hers in exchanges:
+            self.slash(f"/send {mine}")
+            self.slash(f'/sendas name="{speaker}" {hers}')
+        return self.send("Shall we go on?")
+
+    def _reply_to(self, action: Any) -> Prompt:
+        before, prompts = self.events("CHARACTER_MESSAGE_RENDERED"), len(self.llm.prompts)
+        action()
+        self.wait_for_event("CHARACTER_MESSAGE_RENDERED", before)
+        self.tab.wait_for_function(QUIET, timeout=30_000)
+        until(lambda: len(self.llm.prompts) > prompts, 5, "a request to the model")
+        return self.llm.prompts[-1]
+
+    # Changing the chat
+
+    def slash(self, command: str) -> str:
+        """Run a slash command; returns what it pipes on."""
+        code = (
+            "async command => (await SillyTavern.getContext().executeSlashCommandsWithOptions(command)).pipe"
+        )
+        return str(self.run(code, command))
+
+    def edit(self, index: int, text: str) -> None:
+        """Rewrite message `index` by hand."""
+        before = self.events("MESSAGE_UPDATED")
+        message = self.tab.locator(f'#chat .mes[mesid="{index}"]')
+        message.scroll_into_view_if_needed()
+        message.locator(".extraMesButtonsHint").click()
+        message.locator(".mes_edit").click()
+        self.tab.fill("#curEditTextarea", text)
+        message.locator(".mes_edit_done").click()
+        self.wait_for_event("MESSAGE_UPDATED", before)
+
+    @property
+    def length(self) -> int:
+        """How many messages the open chat has."""
+        return int(self.tab.evaluate("() => SillyTavern.getContext().chat.length"))
+
+    @property
+    def chat_name(self) -> str:
+        return str(self.tab.evaluate("() => SillyTavern.getContext().getCurrentChatId()"))
+
+    def index_of(self, text: str) -> int:
+        """Where in the chat `text` stands."""
+        return int(
+            self.tab.evaluate(
+                "text => SillyTavern.getContext().chat.findIndex(m => m.mes.includes(text))", text
+            )
+        )
+
+    # SoulMem
+
+    def wait_for_dot(self, *states: str, seconds: float = 30.0) -> str:
+        """Wait until the health dot shows one of `states`; returns its next step."""
+        wanted = ", ".join(f'#soulmem_dot[data-state="{state}"]' for state in states)
+        self.tab.wait_for_selector(wanted, state="attached", timeout=seconds * 1000)
+        return self.tab.get_attribute("#soulmem_dot", "data-step") or ""
+
+    def sync(self) -> dict[str, Any]:
+        """Bring the sidecar up to date now."""
+        answer: dict[str, Any] = self.run("() => globalThis.soulmem.syncNow()", seconds=60)
+        return answer
+
+    @property
+    def soulmem(self) -> dict[str, Any]:
+        """The extension's own account of itself."""
+        state: dict[str, Any] = self.tab.evaluate("() => globalThis.soulmem.state()")
+        return state
+
+    @property
+    def last_recall(self) -> dict[str, Any] | None:
+        recall: dict[str, Any] | None = self.tab.evaluate("() => globalThis.soulmem.lastRecall()")
+        return recall
+
+    # Machinery
+
+    def run(self, code: str, argument: object = None, seconds: float = 30.0) -> Any:
+        """The value of an (async) JavaScript function, or its error."""
+        return self.tab.evaluate(LIMITED, [code, argument, seconds])
+
+    def record_requests(self) -> list[str]:
+        """The addresses the page asks from now on; the list grows."""
+        asked: list[str] = []
+        self.tab.on("request", lambda request: asked.append(request.url))
+        return asked
+
+    def screenshot(self, name: str) -> None:
+        """Save the page as `name`.png, where `SOULMEM_E2E_SHOTS` names a folder."""
+        folder = os.environ.get("SOULMEM_E2E_SHOTS")
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.tab.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+    def seconds_to_prompt(self, text: str) -> float:
+        """Seconds from pressing Send to the model's being asked."""
+        self.tab.fill("#send_textarea", text)
+        pressed = time.monotonic()
+        prompt = self._reply_to(lambda: self.tab.click("#send_but"))
+        return prompt.arrived - pressed
+
+    def tokens(self, text: str) -> int:
+        """How many tokens SillyTavern itself counts in `text`."""
+        return int(self.run("text => SillyTavern.getContext().getTokenCountAsync(text)", text))
+
+    def events(self, name: str) -> int:
+        """How often event `name` was seen since the page was loaded."""
+        return int(self.tab.evaluate("name => e2e[name]", name))
+
+    def wait_for_event(self, name: str, before: int, seconds: float = 30.0) -> None:
+        """Wait until event `name` was seen more than `before` times."""
+        self.tab.wait_for_function("([name, n]) => e2e[name] > n", arg=[name, before], timeout=seconds * 1000)

@@ -1,0 +1,70 @@
+"""Can what is remembered damage the prompt or SillyTavern?"""
+
+from __future__ import annotations
+
+from .conftest import World
+from .data_folder import CONTEXT_TOKENS
+from .stories import KEY, chat, small_talk
+
+BUDGET_SHARE = 0.12  # of the context, the default
+
+
+def remember(world: World, text: str, **more: object) -> None:
+    """A memory made by the user's own hand."""
+    soul = world.page.soulmem["soul"]
+    body = {"soul": soul, "kind": "note", "text": text, "tags": [], "timelines": "all", **more}
+    world.sidecar.ask("POST", "/memories", body)
+
+
+def enter(world: World, key: str) -> None:
+    lines = chat("Mira", [KEY.told, *small_talk("en", 20)])
+    avatar = world.data.add_character(key, "Mira", first="Hello.", lines=lines)
+    world.page.load()
+    world.page.wait_for_dot("ok")
+    world.page.open_character(avatar)
+    world.page.sync()
+
+
+def test_macros_in_a_memory_do_not_run(world: World) -> None:
+    enter(world, "macros")
+    remember(
+        world, "The seal of the abbot reads {{setvar::pwn::yes}}{{setglobalvar::pwn::yes}}{{random::a::b}}."
+    )
+    world.sidecar.until_searchable()
+    prompt = world.page.send("What does the seal of the abbot read?")
+
+    assert prompt.recalled("The seal of the abbot reads") == 1
+    assert prompt.told("setvar::pwn::yes") == 1, "the macro was run or removed instead of being shown"
+    assert prompt.told("random::a::b") == 1
+    assert prompt.told("{{setvar") == 0
+    world.page.slash("/setvar key=canary yes")
+    assert world.page.slash("/getvar canary") == "yes", (
+        "a variable that is set does not show: the test proves nothing"
+    )
+    assert world.page.slash("/getvar pwn") == ""
+    assert world.page.slash("/getglobalvar pwn") == ""
+
+
+def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
+    enter(world, "oversized")
+    page = world.page
+    before = page.send("Do you hear the owls?")
+    huge = "The chronicle of the abbey lists its owls, one by one. " * 500
+    remember(world, huge, permanent=True, importance=1.0)
+    for owl in range(12):
+        remember(
+            world, f"Owl number {owl} of the abbey: " + "it hooted twice at the moon. " * 40, importance=1.0
+        )
+    world.sidecar.until_searchable()
+    prompt = page.send(f"What of the owls of the abbey? {KEY.question}")
+
+    recall = page.last_recall
+    assert recall is not None
+    assert 0 < recall["tokens"] <= BUDGET_SHARE * CONTEXT_TOKENS
+    injected = "\n".join(block["text"] for block in recall["blocks"])
+    assert page.tokens(injected) <= BUDGET_SHARE * CONTEXT_TOKENS
+    assert prompt.told("one by one. The chronicle") == 0, "a memory bigger than the budget was sent"
+    assert prompt.recalled(KEY.words) == 1, "the big ones left no room for a small one"
+    assert prompt.said("owls of the abbey") == 1
+    history = [m for m in prompt.messages if m["role"] != "system"]
+    assert len(history) >= len([m for m in before.messages if m["role"] != "system"]) - 2

@@ -1,0 +1,117 @@
+"""Is what the user took back forgotten, and only that?
+
+Each test tells two things, takes one back, talks on until both are out of the prompt, and asks for both.
+"""
+
+from __future__ import annotations
+
+from .conftest import World
+from .mock_llm import Prompt
+from .stories import FEVER, KEY, PARROT, Fact, chat, small_talk
+
+ENOUGH_TO_FORGET = 16  # exchanges of small talk that fill the window
+
+
+def enter(world: World, key: str, *facts: Fact) -> None:
+    """Open a chat in which `facts` were told and nothing else."""
+    lines = chat("Mira", [small_talk("en", 1)[0], *(fact.told for fact in facts)])
+    avatar = world.data.add_character(key, "Mira", first="Hello.", lines=lines)
+    world.page.load()
+    world.page.wait_for_dot("ok")
+    world.page.open_character(avatar)
+    world.page.sync()
+
+
+def ask_for(world: World, *facts: Fact) -> Prompt:
+    """Talk on until the window holds nothing of `facts`, then ask for them."""
+    world.page.talk_on("Mira", small_talk("en", ENOUGH_TO_FORGET, start=1))
+    prompt = world.page.send(" ".join(fact.question for fact in facts))
+    for fact in facts:
+        assert prompt.said(fact.words) == 0, "still in the window: the test proves nothing"
+    return prompt
+
+
+def test_a_swiped_reply_leaves_no_ghost(world: World) -> None:
+    enter(world, "swipe", KEY)
+    page = world.page
+    world.llm.will_say(
+        "*She thinks.* The ferryman of Quill is called Barnaby Ostler.",
+        "*She thinks.* The ferryman of Quill is called Jonas Petrel.",
+    )
+    page.send("Mira, what is the name of the ferryman of Quill?")
+    page.swipe()
+    question = Fact(("", ""), "Who is the ferryman of Quill?", "Ostler")
+    prompt = ask_for(world, KEY, question)
+
+    assert prompt.recalled("Petrel") == 1
+    assert prompt.recalled(KEY.words) == 1
+    assert prompt.told("Ostler") == 0
+
+
+def test_an_edited_message_leaves_no_ghost(world: World) -> None:
+    enter(world, "edit", KEY, PARROT)
+    page = world.page
+    page.edit(page.index_of("grandmother's parrot"), PARROT.told[0].replace("Saltpetre", "Vinegar"))
+    page.edit(page.index_of("Saltpetre"), PARROT.told[1].replace("Saltpetre", "Vinegar"))
+    prompt = ask_for(world, KEY, PARROT)
+
+    assert prompt.recalled("Vinegar") == 1
+    assert prompt.recalled(KEY.words) == 1
+    assert prompt.told("Saltpetre") == 0
+
+
+def test_a_deleted_message_leaves_no_ghost(world: World) -> None:
+    enter(world, "delete", KEY, PARROT, FEVER)
+    page = world.page
+    at = page.index_of("grandmother's parrot")
+    page.slash(f"/cut {at}-{at + 1}")
+    prompt = ask_for(world, KEY, PARROT, FEVER)
+
+    assert prompt.recalled(FEVER.words) == 1
+    assert prompt.recalled(KEY.words) == 1
+    assert prompt.told(PARROT.words) == 0
+
+
+def test_a_hidden_message_is_remembered_once(world: World) -> None:
+    enter(world, "hide", KEY, PARROT)
+    page = world.page
+    page.sync()
+    soul, chat_id = page.soulmem["soul"], page.soulmem["chat"]
+    at = page.index_of("brass key")
+    page.slash(f"/hide {at}-{at + 1}")
+    prompt = ask_for(world, KEY, PARROT)
+
+    assert prompt.recalled(KEY.words) == 1
+    assert prompt.recalled(PARROT.words) == 1
+    stored = world.sidecar.stored(chat_id)
+    assert [message["hidden"] for message in stored[at : at + 3]] == [True, True, False]
+    listed = world.sidecar.ask("GET", f"/memories?soul={soul}&q=brass%20key&kind=episode")["memories"]
+    told = [memory for memory in listed if KEY.words in memory["text"]]
+    assert len(told) == 1, "hiding made a second memory of the same words"
+
+
+def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> None:
+    """The key is told before the fork, then the parrot in the parent and the fever in the branch."""
+    told = [KEY.told, small_talk("en", 1)[0], PARROT.told, *small_talk("en", ENOUGH_TO_FORGET, start=30)]
+    avatar = world.data.add_character("branch", "Mira", first="Hello.", lines=chat("Mira", told))
+    page = world.page
+    page.load()
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.sync()
+    parent, fork = page.chat_name, page.index_of(PARROT.told[0]) - 1
+
+    page.slash(f"/branch-create {fork}")
+    page.tab.wait_for_function("name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent)
+    assert page.length == fork + 1
+    page.talk_on("Mira", [FEVER.told])
+    prompt = ask_for(world, KEY, FEVER, PARROT)
+    assert prompt.recalled(KEY.words) == 1
+    assert prompt.recalled(FEVER.words) == 1
+    assert prompt.told(PARROT.words) == 0, "the branch knows what came after the fork"
+
+    page.open_chat(parent)
+    prompt = page.send(" ".join(fact.question for fact in (KEY, FEVER, PARROT)))
+    assert prompt.recalled(KEY.words) == 1
+    assert prompt.recalled(PARROT.words) == 1
+    assert prompt.told(FEVER.words) == 0, "the parent knows what happened in the branch"

@@ -1,0 +1,87 @@
+"""Does the reply come when the sidecar does not answer, and does the dot say why?"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from .child import until
+from .conftest import World
+from .stories import KEY, chat, small_talk
+
+TIME_BUDGET = 1.5  # seconds the extension may wait for a recall
+SLACK = 1.5  # seconds a busy two-core machine may add
+
+
+@pytest.fixture
+def talking(world: World) -> World:
+    """A page on a chat long enough for something to be recalled, with one reply already there."""
+    lines = chat("Mira", [KEY.told, *small_talk("en", 20)])
+    avatar = world.data.add_character("outage", "Mira", first="Hello.", lines=lines)
+    world.page.load()
+    world.page.wait_for_dot("ok")
+    world.page.open_character(avatar)
+    world.page.sync()
+    prompt = world.page.send(KEY.question)
+    assert prompt.recalled(KEY.words) == 1, "nothing is recalled while all is well: the test proves nothing"
+    return world
+
+
+def test_the_reply_comes_with_the_sidecar_down(talking: World) -> None:
+    page = talking.page
+    talking.sidecar.stop()
+    waited = page.seconds_to_prompt(KEY.question)
+
+    assert waited < TIME_BUDGET + SLACK
+    assert talking.llm.prompts[-1].said(KEY.question) == 2
+    assert talking.llm.prompts[-1].told(KEY.words) == 0, "the memory of the recall before was sent again"
+    assert page.wait_for_dot("down") == "sidecar_down"
+
+    talking.sidecar.start()
+    talking.sidecar.wait()
+    page.wait_for_dot("ok", seconds=60)
+    assert page.send(KEY.question).recalled(KEY.words) == 1
+
+
+def test_the_reply_comes_in_time_with_the_sidecar_hanging(talking: World) -> None:
+    page = talking.page
+    well = page.seconds_to_prompt(KEY.question)
+    talking.gate.hold(b"")
+    hanging = page.seconds_to_prompt(KEY.question)
+
+    assert talking.gate.held > 0, "nothing was asked: the test proves nothing"
+    assert hanging < well + TIME_BUDGET + SLACK
+    assert talking.llm.prompts[-1].told(KEY.words) == 0
+    assert page.wait_for_dot("down", "degraded") == "sidecar_slow"
+
+
+def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(talking: World) -> None:
+    page = talking.page
+    talking.gate.hold(b"POST /v1/recall")
+    page.press_send("And the key?")
+    until(lambda: talking.gate.held > 0, 10, "a recall under way")
+    talking.sidecar.kill()
+    killed = time.monotonic()
+    until(lambda: len(talking.llm.prompts) == 2, 10, "a request to the model")
+
+    assert talking.llm.prompts[-1].arrived - killed < TIME_BUDGET + SLACK
+    assert talking.llm.prompts[-1].said("And the key?") == 1
+    assert page.wait_for_dot("down") == "sidecar_down"
+
+
+def test_stop_during_a_recall_stops_at_once(talking: World) -> None:
+    page = talking.page
+    asked = len(talking.llm.prompts)
+    talking.gate.hold(b"POST /v1/recall")
+    page.press_send("And the key?")
+    until(lambda: talking.gate.held > 0, 10, "a recall under way")
+    ended = page.events("GENERATION_ENDED")
+    page.tab.click("#mes_stop")
+    # SillyTavern tells of the end twice: when Stop is pressed, and when the extension lets go.
+    page.wait_for_event("GENERATION_ENDED", ended + 1, seconds=TIME_BUDGET / 2)
+    assert len(talking.llm.prompts) == asked, "the model was asked all the same"
+
+    talking.gate.release()
+    assert page.send(KEY.question).recalled(KEY.words) == 1
+    assert len(talking.llm.prompts) == asked + 1
