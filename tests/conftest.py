@@ -119,7 +119,7 @@ def loop_watch() -> Iterator[LoopWatch]:
 def unblocked_loop(request: pytest.FixtureRequest, loop_watch: LoopWatch) -> Iterator[None]:
     """Fail any test in which soulmem waits on the event loop, or any step of the loop computes over 50 ms.
 
-    Not for e2e: there the sidecar is another process, and Playwright runs the test itself inside a loop's step.
+    Not for e2e: there the sidecar is another process, and Playwright runs the test inside a loop's step.
     """
     if request.node.get_closest_marker("e2e"):
         yield

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""From a fresh clone to a running SoulMem: `python3 start.py`. Needs Python 3.10 to 3.13 and nothing else.
+
+python3 start.py [options]       install what is missing, then run the sidecar (options go to `soulmem serve`)
+python3 start.py install         only install; --big-torch takes a full model of several GB where there is no
+                                 smaller one, --no-model leaves it out, --ja adds the Japanese word splitter
+python3 start.py test [options]  install what the tests need and run every check (options go to pytest)
+python3 start.py COMMAND ...     any other command of soulmem: demo, import, recall, doctor, ...
+"""
+
+import sys
+
+# First of all, and in words that an old Python can read, for nothing below would run there.
+if __name__ == "__main__" and not (3, 10) <= sys.version_info[:2] <= (3, 13):
+    sys.exit(
+        """SoulMem needs Python 3.10 to 3.13; this is {}.{}. Install one of these beside it (from python.org,
+or with your system's packages) and run it by name: python3.12 start.py (Windows: py -3.12 start.py)
+SoulMem 需要 Python 3.10 到 3.13。请另外安装其中之一，再指名运行：python3.12 start.py""".format(
+            *sys.version_info
+        )
+    )
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / ".ci"))
+
+import installer
+from installer import HERE, PYTHON, say
+
+
+def hand_over(arguments: Sequence[object]) -> NoReturn:
+    """Become the Python of .venv; start.py leaves nothing behind."""
+    command = [str(PYTHON), *map(str, arguments)]
+    if os.name != "nt":
+        os.execv(command[0], command)
+    with subprocess.Popen(command) as process:  # on Windows exec would give the console back at once
+        while True:
+            try:
+                sys.exit(process.wait())
+            except KeyboardInterrupt:
+                continue  # the child got it too and stops by itself
+
+
+def next_steps() -> None:
+    """What to do in SillyTavern once the sidecar runs."""
+    say(
+        "SoulMem starts now; leave this window open. In SillyTavern:\n"
+        "  1. Extensions (the stacked cubes) > Install extension > paste the address of this repository.\n"
+        "     Not needed when this folder is the one that SillyTavern made.\n"
+        "  2. Reload the page. Extensions > SoulMem: the dot turns green.\n"
+        '  3. Open a chat. Has it gone on for a while? Press "Read this chat" once.\n'
+        '  4. Play on. "What was recalled" shows what the character remembered for each reply, and why.',
+        "SoulMem 正在启动，请不要关闭这个窗口。在 SillyTavern 里：\n"
+        "  1. 扩展（方块图标）> 安装扩展 > 粘贴本仓库的网址。这个文件夹就是 SillyTavern 下载的则跳过。\n"
+        "  2. 刷新页面。扩展 > SoulMem：圆点变绿。\n"
+        "  3. 打开聊天。已经聊了一段时间的话，点一次“读取此聊天”。\n"
+        "  4. 继续聊天。“回忆了什么”会显示角色每次回复时想起了什么，以及为什么。",
+    )
+
+
+def main(words: Sequence[str]) -> None:
+    """Do what the command line asks; see the top of this file."""
+    command, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("serve", words)
+    before = installer.read_stamp()
+    if command == "install":
+        installer.install(installer.wish_of(rest, before, explicit=True))
+        return
+    needs = {"ja", "test"} if command == "test" else set[str]()
+    if not installer.is_ready(before, installer.current_key(), needs):
+        wish = installer.wish_of([], before, explicit=False)
+        installer.install(replace(wish, extras=tuple(sorted(needs.union(wish.extras)))))
+    if command == "test":
+        hand_over([HERE / ".ci" / "checks.py", *rest])
+    if command == "serve":
+        next_steps()
+    hand_over(["-m", "soulmem", command, *rest])
+
+
+if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a console without Chinese shows ? instead of failing
+    try:
+        main(sys.argv[1:])
+    except installer.Trouble as failure:
+        installer.tell(failure)
+        sys.exit(1)
+    except (
+        OSError
+    ) as error:  # a full or broken disk under start.py itself; what runs after it speaks for itself
+        installer.tell(installer.explain(str(error)))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        say(
+            "\nStopped. Run the same command again: it goes on from here.",
+            "\n已停止。再次运行同一命令会从这里继续。",
+        )
+        sys.exit(130)
