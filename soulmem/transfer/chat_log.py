@@ -1,27 +1,26 @@
-"""What does a SillyTavern chat file (.jsonl) say, as messages and as bodies of `PUT /v1/chats`?"""
+"""What does a SillyTavern chat file (.jsonl) say?"""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any
 
-from soulmem.domain.dialogue import Fork, Message, Role, digest, text_hash
-from soulmem.domain.ids import ID_PATTERN, ChatId, SlotId, SoulId, derived_id
+from soulmem.domain.dialogue import Fork, Message, Role, text_hash
+from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
 from soulmem.transfer.send_dates import parse_send_date
+from soulmem.transfer.slots import as_id, slots_of, well_formed
 
-# SillyTavern hides a message by making it a system message; these types are its own words, never the story's.
+# SillyTavern's own notices; the extension goes by the same list.
 # fmt: off
-_HOST_TYPES = frozenset({
+_NOTICES = frozenset({
     "help", "welcome", "empty", "generic", "comment", "slash_commands", "formatting", "hotkeys", "macros",
-    "welcome_prompt", "assistant_note", "assistant_message",
+    "welcome_prompt", "assistant_note",
 })
 # fmt: on
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_NAME = frozenset({"", "unused"})  # what newer headers hold in place of the names
 
 
@@ -35,7 +34,7 @@ class BrokenLine:
 
 @dataclass(frozen=True, slots=True)
 class ChatLog:
-    """A chat file as read. `chat` and the slots are the extension's own where it left them in the file."""
+    """A chat file as read. `chat` is the extension's own where it left one in the file, and so are slots."""
 
     chat: ChatId
     title: str
@@ -44,6 +43,7 @@ class ChatLog:
     broken: tuple[BrokenLine, ...] = ()
     undated: int = 0  # messages whose send_date means nothing to us
     main_chat: str | None = None  # title of the chat this one was branched from
+    copied_from: ChatId | None = None  # the chat whose record SillyTavern copied into this branch
     parent: Fork | None = None
 
 
@@ -52,6 +52,15 @@ class _Header:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     user: str = ""
     character: str = ""
+
+    def record(self, key: str) -> Any:
+        """What the extension recorded about the chat under `key`."""
+        record = self.metadata.get("soulmem")
+        return record.get(key) if isinstance(record, dict) else None
+
+    def main_chat(self) -> str | None:
+        name = self.metadata.get("main_chat")
+        return name if isinstance(name, str) and name else None
 
 
 def chat_id_for(title: str, souls: Sequence[SoulId]) -> ChatId:
@@ -67,7 +76,7 @@ def read_chat_log(
     `title` is the file's name without ending; `local` is the zone of dates without one (None: the machine's).
     """
     header = _Header()
-    rows: list[tuple[int, dict[str, Any]]] = []
+    rows: list[dict[str, Any]] = []
     broken: list[BrokenLine] = []
     for number, line in enumerate(lines, 1):
         try:
@@ -82,63 +91,32 @@ def read_chat_log(
         elif not isinstance(row.get("mes"), str):
             broken.append(BrokenLine(number, "no message text (mes)"))
         else:
-            rows.append((number, row))
-    chat = _own_id(header.metadata, "chat", "id") or chat_id_for(title, souls)
-    messages = _messages(rows, ChatId(chat), header, local)
-    main_chat = header.metadata.get("main_chat")
+            rows.append(row)
+    own, copied_from = _identity(header, title)
+    messages = tuple(
+        _message(row, slot, header, local) for row, slot in zip(rows, slots_of(rows), strict=True)
+    )
     return ChatLog(
-        chat=ChatId(chat),
+        chat=own or chat_id_for(title, souls),
         title=title,
         persona=_persona(rows, header),
         messages=messages,
         broken=tuple(broken),
         undated=sum(m.sent_at is None for m in messages),
-        main_chat=main_chat if isinstance(main_chat, str) and main_chat else None,
+        main_chat=header.main_chat(),
+        copied_from=copied_from,
+        parent=_recorded_parent(header) if own else None,
     )
 
 
-def as_branch(log: ChatLog, parent: ChatId, theirs: Sequence[tuple[SlotId, str]]) -> ChatLog:
-    """`log` as a branch of `parent`, whose messages are `theirs` (slot, hash), in order.
-
-    As far as both say the same, its messages are the parent's own; if nowhere, it is no branch.
-    """
-    shared = 0
-    for mine, (_, their_hash) in zip(log.messages, theirs, strict=False):
-        if mine.hash != their_hash:
+def as_branch(log: ChatLog, parent: ChatId, theirs: Collection[SlotId]) -> ChatLog:
+    """`log` as a branch of `parent`, which has the slots `theirs`; unchanged when no beginning is shared."""
+    shared = None
+    for message in log.messages:
+        if message.slot not in theirs:
             break
-        shared += 1
-    if shared == 0:
-        return log
-    slots = [slot for slot, _ in theirs[:shared]]
-    rest = log.messages[shared:]
-    if set(slots) & {m.slot for m in rest}:  # a slot that means two messages would make one of them vanish
-        return log
-    common = tuple(replace(m, slot=slot) for m, slot in zip(log.messages, slots, strict=False))
-    return replace(log, messages=common + rest, parent=Fork(parent, slots[-1]))
-
-
-def sync_body(
-    log: ChatLog,
-    souls: Sequence[SoulId],
-    start: int = 0,
-    stop: int | None = None,
-    texts: frozenset[SlotId] | None = None,
-) -> dict[str, Any]:
-    """The body that makes the stored chat the first `stop` messages of `log`; `start` of them are known.
-
-    `texts` names the slots whose text is sent along; None sends all.
-    """
-    body: dict[str, Any] = {
-        "souls": list(souls),
-        "title": log.title,
-        "persona": log.persona,
-        "messages": [_sent(m, with_text=texts is None or m.slot in texts) for m in log.messages[start:stop]],
-    }
-    if log.parent is not None:
-        body["parent"] = {"chat": log.parent.chat, "fork_slot": log.parent.slot}
-    if start:
-        body["base"] = {"count": start, "digest": digest(log.messages[:start])}
-    return body
+        shared = message.slot
+    return log if shared is None else replace(log, parent=Fork(parent, shared))
 
 
 def _row(line: bytes) -> dict[str, Any] | None:
@@ -172,38 +150,44 @@ def _header(row: Mapping[str, Any]) -> _Header:
 
 
 def _name(value: Any) -> str:
-    name = _well_formed(value).strip() if isinstance(value, str) else ""
+    name = well_formed(value).strip() if isinstance(value, str) else ""
     return "" if name in _NO_NAME else name
 
 
-def _messages(
-    rows: Iterable[tuple[int, dict[str, Any]]], chat: ChatId, header: _Header, local: tzinfo | None
-) -> tuple[Message, ...]:
-    taken: set[str] = set()
-    out: list[Message] = []
-    for number, row in rows:
-        extra = row.get("extra")
-        extra = extra if isinstance(extra, dict) else {}
-        slot = _own_id(extra, "id")
-        if slot is None or slot in taken:  # a copied message carries its original's id
-            slot = derived_id("m", chat, str(number))
-        taken.add(slot)
-        text = _well_formed(row["mes"])
-        role = _role(row, extra)
-        swipe = row.get("swipe_id")
-        out.append(
-            Message(
-                slot=SlotId(slot),
-                hash=text_hash(text),
-                role=role,
-                speaker=_name(row.get("name")) or _usual_name(role, header),
-                text=text,
-                sent_at=parse_send_date(row.get("send_date"), local),
-                hidden=bool(row.get("is_system")) and role is not Role.SYSTEM,
-                swipe=swipe if isinstance(swipe, int) and swipe > 0 else 0,
-            )
-        )
-    return tuple(out)
+def _identity(header: _Header, title: str) -> tuple[ChatId | None, ChatId | None]:
+    """The chat's own recorded id, or that of the chat whose record was copied into this branch."""
+    chat = as_id(header.record("chat"))
+    if chat is None:
+        return None, None
+    minted_under = header.record("name")
+    if minted_under != title and minted_under == header.main_chat():
+        return None, ChatId(chat)
+    return ChatId(chat), None
+
+
+def _recorded_parent(header: _Header) -> Fork | None:
+    parent = header.record("parent")
+    if not isinstance(parent, dict):
+        return None
+    chat, slot = as_id(parent.get("chat")), as_id(parent.get("fork_slot"))
+    return Fork(ChatId(chat), SlotId(slot)) if chat and slot else None
+
+
+def _message(row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo | None) -> Message:
+    extra = row.get("extra")
+    text = well_formed(row["mes"])
+    role = _role(row, extra if isinstance(extra, dict) else {})
+    swipe = row.get("swipe_id")
+    return Message(
+        slot=slot,
+        hash=text_hash(text),
+        role=role,
+        speaker=_name(row.get("name")) or _usual_name(role, header),
+        text=text,
+        sent_at=parse_send_date(row.get("send_date"), local),
+        hidden=bool(row.get("is_system")) and role is not Role.SYSTEM,
+        swipe=swipe if isinstance(swipe, int) and swipe > 0 else 0,
+    )
 
 
 def _usual_name(role: Role, header: _Header) -> str:
@@ -211,47 +195,15 @@ def _usual_name(role: Role, header: _Header) -> str:
 
 
 def _role(row: Mapping[str, Any], extra: Mapping[str, Any]) -> Role:
-    if extra.get("type") == "narrator":
-        return Role.NARRATOR
-    if row.get("is_user"):
-        return Role.USER
-    if row.get("is_system") and extra.get("type") in _HOST_TYPES:
+    type_ = extra.get("type")
+    if isinstance(extra.get("tool_invocations"), list) or (isinstance(type_, str) and type_ in _NOTICES):
         return Role.SYSTEM
-    return Role.CHARACTER
+    if type_ == "narrator":
+        return Role.NARRATOR
+    return Role.USER if row.get("is_user") else Role.CHARACTER
 
 
-def _persona(rows: Iterable[tuple[int, dict[str, Any]]], header: _Header) -> str:
+def _persona(rows: Iterable[dict[str, Any]], header: _Header) -> str:
     """The name the user mostly went by."""
-    names = Counter(name for _, row in rows if row.get("is_user") and (name := _name(row.get("name"))))
+    names = Counter(name for row in rows if row.get("is_user") and (name := _name(row.get("name"))))
     return names.most_common(1)[0][0] if names else header.user
-
-
-def _own_id(holder: Mapping[str, Any], *keys: str) -> str | None:
-    """The id that the extension left under `soulmem` in `holder`."""
-    ours = holder.get("soulmem")
-    for key in keys:
-        value = ours.get(key) if isinstance(ours, dict) else None
-        if isinstance(value, str) and re.match(ID_PATTERN, value):
-            return value
-    return None
-
-
-def _well_formed(text: str) -> str:
-    """`text` without lone surrogates, which no UTF-8 can carry; a browser replaces them the same way."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
-
-
-def _sent(message: Message, *, with_text: bool) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "slot": message.slot,
-        "hash": message.hash,
-        "role": message.role.value,
-        "speaker": message.speaker,
-        "hidden": message.hidden,
-        "swipe": message.swipe,
-    }
-    if message.sent_at is not None:
-        row["sent_at"] = message.sent_at.isoformat()
-    if with_text:
-        row["text"] = message.text
-    return row

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import Role
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log, sync_body
+from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log
+from soulmem.transfer.sync_body import sync_body
 
 SOULS = (SoulId("s1"),)
 HEADER: dict[str, Any] = {
@@ -59,8 +60,9 @@ def test_the_same_file_gives_the_same_ids_and_another_soul_or_title_other_ones()
 
 
 def test_a_line_that_heals_later_does_not_move_the_slots_after_it() -> None:
-    torn = read(HEADER, said("One."), b'{"mes": "Tw\n', said("Three."))
-    whole = read(HEADER, said("One."), said("Two."), said("Three."))
+    rows = [said(f"{n}.", send_date=f"2025-03-01T10:20:{n}0Z") for n in range(3)]
+    torn = read(HEADER, rows[0], b'{"mes": "Tw\n', rows[2])
+    whole = read(HEADER, *rows)
     assert [m.slot for m in torn.messages] == [whole.messages[0].slot, whole.messages[2].slot]
 
 
@@ -153,11 +155,36 @@ def test_slots_that_the_extension_left_are_kept_unless_copied_or_malformed() -> 
         said("Two.", extra={"soulmem": {"id": "m-1"}}),
         said("Three.", extra={"soulmem": {"id": "no id!"}}),
         said("Four.", extra={"soulmem": "m-9"}),
+        said("Five.", extra={}, swipe_info=[None, {"extra": {"soulmem": {"id": "m-5"}}}]),
     )
     slots = [m.slot for m in log.messages]
-    assert slots[0] == "m-1"
-    assert len(set(slots)) == 4
+    assert (slots[0], slots[4]) == ("m-1", "m-5")
+    assert len(set(slots)) == 5
     assert "no id!" not in slots
+
+
+def test_a_minted_slot_is_the_one_the_extension_would_mint() -> None:
+    [first, second] = read(HEADER, said("One."), said("Two.")).messages
+    seed = "c\nBel\n2025-03-01T10:20:30.000Z"
+    assert first.slot == "m" + hashlib.sha256(f"{seed}\n0".encode()).hexdigest()[:20]
+    assert second.slot == "m" + hashlib.sha256(f"{seed}\n1".encode()).hexdigest()[:20]
+    [bare] = read({"mes": "x", "is_user": True, "send_date": 1700000000000.0}).messages
+    assert bare.slot == "m" + hashlib.sha256(b"u\n\n1700000000000\n0").hexdigest()[:20]
+
+
+def test_the_record_of_the_extension_names_the_chat() -> None:
+    record = {"chat": "chat-1", "name": "night", "parent": {"chat": "chat-0", "fork_slot": "m-0"}}
+    log = read({"chat_metadata": {"soulmem": record}}, said("One."))
+    assert (log.chat, log.copied_from) == ("chat-1", None)
+    assert sync_body(log, SOULS)["parent"] == {"chat": "chat-0", "fork_slot": "m-0"}
+    renamed = read({"chat_metadata": {"soulmem": record}}, said("One."), title="day")
+    assert (renamed.chat, renamed.copied_from) == ("chat-1", None)
+
+
+def test_a_record_that_a_branch_copied_from_its_parent_is_not_its_own() -> None:
+    metadata = {"main_chat": "night", "soulmem": {"chat": "chat-1", "name": "night"}}
+    log = read({"chat_metadata": metadata}, said("One."), title="night - Branch #1")
+    assert (log.chat, log.copied_from) == (chat_id_for("night - Branch #1", SOULS), "chat-1")
 
 
 def test_lone_surrogates_become_the_replacement_character() -> None:
@@ -193,28 +220,21 @@ def test_a_body_holds_what_the_contract_asks_for() -> None:
     json.dumps(some, allow_nan=False)
 
 
-def test_a_branch_takes_its_parents_slots_as_far_as_both_say_the_same() -> None:
-    parent = read(HEADER, said("One."), said("Two."), said("Three."), title="night")
-    log = read(
-        {**HEADER, "chat_metadata": {"main_chat": "night"}},
-        said("One."),
-        said("Two."),
-        said("Else."),
-        title="b1",
-    )
+def test_a_branch_forks_at_the_last_message_of_the_beginning_it_shares() -> None:
+    rows = [said(f"{n}.", send_date=f"2025-03-01T10:20:{n}0Z") for n in range(5)]
+    parent = read(HEADER, *rows[:3], title="night")
+    metadata = {"chat_metadata": {"main_chat": "night"}}
+    log = read(metadata, rows[0], {**rows[1], "mes": "Edited here."}, rows[3], rows[2], title="b1")
     assert log.main_chat == "night"
-    theirs = [(m.slot, m.hash) for m in parent.messages]
-    branch = as_branch(log, parent.chat, theirs)
-    assert [m.slot for m in branch.messages[:2]] == [m.slot for m in parent.messages[:2]]
-    assert branch.messages[2].slot not in {m.slot for m in parent.messages}
+    branch = as_branch(log, parent.chat, {m.slot for m in parent.messages})
     assert sync_body(branch, SOULS)["parent"] == {"chat": parent.chat, "fork_slot": parent.messages[1].slot}
-    assert [m.text for m in branch.messages] == ["One.", "Two.", "Else."]
+    assert [m.text for m in branch.messages] == ["0.", "Edited here.", "3.", "2."]
 
 
-def test_a_chat_that_shares_nothing_with_its_parent_is_no_branch() -> None:
+def test_a_chat_that_shares_no_beginning_with_its_parent_is_no_branch() -> None:
     log = read(HEADER, said("One."))
-    assert as_branch(log, ChatId("p"), [(SlotId("x"), "0" * 16)]) is log
-    assert as_branch(log, ChatId("p"), []) is log
+    assert as_branch(log, ChatId("p"), {SlotId("x")}) is log
+    assert as_branch(log, ChatId("p"), set()) is log
 
 
 def test_an_empty_file_is_an_empty_chat() -> None:

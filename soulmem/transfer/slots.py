@@ -1,0 +1,65 @@
+"""Which slot has each message of a SillyTavern chat?"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from soulmem.domain.ids import ID_PATTERN, SlotId
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
+    """A slot for each message: the one written on it or on a swipe of it, else one minted from who and when.
+
+    The extension mints by the same rule, so a message has the same slot whoever meets it first.
+    """
+    slots: list[str | None] = []
+    taken: set[str] = set()
+    for row in rows:
+        slot = next((found for extra in _extras(row) if (found := _stamp(extra))), None)
+        slots.append(None if slot in taken else slot)  # a copied message carries its original's slot
+        if slot is not None:
+            taken.add(slot)
+    return [SlotId(slot or _mint(row, taken)) for slot, row in zip(slots, rows, strict=True)]
+
+
+def as_id(value: Any) -> str | None:
+    """`value` if it is an id that a client may give."""
+    return value if isinstance(value, str) and re.match(ID_PATTERN, value) else None
+
+
+def well_formed(text: str) -> str:
+    """`text` without lone surrogates, which no UTF-8 can carry; the extension replaces them the same way."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def _extras(row: Mapping[str, Any]) -> Iterator[Any]:
+    yield row.get("extra")
+    swipes = row.get("swipe_info")
+    for swipe in swipes if isinstance(swipes, list) else ():
+        yield swipe.get("extra") if isinstance(swipe, dict) else None
+
+
+def _stamp(extra: Any) -> str | None:
+    stamp = extra.get("soulmem") if isinstance(extra, dict) else None
+    return as_id(stamp.get("id")) if isinstance(stamp, dict) else None
+
+
+def _mint(row: Mapping[str, Any], taken: set[str]) -> str:
+    """A slot not in `taken`, which it joins."""
+    date = row.get("send_date")
+    if isinstance(date, float) and date.is_integer():
+        date = int(date)  # as JavaScript writes it
+    side = "u" if row.get("is_user") else "c"
+    seed = f"{side}\n{row.get('name') or ''}\n{'' if date is None else date}"
+    for attempt in count():
+        slot = "m" + hashlib.sha256(well_formed(f"{seed}\n{attempt}").encode()).hexdigest()[:20]
+        if slot not in taken:
+            break
+    taken.add(slot)
+    return slot
