@@ -13,12 +13,16 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
 
 # Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: ..
-_OUT_OF_CHARACTER = re.compile(r"\s*(\(\(.*\)\)|[\[(]\s*OOC\b.*[\])]|OOC\s*[::].*)\s*\Z", re.IGNORECASE | re.DOTALL)
+_OUT_OF_CHARACTER = re.compile(
+    r"\s*(\(\(.*\)\)|[\[(]\s*OOC\b.*[\])]|OOC\s*[:：].*)\s*\Z", re.IGNORECASE | re.DOTALL
+)
 _DICE = re.compile(r"\s*(🎲.*|.{0,60}\brolls? (a )?\d*d\d+\b.{0,80})\s*\Z", re.IGNORECASE)
 
 
 def memorable(message: Message) -> bool:
-    """Whether a message may become a memory at all: no system line, no out-of-character talk, no dice, no blank."""
+    """Whether a message may become a memory at all: no system line, no out-of-character talk, no dice, no
+    blank.
+    """
     if message.role is Role.SYSTEM or not message.text.strip():
         return False
     return not (_OUT_OF_CHARACTER.match(message.text) or _DICE.match(message.text))
@@ -57,7 +61,9 @@ def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, n
         timelines=Timelines.THIS,
         evidence=((message.version,),),
         situation=Situation(
-            time_span=TimeSpan(when, when, message.story_at.isoformat() if message.story_at else None) if when else None,
+            time_span=TimeSpan(when, when, message.story_at.isoformat() if message.story_at else None)
+            if when
+            else None,
             participants=_participants(message, soul_name),
         ),
     )

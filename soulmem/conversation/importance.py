@@ -1,4 +1,6 @@
-"""How much a message matters, without a language model: feelings, vows, dates, numbers, and being asked to remember."""
+"""How much a message matters, without a language model: feelings, vows, dates, numbers, and being asked
+to remember.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ import re
 # Weights from design 2; the cue lists are plain words a player would use, en / zh / ja.
 _EMOTION = re.compile(
     r"\b(love[ds]?|hate[ds]?|cr(?:y|ied|ying)|tears?|sob(?:s|bed)?|scream(?:s|ed)?|terrif\w+|afraid|fear\w*|furious|rage"
-    r"|angry|heartbroken|grie(?:f|v\w+)|joy\w*|happ(?:y|iest|iness)|asham\w+|jealous\w*|miss(?:ed)? you|kiss\w*|betray\w*)\b"
+    r"|angry|heartbroken|grie(?:f|v\w+)|joy\w*|happ(?:y|iest|iness)|asham\w+|jealous\w*"
+    r"|miss(?:ed)? you|kiss\w*|betray\w*)\b"
     r"|爱|恨|哭|泪|尖叫|恐惧|害怕|愤怒|生气|心碎|悲|伤心|难过|开心|高兴|快乐|幸福|羞|嫉妒|想念|吻|背叛|愛|泣|涙|怒|怖|嬉し|悲し",
     re.IGNORECASE,
 )
@@ -17,11 +20,16 @@ _WEIGHTY = re.compile(
     r"|答应|承诺|发誓|誓|约定|一定会|永远|再也不|生日|纪念日|婚礼|去世|死|[一二三四五六七八九十百千]+[年月日天个次岁]|約束|誕生日",
     re.IGNORECASE,
 )
-_REMEMBER = re.compile(r"\b(remember|don'?t forget|never forget|keep in mind)\b|记住|记得|别忘|不要忘|忘れないで|覚えて", re.IGNORECASE)
+_REMEMBER = re.compile(
+    r"\b(remember|don'?t forget|never forget|keep in mind)\b|记住|记得|别忘|不要忘|忘れないで|覚えて",
+    re.IGNORECASE,
+)
 
 
 def importance_of(text: str) -> float:
-    """0..1: .2, up to .4 for feelings, .15 for a vow, date or number, .3 for a plea to remember (design 2)."""
+    """0..1: .2, up to .4 for feelings, .15 for a vow, date or number, .3 for a plea to remember (design
+    2).
+    """
     feelings = len(_EMOTION.findall(text))
     score = 0.2 + 0.4 * (1.0 - 0.5**feelings)
     if _WEIGHTY.search(text):

@@ -37,7 +37,8 @@ def reconcile(
 ) -> Reconciled:
     """Compare what is stored with what the client shows.
 
-    `known_text` finds a version's text elsewhere, in a parent of the branch say. Raises Conflict when `base` does not
+    `known_text` finds a version's text elsewhere, in a parent of the branch say. Raises Conflict when `base`
+    does not
     describe the stored messages, Unprocessable for a repeated slot or a text that does not fit its hash.
     """
     kept = _base_of(stored, base)
@@ -46,7 +47,7 @@ def reconcile(
     for index, message in enumerate(sent):
         if message.text is not None and text_hash(message.text) != message.hash:
             raise Unprocessable(
-                f"the text of slot {message.slot!r} hashes to {text_hash(message.text)}, not to {message.hash}:"
+                f"slot {message.slot!r}: the text hashes to {text_hash(message.text)}, not to {message.hash}:"
                 " send the text and the hash of the same wording",
                 field=f"messages[{index}].hash",
             )
@@ -63,7 +64,11 @@ def reconcile(
         old = before.get(message.slot)
         text = message.text
         if text is None:
-            text = old.text if old and old.hash == message.hash else known_text(Version(message.slot, message.hash))
+            text = (
+                old.text
+                if old and old.hash == message.hash
+                else known_text(Version(message.slot, message.hash))
+            )
         if text is None:
             missing.append(message.slot)
             continue
@@ -139,10 +144,15 @@ def _base_of(stored: Sequence[Message], base: Base | None) -> Sequence[Message]:
     if base is None:
         return ()
     if base.count > len(stored):
-        raise Conflict(f"the base counts {base.count} messages, {len(stored)} are stored: send all messages", field="base")
+        raise Conflict(
+            f"the base counts {base.count} messages, {len(stored)} are stored: send all messages",
+            field="base",
+        )
     kept = stored[: base.count]
     if digest(kept) != base.digest:
-        raise Conflict(f"the first {base.count} messages differ from the stored ones: send all messages", field="base")
+        raise Conflict(
+            f"the first {base.count} messages differ from the stored ones: send all messages", field="base"
+        )
     return kept
 
 
@@ -175,4 +185,3 @@ def _message(sent: SentMessage, text: str) -> Message:
 def without_held(messages: Sequence[Message], hold: Hold | None) -> list[Message]:
     """The messages a recall may see."""
     return [m for m in messages if hold is None or m.slot not in hold.vanished]
-

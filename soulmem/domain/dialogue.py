@@ -82,7 +82,9 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A sudden loss that waits for the user's word: these slots are hidden from recall, and nothing is removed."""
+    """A sudden loss that waits for the user's word: these slots are hidden from recall, and nothing is
+    removed.
+    """
 
     vanished: frozenset[SlotId]
 
@@ -104,7 +106,9 @@ class Chat:
     title: str = ""
     persona: str = ""
     parent: Fork | None = None
-    settled_tail: Version | None = None  # the last message, when it counts as settled though nothing follows it
+    settled_tail: Version | None = (
+        None  # the last message, when it counts as settled though nothing follows it
+    )
     tail_since: datetime | None = None  # aware; when the last message took its present text
     hold: Hold | None = None
     state: ChatState = ChatState.ACTIVE

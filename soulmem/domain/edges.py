@@ -46,7 +46,8 @@ def check_join(kind: EdgeKind, source: MemoryKind, target: MemoryKind) -> None:
     if source not in sources or target not in targets:
         legal = f"{' or '.join(s.value for s in sources)} -> {' or '.join(t.value for t in targets)}"
         raise Unprocessable(
-            f"{kind.value!r} cannot join {source.value} -> {target.value}; it joins {legal}", field="edges.kind"
+            f"{kind.value!r} cannot join {source.value} -> {target.value}; it joins {legal}",
+            field="edges.kind",
         )
 
 

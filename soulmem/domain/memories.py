@@ -38,7 +38,9 @@ class Timelines(str, Enum):
 
 
 class MemoryState(str, Enum):
-    """Whether it is in use, put into the bin by the user, gone there with its chat, or waits to be rebuilt."""
+    """Whether it is in use, put into the bin by the user, gone there with its chat, or waits to be
+    rebuilt.
+    """
 
     ACTIVE = "active"
     BIN = "bin"

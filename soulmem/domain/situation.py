@@ -11,7 +11,9 @@ from soulmem.domain.errors import Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """When something happened on the wall clock, both ends included; `story` is the story's own words for it."""
+    """When something happened on the wall clock, both ends included; `story` is the story's own words for
+    it.
+    """
 
     start: datetime | None = None  # aware
     end: datetime | None = None  # aware, not before start

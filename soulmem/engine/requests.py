@@ -32,7 +32,9 @@ class SyncRequest:
 
 @dataclass(frozen=True, slots=True)
 class SyncAnswer:
-    """What a sync did. With `needs_text` nothing was applied; `held` counts messages whose loss waits for a word."""
+    """What a sync did. With `needs_text` nothing was applied; `held` counts messages whose loss waits for
+    a word.
+    """
 
     needs_text: tuple[SlotId, ...] = ()
     applied: bool = True

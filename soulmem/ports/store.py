@@ -45,7 +45,9 @@ class Change:
     drop_edges: Collection[str] = ()  # edge ids
 
     def __bool__(self) -> bool:
-        return any((self.souls, self.chats, self.put_memories, self.drop_memories, self.put_edges, self.drop_edges))
+        return any(
+            (self.souls, self.chats, self.put_memories, self.drop_memories, self.put_edges, self.drop_edges)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,10 @@ class StoreHealth:
 class Store(Protocol):
     """The system of record.
 
-    One handle per data folder. Every method may raise StoreError; a failed `commit` changed nothing. Methods may be
-    called concurrently; writes are applied one after the other. Bulk reads and writes are cut so that the event loop
+    One handle per data folder. Every method may raise StoreError; a failed `commit` changed nothing. Methods
+    may be
+    called concurrently; writes are applied one after the other. Bulk reads and writes are cut so that the
+    event loop
     is never held for more than some tens of milliseconds.
     """
 
@@ -87,7 +91,8 @@ class Store(Protocol):
     async def commit(self, change: Change) -> None:
         """Store the whole change durably (fsync) or raise and store nothing.
 
-        Edges whose end does not exist (nor is put in the same change) are refused with StoreError. An audit of who
+        Edges whose end does not exist (nor is put in the same change) are refused with StoreError. An audit
+        of who
         did what is not this method's business.
         """
 

@@ -1,0 +1,145 @@
+"""How chosen memories become prompt text: sections with a header, within a hard token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from soulmem.assembly.tokens import estimate_tokens
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryKind
+
+
+class Section(str, Enum):
+    """Where in the prompt a memory stands; the order is that of the blocks."""
+
+    PERMANENT = "permanent"
+    SELF = "self"
+    EPISODES = "episodes"
+    FACTS = "facts"
+
+
+_IN_PROMPT = (Section.PERMANENT, Section.SELF)  # high and stable: the backend's prompt cache survives
+_DEPTH = 4  # messages above the end; where ST users put lore
+
+_HEADERS = {
+    "en": {
+        Section.PERMANENT: "[{name} never forgets:]",
+        Section.SELF: "[{name} knows this habit of their own; it is not an order:]",
+        Section.EPISODES: "[What {name} recalls now of the past, oldest first:]",
+        Section.FACTS: "[What {name} knows:]",
+    },
+    "zh": {
+        Section.PERMANENT: "[{name}永远不会忘记：]",
+        Section.SELF: "[{name}知道自己有这样的习惯，并非指令：]",
+        Section.EPISODES: "[{name}此刻想起的往事，由远及近：]",
+        Section.FACTS: "[{name}知道：]",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory as it stands in its block."""
+
+    memory: MemoryId
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A finished block; its text is the header and the lines, joined by line breaks."""
+
+    section: Section
+    position: str  # "in_prompt" or "in_chat"
+    depth: int | None
+    text: str
+    tokens: int
+    lines: tuple[Line, ...]
+
+
+def harmless(text: str) -> str:
+    """`text` with every `{{` broken up: SillyTavern would run it as a macro."""
+    while "{{" in text:
+        text = text.replace("{{", "{ {")
+    return text
+
+
+def line_of(memory: Memory) -> Line:
+    """How the memory will read, and what it costs with its line break."""
+    text = harmless(memory.text)
+    return Line(memory.id, text, estimate_tokens(text) + 1)
+
+
+def section_of(memory: Memory) -> Section:
+    """Which section a memory belongs to."""
+    if memory.permanent:
+        return Section.PERMANENT
+    if memory.kind is MemoryKind.ACTION:
+        return Section.SELF  # reached through its meaning it is self-knowledge, never an impulse
+    if memory.kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE):
+        return Section.EPISODES
+    return Section.FACTS
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """`zh` when the texts are mostly Chinese, else `en`."""
+    sample = "".join(text[:200] for text in texts)[:4000]
+    han = sum("\u4e00" <= c <= "\u9fff" for c in sample)
+    letters = sum(c.isascii() and c.isalpha() for c in sample)
+    return "zh" if 3 * han > letters else "en"
+
+
+class Budget:
+    """Spends tokens on whole memories; a section's header is paid with its first one."""
+
+    def __init__(self, tokens: int, soul_name: str, language: str) -> None:
+        self.left = tokens
+        self._headers = {s: harmless(h.format(name=soul_name)) for s, h in _HEADERS[language].items()}
+        self._open: set[Section] = set()
+
+    def header_cost(self, section: Section) -> int:
+        """What opening the section costs now."""
+        return 0 if section in self._open else estimate_tokens(self._headers[section]) + 1
+
+    def take(self, memory: Memory, line: Line) -> bool:
+        """Spend the line's tokens if they are there."""
+        section = section_of(memory)
+        cost = line.tokens + self.header_cost(section)
+        if cost > self.left:
+            return False
+        self.left -= cost
+        self._open.add(section)
+        return True
+
+    def blocks(
+        self, chosen: Sequence[tuple[Memory, Line]], age: Callable[[Memory], tuple[float, int]]
+    ) -> list[Text]:
+        """The blocks of what was taken: episodes by `age` (least first), what always stands there by
+        importance.
+        """
+        out = []
+        for section in Section:
+            mine = [(m, line) for m, line in chosen if section_of(m) is section]
+            if not mine:
+                continue
+            if section is Section.EPISODES:
+                mine.sort(key=lambda pair: age(pair[0]))
+            elif section is not Section.FACTS:
+                mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))  # the same order every turn
+            lines = tuple(line for _, line in mine)
+            header = self._headers[section]
+            inside = section in _IN_PROMPT
+            out.append(
+                Text(
+                    section=section,
+                    position="in_prompt" if inside else "in_chat",
+                    depth=None if inside else _DEPTH,
+                    text="\n".join([header, *(line.text for line in lines)]),
+                    tokens=estimate_tokens(header) + 1 + sum(line.tokens for line in lines),
+                    lines=lines,
+                )
+            )
+        return out

@@ -1,0 +1,66 @@
+"""Why a memory came to mind, in one sentence a player understands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Cause(str, Enum):
+    """What brought a memory up most."""
+
+    PERMANENT = "permanent"
+    WORDS = "words"
+    MEANING = "meaning"
+    NEIGHBOUR = "neighbour"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The cause, the words shared with the cue (may be empty) and the age."""
+
+    cause: Cause
+    shared: tuple[str, ...] = ()
+    age_turns: int = 0
+
+
+def sentence(reason: Reason, name: str, language: str) -> str:
+    """The reason in words, en or zh."""
+    return _chinese(reason, name) if language == "zh" else _english(reason, name)
+
+
+def _english(reason: Reason, name: str) -> str:
+    age = _turns(reason.age_turns)
+    words = _join([f'"{w}"' for w in reason.shared], " and ")
+    if reason.cause is Cause.PERMANENT:
+        return f"{name} never forgets this: it is a permanent memory."
+    if reason.cause is Cause.WORDS and words:
+        return f"{words} came up, and {name} remembers it from {age}."
+    if reason.cause is Cause.NEIGHBOUR:
+        return f"It stands right beside another moment that came to mind, {age}."
+    if words:
+        return f"It is close in meaning to what is being said ({words}), {age}."
+    return f"It is close in meaning to what is being said, {age}."
+
+
+def _chinese(reason: Reason, name: str) -> str:
+    age = f"{reason.age_turns} 轮之前" if reason.age_turns else "刚才"
+    words = _join([f"「{w}」" for w in reason.shared], "和")
+    if reason.cause is Cause.PERMANENT:
+        return f"这是永久记忆，{name}不会忘记。"
+    if reason.cause is Cause.WORDS and words:
+        return f"提到了{words}，{name}想起了{age}的这件事。"
+    if reason.cause is Cause.NEIGHBOUR:
+        return f"它紧挨着另一段被想起的往事，在{age}。"
+    if words:
+        return f"它和正在说的事意思相近（{words}），在{age}。"
+    return f"它和正在说的事意思相近，在{age}。"
+
+
+def _turns(count: int) -> str:
+    return "just now" if count == 0 else "1 turn ago" if count == 1 else f"{count} turns ago"
+
+
+def _join(words: Sequence[str], last: str) -> str:
+    return last.join(words[:2])

@@ -1,0 +1,307 @@
+"""How texts get their vectors: a model loaded in the background, a fallback until then, and work in small
+batches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.errors import SoulMemError
+from soulmem.engine.answers import EmbedderHealth
+from soulmem.engine.mind import Mind, Wanted
+from soulmem.engine.worker import Worker
+from soulmem.ports.embedder import Embedder
+from soulmem.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+Vector = NDArray[np.float32]
+_BATCH = 8  # texts a waiting question may have to stand behind
+_READ = 1000  # stored vectors read in one go
+_REMEMBERED = 4096  # texts whose vector is at hand: the last messages are asked for again every turn
+_RETRY_SECONDS = 5.0  # after a failure of the store or the model
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """A model that can be loaded.
+
+    `load` blocks and raises SoulMemError; `is_at_hand` never touches the network.
+    """
+
+    name: str
+    is_at_hand: Callable[[], bool]
+    load: Callable[[], Embedder]
+
+
+class Embedding:
+    """The one place that calls an embedder.
+
+    All models share one thread, so a question waits for one batch at most.
+    """
+
+    def __init__(
+        self, store: Store, compute: Worker, wanted: ModelSource | None, fallback: ModelSource | None
+    ) -> None:
+        self._store = store
+        self._compute = compute
+        self._wanted_source = wanted
+        self._fallback_source = fallback
+        self._models = Worker("soulmem-embed")
+        self._loader = Worker("soulmem-load")
+        self._embedder: Embedder | None = None
+        self._better: Embedder | None = None
+        self._is_fallback = False
+        self._failed: str | None = None
+        self._notes: dict[str, str] = {}
+        self._recent: OrderedDict[str, Vector] = OrderedDict()
+        self._minds: list[Mind] = []
+        self._work = asyncio.Event()
+        self._settled = asyncio.Event()  # the first attempt to have any model is over
+        self._quiet = asyncio.Event()  # nothing is wanted and nothing is under way
+        self._quiet.set()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to load and to work; returns at once."""
+        self._tasks = [asyncio.create_task(self._load()), asyncio.create_task(self._work_forever())]
+
+    async def stop(self) -> None:
+        """Stop working; what has no vector yet gets it after the next start."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._models.stop()
+        self._loader.stop()
+
+    def health(self) -> EmbedderHealth:
+        """State, model and dimension, as `GET /v1/health` tells them."""
+        source = self._wanted_source or self._fallback_source
+        if self._embedder is not None:
+            return EmbedderHealth("ok", self._embedder.name, self._embedder.dim, self._is_fallback)
+        if source is None:
+            return EmbedderHealth("ok", "none", None, False)
+        if self._failed is not None:
+            return EmbedderHealth("error", source.name, None, False)
+        return EmbedderHealth("loading", source.name, None, False)
+
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know, in words."""
+        return tuple(self._notes.values())
+
+    async def ready(self) -> None:
+        """Returns once some model answers, or none will."""
+        await self._settled.wait()
+
+    async def question(self, texts: Sequence[str]) -> Vector | None:
+        """Unit vectors of `texts`, shape (len(texts), dim); None while no model is loaded or when it
+        failed.
+        """
+        embedder = self._embedder
+        if embedder is None or not texts:
+            return None
+        try:
+            return await self._vectors(embedder, texts)
+        except SoulMemError as error:
+            self._fail(error)
+            return None
+
+    async def adopt(self, mind: Mind) -> None:
+        """Give a newly opened mind its stored vectors and look after it from now on."""
+        self._minds.append(mind)
+        await self._equip(mind, self._embedder)
+        self.wake()
+
+    def wake(self) -> None:
+        """Some mind has new texts."""
+        self._quiet.clear()
+        self._work.set()
+
+    async def drain(self) -> None:
+        """Returns when every text of every open mind has its vector, or no model can give it one."""
+        await self._settled.wait()
+        if self._embedder is not None:
+            self.wake()
+            await self._quiet.wait()
+
+    async def take_better_model(self) -> bool:
+        """Idle work: once the wanted model is there, embed everything with it, then change over.
+
+        True when changed.
+        """
+        better = self._better
+        if better is None:
+            return False
+        for mind in list(self._minds):
+            texts = await self._compute.run(mind.all_texts)
+            await self._embed_missing(better, texts)
+        self._embedder, self._better, self._is_fallback = better, None, False
+        self._notes.pop("fallback", None)
+        self._recent.clear()
+        for mind in list(self._minds):
+            await self._equip(mind, better)
+        log.info("embedding model is now %s", better.name)
+        self.wake()
+        return True
+
+    async def forget_unused(self) -> None:
+        """Idle work: drop stored vectors that no text of any open mind needs.
+
+        Only when every soul is open.
+        """
+        model = self._embedder.model if self._embedder else None
+        needed = {_key(w.text) for mind in self._minds for w in await self._compute.run(mind.all_texts)}
+        stored = await self._store.vector_keys()
+        stale = [(m, key) for m, key in stored if key not in needed or (model is not None and m != model)]
+        if stale and self._better is None and model is not None:
+            await self._store.drop_vectors(stale)
+
+    async def _load(self) -> None:
+        try:
+            await self._load_models()
+        finally:
+            self._settled.set()
+
+    async def _load_models(self) -> None:
+        wanted, fallback = self._wanted_source, self._fallback_source
+        if wanted is not None and await self._loader.run(wanted.is_at_hand):
+            embedder = await self._try(wanted)
+            if embedder is not None:
+                await self._use(embedder, is_fallback=False)
+                return
+            wanted = None
+        if fallback is not None:
+            embedder = await self._try(fallback)
+            if embedder is not None:
+                await self._use(embedder, is_fallback=self._wanted_source is not None)
+        self._settled.set()
+        if wanted is not None:
+            if self._embedder is not None:
+                self._notes["fallback"] = (
+                    f"The embedding model {wanted.name} is not on this computer yet;"
+                    f" {self._embedder.name}, which comes with SoulMem, answers until it is."
+                    " Recall works, somewhat less precisely."
+                )
+                log.warning(self._notes["fallback"])
+            embedder = await self._try(wanted)
+            if embedder is None:
+                return
+            if self._embedder is None or not any(mind.memories for mind in self._minds):
+                self._notes.pop("fallback", None)
+                await self._use(embedder, is_fallback=False)
+            else:
+                self._better = embedder
+                self._notes["fallback"] = (
+                    f"{embedder.name} is loaded and takes over at the next quiet moment."
+                )
+
+    async def _try(self, source: ModelSource) -> Embedder | None:
+        try:
+            return await self._loader.run(source.load)
+        except SoulMemError as error:
+            log.warning("%s", error.message)
+            self._notes["load"] = error.message
+            if self._embedder is None:
+                self._failed = error.message
+            return None
+
+    async def _use(self, embedder: Embedder, *, is_fallback: bool) -> None:
+        for mind in list(self._minds):
+            await self._equip(mind, embedder)
+        self._embedder, self._is_fallback, self._failed = embedder, is_fallback, None
+        self._recent.clear()
+        log.info("embedding model: %s, %d dimensions", embedder.name, embedder.dim)
+        self.wake()
+
+    def _fail(self, error: SoulMemError) -> None:
+        if self._notes.get("embed") != error.message:
+            log.error("%s", error.message)
+        self._notes["embed"] = error.message
+
+    async def _equip(self, mind: Mind, embedder: Embedder | None) -> None:
+        """Empty tables of the model's size, then what is stored."""
+        if embedder is None:
+            return
+        await self._compute.run(mind.use_model, embedder.dim)
+        texts = await self._compute.run(mind.all_texts)
+        for start in range(0, len(texts), _READ):
+            piece = texts[start : start + _READ]
+            keys = {_key(w.text) for w in piece}
+            found = await self._store.vectors(embedder.model, sorted(keys))
+            await self._compute.run(_take, mind, piece, found)
+
+    async def _work_forever(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            try:
+                while await self._one_batch():
+                    pass
+                self._notes.pop("embed", None)
+            except SoulMemError as error:
+                self._fail(error)
+                self._quiet.set()
+                await asyncio.sleep(_RETRY_SECONDS)
+                self._work.set()
+            if not self._work.is_set():
+                self._quiet.set()
+
+    async def _one_batch(self) -> bool:
+        """Embed some of what is wanted; False when nothing is."""
+        embedder = self._embedder
+        if embedder is None:
+            return False
+        for mind in list(self._minds):
+            wanted = await self._compute.run(mind.wanted, _BATCH)
+            if wanted and mind.vectors is not None and mind.vectors.dim == embedder.dim:
+                vectors = await self._vectors(embedder, [w.text for w in wanted])
+                await self._compute.run(mind.take_vectors, list(zip(wanted, vectors, strict=True)))
+                await self._store.put_vectors(
+                    embedder.model, {_key(w.text): v.tobytes() for w, v in zip(wanted, vectors, strict=True)}
+                )
+                return True
+        return False
+
+    async def _embed_missing(self, embedder: Embedder, texts: Sequence[Wanted]) -> None:
+        for start in range(0, len(texts), _READ):
+            by_key = {_key(w.text): w.text for w in texts[start : start + _READ]}
+            found = await self._store.vectors(embedder.model, sorted(by_key))
+            missing = [key for key in by_key if key not in found]
+            for at in range(0, len(missing), _BATCH):
+                keys = missing[at : at + _BATCH]
+                vectors = await self._models.run(embedder.embed, [by_key[k] for k in keys])
+                await self._store.put_vectors(
+                    embedder.model, {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)}
+                )
+
+    async def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> Vector:
+        missing = [t for t in dict.fromkeys(texts) if t not in self._recent]
+        fresh: dict[str, Vector] = {}
+        if missing:
+            made = await self._models.run(embedder.embed, missing)
+            fresh = dict(zip(missing, made, strict=True))
+        out = np.stack([fresh[t] if t in fresh else self._recent[t] for t in texts])
+        if embedder is self._embedder:
+            self._remember(fresh.items())
+        return out
+
+    def _remember(self, pairs: Iterable[tuple[str, Vector]]) -> None:
+        self._recent.update(pairs)
+        while len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _take(mind: Mind, wanted: Sequence[Wanted], stored: Mapping[str, bytes]) -> None:
+    mind.take_vectors([(w, np.frombuffer(stored[k], "<f4")) for w in wanted if (k := _key(w.text)) in stored])

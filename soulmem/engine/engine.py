@@ -1,0 +1,350 @@
+"""Everything SoulMem can do, behind one door: the HTTP server and the tests talk to this."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from soulmem.domain.dialogue import Chat, ChatState, Message
+from soulmem.domain.errors import ConfirmationRequired, SoulMemError, StoreError, Unprocessable
+from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
+from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
+from soulmem.engine.embedding import Embedding, ModelSource
+from soulmem.engine.fingerprint import fingerprint
+from soulmem.engine.lifecycle import Lifecycle
+from soulmem.engine.memories import Keeper
+from soulmem.engine.mind import Mind
+from soulmem.engine.observe import Observer
+from soulmem.engine.recall import Recaller, RecallParams
+from soulmem.engine.requests import (
+    Activity,
+    MemoryFilter,
+    MemoryPatch,
+    NewMemory,
+    RecallRequest,
+    SyncAnswer,
+    SyncRequest,
+)
+from soulmem.engine.worker import Worker
+from soulmem.engine.world import World
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineParams:
+    """When the engine rests, and what a recall gets by default."""
+
+    idle_after: float = 60.0  # seconds without a request; design 5
+    settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
+    rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
+    recall: RecallParams = field(default_factory=RecallParams)
+
+
+class Engine:
+    """Souls, chats, memories and recall of all owners of one store."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        model: ModelSource | None,
+        fallback: ModelSource | None,
+        params: EngineParams | None = None,
+        advance: Callable[[float, int], None] | None = None,
+    ) -> None:
+        self._params = params or EngineParams()
+        self._store = store
+        self._clock = clock
+        self._advance = advance
+        self._compute = Worker("soulmem-compute")
+        self._embedding = Embedding(store, self._compute, model, fallback)
+        self._observer = Observer(store, self._compute, clock)
+        self._keeper = Keeper(store, self._compute, clock)
+        self._recaller = Recaller(self._compute, self._embedding, clock, self._params.recall)
+        self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
+        self._worlds: dict[Owner, World] = {}
+        self._opening = asyncio.Lock()
+        self._opened = asyncio.Event()
+        self._store_error: StoreError | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Begin to open the store and to load the model; returns at once."""
+        self._tasks = [asyncio.create_task(self._open())]
+        self._embedding.start()
+        if self._params.rest_by_itself:
+            self._lifecycle.start()
+
+    async def stop(self) -> None:
+        """Finish what is being written, then close the store."""
+        await self._lifecycle.stop()
+        await self._embedding.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for world in self._worlds.values():
+            async with world.writing:
+                pass  # a write under way ends first
+        await self._store.close()
+        self._compute.stop()
+
+    def touched(self) -> None:
+        """A request came: rest later."""
+        self._lifecycle.touched()
+
+    def health(self) -> Health:
+        """How everything is, now."""
+        embedder = self._embedding.health()
+        store, error = self._store.health(), self._store_error
+        notes = list(self._embedding.notes())
+        if error is not None:
+            notes.insert(0, error.message)
+        opened = self._opened.is_set()
+        if not opened or embedder.state == "loading":
+            status = "starting"
+        elif error is not None or embedder.state == "error" or not store.writable:
+            status = "degraded"
+        else:
+            status = "ok"
+        return Health(
+            status=status,
+            phase=self._lifecycle.phase.value,
+            store_state="error" if error is not None else "ok",
+            store_detail=error.message if error is not None else store.detail,
+            embedder=embedder,
+            kernels="ok",
+            pending=sum(
+                mind.pending() for world in self._worlds.values() for mind in list(world.minds.values())
+            ),
+            notes=tuple(notes),
+        )
+
+    async def put_soul(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        name: str,
+        names: tuple[KnownName, ...] | None,
+        settings: SoulSettings | None,
+    ) -> tuple[Soul, bool]:
+        """Create or change a soul; None leaves what is stored. The second value tells whether it is new."""
+        world = await self._world(owner)
+        async with world.writing:
+            old = world.souls.get(soul)
+            base = old or Soul(soul, name, created=self._clock.now())
+            new = replace(
+                base,
+                name=name,
+                names=base.names if names is None else names,
+                settings=base.settings if settings is None else settings,
+                state=SoulState.ACTIVE,
+            )
+            if new != old:
+                await self._store.commit(Change(owner, souls=[new]))
+                world.souls[soul] = new
+                mind = world.minds.get(soul)
+                if mind is not None and old is not None:
+                    await self._take_soul(world, mind, old, new)
+        return new, old is None or old.state is SoulState.BIN
+
+    async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
+        """The soul. Raises NotFound."""
+        return (await self._world(owner)).soul(soul, "soul")
+
+    async def list_souls(self, owner: Owner) -> list[Soul]:
+        """Souls in use."""
+        world = await self._world(owner)
+        return [s for s in world.souls.values() if s.state is SoulState.ACTIVE]
+
+    async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
+        """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
+        world = await self._world(owner)
+        async with world.writing:
+            old = world.soul(soul)
+            if confirm != old.name:
+                raise ConfirmationRequired(
+                    f"to delete {old.name!r} repeat with ?confirm={old.name}", field="confirm"
+                )
+            new = replace(old, state=SoulState.BIN)
+            await self._store.commit(Change(owner, souls=[new]))
+            world.souls[soul] = new
+            world.minds.pop(soul, None)
+
+    async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
+        """What equal surviving chats have in common."""
+        world = await self._world(owner)
+        world.soul(soul)
+        mind = await world.mind(soul)
+        return await self._compute.run(fingerprint, world, mind)
+
+    async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
+        """Take over a chat as its client shows it."""
+        answer = await self._observer.sync(await self._world(owner), request)
+        self._embedding.wake()
+        return answer
+
+    async def get_chat(self, owner: Owner, chat: ChatId) -> tuple[Chat, list[Message]]:
+        """A chat and its messages, in order. Raises NotFound."""
+        world = await self._world(owner)
+        head = world.head(chat, "chat")
+        log = await world.log(chat)
+        return head, list(log.messages) if log is not None else []
+
+    async def list_chats(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
+        """Chats in use with their message counts; of one soul, or all."""
+        world = await self._world(owner)
+        if soul is not None:
+            world.soul(soul)
+        out = []
+        for head in list(world.heads.values()):
+            if head.state is ChatState.ACTIVE and (soul is None or soul in head.cast or soul in head.souls):
+                log = await world.log(head.id)
+                out.append((head, len(log.messages) if log is not None else 0))
+        return out
+
+    async def delete_chat(self, owner: Owner, chat: ChatId) -> None:
+        """The chat, and what only it supports, to the bin. Raises NotFound."""
+        await self._observer.delete_chat(await self._world(owner), chat)
+
+    async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
+        """What the client does: background work keeps out of the way; closing settles. Raises NotFound."""
+        world = await self._world(owner)
+        world.head(chat)
+        self._lifecycle.generating(owner, chat, state in (Activity.GENERATING, Activity.TYPING))
+        if state is Activity.CLOSED:
+            await self._observer.close(world, chat)
+            self._embedding.wake()
+
+    async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
+        """The memories this moment calls for."""
+        return await self._recaller.recall(await self._world(owner), request)
+
+    async def trace(self, owner: Owner, trace_id: str) -> Trace:
+        """How an answer came about. Raises NotFound."""
+        return self._recaller.trace(owner, trace_id)
+
+    async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
+        """Make a memory by hand."""
+        view = await self._keeper.create(await self._world(owner), new)
+        self._embedding.wake()
+        return view
+
+    async def list_memories(self, owner: Owner, wanted: MemoryFilter) -> Page:
+        """One page of a soul's memories."""
+        return await self._keeper.list(await self._world(owner), wanted)
+
+    async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
+        """A memory with everything that belongs to it."""
+        return await self._keeper.get(await self._world(owner), memory)
+
+    async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
+        """Change a memory by hand."""
+        view = await self._keeper.patch(await self._world(owner), memory, patch)
+        self._embedding.wake()
+        return view
+
+    async def delete_memory(self, owner: Owner, memory: MemoryId, confirm: str | None) -> None:
+        """Into the bin."""
+        await self._keeper.bin(await self._world(owner), memory, confirm)
+
+    async def restore_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
+        """Out of the bin."""
+        return await self._keeper.restore(await self._world(owner), memory)
+
+    async def graph(
+        self, owner: Owner, soul: SoulId, center: MemoryId | None, hops: int, limit: int
+    ) -> GraphView:
+        """A part of the soul's graph."""
+        return await self._keeper.graph(await self._mind(owner, soul), center, hops, limit)
+
+    async def timeline(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        start: datetime | None,
+        end: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        """Memories of a span of time, oldest first."""
+        return await self._keeper.timeline(await self._mind(owner, soul), start, end, limit, cursor)
+
+    async def advance_clock(self, seconds: float, turns: int) -> None:
+        """Move the clock; only where one that moves was given."""
+        if self._advance is None:
+            raise Unprocessable("this clock cannot be moved: start with --test-mode")
+        self._advance(seconds, turns)
+
+    async def run_idle(self) -> None:
+        """The Idle work, now: settle, give every text its vector, change to a better model, tidy the
+        store.
+        """
+        await self._ready()
+        settle = timedelta(seconds=self._params.settle_after)
+        for world in list(self._worlds.values()):
+            await self._observer.settle_due(world, settle)
+        await self._embedding.drain()
+        await self._embedding.take_better_model()
+        if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):
+            await self._embedding.forget_unused()
+        await self._store.maintain()
+
+    async def _open(self) -> None:
+        try:
+            await self._store.open()
+            for owner in dict.fromkeys([DEFAULT_OWNER, *await self._store.owners()]):
+                await self._new_world(owner)
+        except StoreError as error:
+            self._store_error = error
+            log.error("%s", error.message)
+            return
+        finally:
+            self._opened.set()
+        for world in list(self._worlds.values()):  # so that the first recall finds its soul awake
+            for soul in list(world.souls.values()):
+                if soul.state is SoulState.ACTIVE:
+                    try:
+                        await world.mind(soul.id)
+                    except SoulMemError as error:
+                        log.error("soul %s could not be opened: %s", soul.id, error.message)
+
+    async def _ready(self) -> None:
+        await self._opened.wait()
+        if self._store_error is not None:
+            raise self._store_error
+
+    async def _world(self, owner: Owner) -> World:
+        await self._ready()
+        found = self._worlds.get(owner)
+        if found is None:
+            async with self._opening:
+                found = self._worlds.get(owner) or await self._new_world(owner)
+        return found
+
+    async def _new_world(self, owner: Owner) -> World:
+        world = World(owner, self._store, self._compute, self._clock, self._embedding.adopt)
+        await world.load()
+        self._worlds[owner] = world
+        return world
+
+    async def _mind(self, owner: Owner, soul: SoulId) -> Mind:
+        world = await self._world(owner)
+        world.soul(soul)
+        return await world.mind(soul)
+
+    async def _take_soul(self, world: World, mind: Mind, old: Soul, new: Soul) -> None:
+        renamed = await self._compute.run(mind.take_soul, new)
+        if renamed:
+            memories = list(mind.memories)
+            for start in range(0, len(memories), 200):
+                await self._compute.run(mind.index_words, memories[start : start + 200])
+        if old.settings.remember_hidden != new.settings.remember_hidden or old.state is not new.state:
+            await self._observer.rederive(world, mind)

@@ -1,0 +1,337 @@
+"""What a user does to memories by hand: make, list, change, bin, restore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from soulmem.conversation.importance import importance_of
+from soulmem.domain.edges import Edge, EdgeKind, check_join
+from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, new_id
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.engine.answers import GraphView, MemoryView, Page
+from soulmem.engine.mind import Mind, MindChange
+from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemory, TagMatch
+from soulmem.engine.worker import Worker
+from soulmem.engine.world import World
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+_CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
+_NOTHING = 5  # a rung below the ladder of tag matches
+_BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
+
+
+class Keeper:
+    """Memories by hand: the store first, then the mind."""
+
+    def __init__(self, store: Store, compute: Worker, clock: Clock) -> None:
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+
+    async def create(self, world: World, new: NewMemory) -> MemoryView:
+        """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
+        bad edge.
+        """
+        world.soul(new.soul)
+        async with world.writing:
+            mind = await world.mind_while_writing(new.soul)
+            now = self._clock.now()
+            memory = Memory(
+                id=MemoryId(new_id("m")),
+                soul=new.soul,
+                kind=new.kind,
+                text=new.text,
+                origin=Origin.USER,
+                created=now,
+                tags=tuple(dict.fromkeys(new.tags)),
+                importance=importance_of(new.text) if new.importance is None else new.importance,
+                permanent=new.permanent,
+                locked=new.locked,
+                timelines=new.timelines,
+                place=await self._place(world, new.timelines, new.chat, new.slot),
+                situation=new.situation,
+                concept=new.concept,
+            )
+            edges = _edges(mind, memory, new.edges, now)
+            await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges))
+        return await self.view(mind, memory.id)
+
+    async def patch(self, world: World, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
+        """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable."""
+        mind = await self._mind_of(world, memory)
+        async with world.writing:
+            old = self._known(mind, memory)
+            if patch.revision is not None and patch.revision != old.revision:
+                raise Conflict(
+                    f"memory {memory!r} is at revision {old.revision}, not {patch.revision}: read it again",
+                    field="revision",
+                )
+            new = replace(old, revision=old.revision + 1, **_changes(patch))
+            if old.origin is Origin.CHAT and any(
+                v is not None for v in (patch.text, patch.permanent, patch.locked)
+            ):
+                new = replace(new, origin=Origin.USER, place=next(iter(mind.sources(old)), None))
+            if (
+                patch.timelines is Timelines.THIS
+                and new.origin is Origin.USER
+                and (patch.chat or new.place is None)
+            ):
+                new = replace(new, place=await self._place(world, Timelines.THIS, patch.chat, patch.slot))
+            edges = _edges(mind, new, patch.edges or (), self._clock.now())
+            await self._commit(world, mind, MindChange(put_memories=(new,), put_edges=edges))
+        return await self.view(mind, memory)
+
+    async def bin(self, world: World, memory: MemoryId, confirm: str | None) -> None:
+        """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired)."""
+        mind = await self._mind_of(world, memory)
+        async with world.writing:
+            old = self._known(mind, memory)
+            if old.permanent and confirm != "permanent":
+                raise ConfirmationRequired(
+                    f"memory {memory!r} is permanent: repeat with ?confirm=permanent", field="confirm"
+                )
+            if old.state is not MemoryState.BIN:
+                new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
+                await self._commit(world, mind, MindChange(put_memories=(new,)))
+
+    async def restore(self, world: World, memory: MemoryId) -> MemoryView:
+        """Out of the bin. What no chat tells any more is the user's own from then on."""
+        mind = await self._mind_of(world, memory)
+        async with world.writing:
+            old = self._known(mind, memory)
+            if old.state in _BINNED:
+                new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
+                if new.origin is Origin.CHAT and not mind.lineages.holders(memory):
+                    new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
+                await self._commit(world, mind, MindChange(put_memories=(new,)))
+        return await self.view(mind, memory)
+
+    async def get(self, world: World, memory: MemoryId) -> MemoryView:
+        """A memory with its sources and edges. Raises NotFound."""
+        return await self.view(await self._mind_of(world, memory), memory)
+
+    async def view(self, mind: Mind, memory: MemoryId) -> MemoryView:
+        """As `get`, of a known mind."""
+        return await self._compute.run(_view, mind, memory)
+
+    async def list(self, world: World, wanted: MemoryFilter) -> Page:
+        """One page, best rung of the tag ladder first, then the newest.
+
+        Raises NotFound, Unprocessable (cursor).
+        """
+        world.soul(wanted.soul)
+        after = _cursor_of(wanted.cursor) if wanted.cursor is not None else None
+        mind = await world.mind(wanted.soul)
+        return await self._compute.run(_page, mind, wanted, after)
+
+    async def timeline(
+        self, mind: Mind, start: datetime | None, end: datetime | None, limit: int, cursor: str | None
+    ) -> Page:
+        """Memories whose time overlaps from (inclusive) .. to (exclusive), oldest first."""
+        after = _cursor_of(cursor) if cursor is not None else None
+        return await self._compute.run(_timeline, mind, start, end, limit, after)
+
+    async def graph(self, mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphView:
+        """At most `limit` memories in use around `center` (all, when None) and the edges among them."""
+        return await self._compute.run(_graph, mind, center, hops, limit)
+
+    async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
+        found = world.find_memory(memory)
+        if found is None:
+            for soul in list(world.souls):
+                if soul not in world.minds:
+                    mind = await world.mind(soul)
+                    if memory in mind.memories:
+                        return mind
+            raise NotFound(f"no memory {memory!r}", field="id")
+        return found[0]
+
+    def _known(self, mind: Mind, memory: MemoryId) -> Memory:
+        found = mind.memories.get(memory)
+        if found is None:
+            raise NotFound(f"no memory {memory!r}", field="id")
+        return found
+
+    async def _place(self, world: World, timelines: Timelines, chat: object, slot: object) -> Place | None:
+        if chat is None:
+            if timelines is Timelines.THIS:
+                raise Unprocessable("timelines `this` needs the chat it belongs to", field="chat")
+            return None
+        head = world.head(chat)  # type: ignore[arg-type]
+        log = await world.log(head.id)
+        assert log is not None
+        if slot is None:
+            if not log.messages:
+                raise Unprocessable(f"chat {head.id!r} has no message a memory could belong to", field="chat")
+            return Place(head.id, log.messages[-1].slot)
+        if slot not in log.index:
+            raise NotFound(f"chat {head.id!r} has no message {slot!r}", field="slot")
+        return Place(head.id, slot)  # type: ignore[arg-type]
+
+    async def _commit(self, world: World, mind: Mind, change: MindChange) -> None:
+        await self._store.commit(
+            Change(owner=world.owner, put_memories=change.put_memories, put_edges=change.put_edges)
+        )
+        await self._compute.run(mind.apply, change)
+
+
+def _changes(patch: MemoryPatch) -> dict[str, Any]:
+    fields = ("text", "tags", "importance", "permanent", "locked", "timelines", "situation", "concept")
+    return {name: value for name in fields if (value := getattr(patch, name)) is not None}
+
+
+def _edges(mind: Mind, memory: Memory, wanted: Iterable[NewEdge], now: datetime) -> tuple[Edge, ...]:
+    out = []
+    for edge in wanted:
+        other_id = edge.source if edge.source is not None else edge.to
+        if other_id is None or (edge.source is not None and edge.to is not None):
+            raise Unprocessable("an edge names its other end once: `to` or `from`", field="edges")
+        other = memory if other_id == memory.id else mind.memories.get(other_id)
+        if other is None:
+            raise NotFound(f"no memory {other_id!r} in this soul to join", field="edges.to")
+        source, target = (other, memory) if edge.source is not None else (memory, other)
+        check_join(edge.kind, source.kind, target.kind)
+        if edge.kind is EdgeKind.NEXT:
+            raise Unprocessable("`next` edges follow the chat; they are not made by hand", field="edges.kind")
+        out.append(
+            Edge(
+                soul=memory.soul,
+                source=source.id,
+                target=target.id,
+                kind=edge.kind,
+                origin=Origin.USER,
+                touched=now,
+                strength=edge.strength,
+                confidence=edge.confidence,
+                verb=edge.verb,
+                probability=edge.probability,
+            )
+        )
+    return tuple(out)
+
+
+def _view(mind: Mind, memory: MemoryId) -> MemoryView:
+    found = mind.memories.get(memory)
+    if found is None:
+        raise NotFound(f"no memory {memory!r}", field="id")
+    return MemoryView(found, mind.sources(found), tuple(mind.edges_of(memory)))
+
+
+def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
+    """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 when nothing was asked; 5 no
+    match.
+    """
+    if wanted.tag is not None:
+        rung = _tag_rung(memory.tags, wanted.tag.casefold())
+        if rung > (0 if wanted.match is TagMatch.EXACT else 1):
+            return _NOTHING
+        if wanted.q is None:
+            return rung
+    if wanted.q is None:
+        return 4
+    asked = wanted.q.casefold().strip()
+    rung = _tag_rung(memory.tags, asked)
+    if rung == _NOTHING:
+        if asked in memory.text.casefold():
+            rung = 2
+        elif set(mind.tokeniser.tokens(asked)) & set(mind.tokeniser.tokens(memory.text)):
+            rung = 3
+    if wanted.match is TagMatch.EXACT and rung not in (0, 2):
+        return _NOTHING
+    return rung
+
+
+def _tag_rung(tags: Sequence[str], asked: str) -> int:
+    folded = [t.casefold() for t in tags]
+    return 0 if asked in folded else 1 if asked and any(asked in t for t in folded) else _NOTHING
+
+
+def _page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
+    states = _BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
+    found = []
+    for memory in mind.memories.values():
+        if memory.state not in states or (wanted.kind is not None and memory.kind is not wanted.kind):
+            continue
+        if wanted.permanent is not None and memory.permanent is not wanted.permanent:
+            continue
+        rung = _rung(mind, memory, wanted)
+        if rung < _NOTHING:
+            found.append(((rung, -_micros(memory), str(memory.id)), memory))
+    return _cut(mind, found, wanted.limit, after)
+
+
+def _timeline(
+    mind: Mind, start: datetime | None, end: datetime | None, limit: int, after: tuple[int, int, str] | None
+) -> Page:
+    found = []
+    for memory in mind.memories.values():
+        span = memory.situation.time_span
+        if memory.state is not MemoryState.ACTIVE or memory.kind is MemoryKind.TRIGGER:
+            continue
+        first = memory.happened
+        last = (span.end or first) if span else first
+        if (end is None or first < end) and (start is None or last >= start):
+            found.append(((0, _micros(memory), str(memory.id)), memory))
+    return _cut(mind, found, limit, after)
+
+
+def _cut(
+    mind: Mind,
+    found: list[tuple[tuple[int, int, str], Memory]],
+    limit: int,
+    after: tuple[int, int, str] | None,
+) -> Page:
+    found.sort(key=lambda pair: pair[0])
+    rest = found if after is None else [pair for pair in found if pair[0] > after]
+    piece = rest[:limit]
+    cursor = None
+    if len(rest) > limit:
+        rung, when, key = piece[-1][0]
+        cursor = f"{rung}_{when}_{key}"
+    return Page([MemoryView(m, mind.sources(m)) for _, m in piece], cursor)
+
+
+def _cursor_of(text: str) -> tuple[int, int, str]:
+    match = _CURSOR.match(text)
+    if match is None:
+        raise Unprocessable(f"{text[:80]!r} is no cursor: pass on the one of the page before", field="cursor")
+    return int(match[1]), int(match[2]), match[3]
+
+
+def _micros(memory: Memory) -> int:
+    return int(memory.happened.timestamp() * 1_000_000)
+
+
+def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphView:
+    if center is not None and center not in mind.memories:
+        raise NotFound(f"no memory {center!r} in this soul", field="center")
+    usable = {m.id for m in mind.memories.values() if m.state is MemoryState.ACTIVE}
+    if center is None:
+        newest = sorted(usable, key=lambda m: (-_micros(mind.memories[m]), m))
+        chosen = dict.fromkeys(newest[:limit])
+    else:
+        chosen = dict.fromkeys([center])
+        ring = [center]
+        for _ in range(hops):
+            ring = [
+                other
+                for memory in ring
+                for edge in mind.edges_of(memory)
+                if (other := edge.target if edge.source == memory else edge.source) in usable
+                and other not in chosen
+            ]
+            chosen.update(dict.fromkeys(ring[: max(0, limit - len(chosen))]))
+    edges = {
+        edge.id: edge
+        for memory in chosen
+        for edge in mind.edges_of(memory)
+        if edge.source in chosen and edge.target in chosen
+    }
+    views = [MemoryView(mind.memories[m], mind.sources(mind.memories[m])) for m in chosen]
+    return GraphView(views, list(edges.values()))

@@ -1,0 +1,452 @@
+"""One character's memory, loaded: rows, vectors, words, edges and strands, kept in step with the store.
+
+Everything here computes, so it runs on the engine's compute thread alone; nothing awaits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.assembly.tokens import estimate_tokens
+from soulmem.domain.edges import Edge, EdgeKind, edge_id
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.situation import ParticipantKind
+from soulmem.domain.soul import Scope, Soul
+from soulmem.graph.lineage import Lineages, Pair, Strand, StrandChange
+from soulmem.graph.rows import Rows
+from soulmem.graph.vectors import VectorTable
+from soulmem.retrieval.lexical import LexicalIndex
+from soulmem.retrieval.words import Tokeniser
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MindChange:
+    """What is to be stored, then applied: memories and edges written anew or dropped, and at most one new
+    strand.
+    """
+
+    put_memories: tuple[Memory, ...] = ()
+    drop_memories: tuple[MemoryId, ...] = ()
+    put_edges: tuple[Edge, ...] = ()
+    drop_edges: tuple[str, ...] = ()
+    strand: Strand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """For each row the rows before and after it, the rows of the two pairs, and its place in its chat;
+    -1: none.
+    """
+
+    before: Ints
+    after: Ints
+    pair_in: Ints
+    pair_out: Ints
+    position: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A text whose vector is missing, for a memory or for a pair of them."""
+
+    key: MemoryId | Pair
+    text: str
+
+
+class Mind:
+    """The loaded memory of one soul."""
+
+    def __init__(self, soul: Soul) -> None:
+        self.soul = soul
+        self.memories: dict[MemoryId, Memory] = {}
+        self.edges: dict[str, Edge] = {}
+        self.lineages = Lineages()
+        self.tokeniser = Tokeniser(soul.known_names())
+        self.words = LexicalIndex()
+        self.vectors: VectorTable | None = None
+        self.pair_vectors: VectorTable | None = None
+        self._touching: defaultdict[MemoryId, set[str]] = defaultdict(set)
+        self._rows: Rows[MemoryId] = Rows()
+        self._pairs: Rows[Pair] = Rows()
+        self._families: Rows[ChatId] = Rows()
+        self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
+        self._bound: dict[MemoryId, Place] = {}
+        self._wanted: dict[MemoryId | Pair, None] = {}
+        self._active = np.zeros(64, np.bool_)  # in use and of a kind that may be shown
+        self._live = np.zeros(64, np.bool_)  # told by a chat that still shows it, or made by hand
+        self._everywhere = np.zeros(64, np.bool_)
+        self._family = np.full(64, -1, np.int64)
+        self.tokens = np.zeros(64, np.int64)  # cost of each row's text
+        self.happened = np.zeros(64, np.float64)  # POSIX seconds
+        self._opens_exchange = np.zeros(64, np.bool_)
+
+    @property
+    def size(self) -> int:
+        """Length of the arrays a search works on."""
+        return self._rows.capacity
+
+    @property
+    def pair_count(self) -> int:
+        """Length of the array of pairs."""
+        return self._pairs.capacity
+
+    def row(self, memory: MemoryId) -> int | None:
+        """The array row of a memory."""
+        return self._rows.row(memory)
+
+    def row_of(self, memory: Memory) -> int:
+        """The array row of a memory that has one. Raises KeyError."""
+        row = self._rows.row(memory.id)
+        if row is None:
+            raise KeyError(memory.id)
+        return row
+
+    def at(self, row: int) -> Memory:
+        """The memory at a row in use."""
+        key = self._rows.id(row)
+        if key is None:
+            raise KeyError(f"row {row} is free")
+        return self.memories[key]
+
+    def sources(self, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
+        """Where the memory was told, the chat `first` before all others."""
+        chats = sorted(self.lineages.holders(memory.id), key=lambda chat: chat != first)
+        slots = memory.evidence[0] if memory.evidence else ()
+        return tuple(Place(chat, version.slot) for chat in chats for version in slots)
+
+    def edges_of(self, memory: MemoryId) -> list[Edge]:
+        """Every edge that starts or ends at the memory."""
+        return [self.edges[key] for key in sorted(self._touching.get(memory, ()))]
+
+    def pending(self) -> int:
+        """Memories in use that have no vector yet."""
+        return sum(1 for key in self._wanted if isinstance(key, str))
+
+    def ages(self, chat: ChatId | None, extra: int) -> Ints:
+        """For each row the exchanges the soul lived since: in `chat` those after it, elsewhere those told
+        later.
+
+        `extra` turns of a moved clock are added. Shape (size,).
+        """
+        n = self.size
+        opens = self._opens_exchange[:n]
+        told = np.sort(self.happened[:n][opens & self._live[:n]])
+        ages = told.size - np.searchsorted(told, self.happened[:n], "right")
+        if chat is not None and self.lineages.strand(chat) is not None:
+            rows = self._strand_rows[chat][0]
+            since = np.cumsum(opens[rows][::-1])[::-1]
+            ages[rows] = since - opens[rows]
+        return np.asarray(ages + extra, np.int64)
+
+    def visible(
+        self, chat: ChatId | None, family: ChatId | None, holds: Callable[[ChatId, Place], bool]
+    ) -> Bools:
+        """Which rows a recall in `chat` may see, shape (size,): lineage, scope, timelines, bin and held
+        removals.
+
+        With `chat` None everything the soul knows. `holds(chat, place)` tells whether the chat's lineage has
+        a
+        place where a memory of one timeline was made by hand.
+        """
+        n = self.size
+        usable = self._active[:n] & self._live[:n]
+        if chat is None:
+            return usable
+        reach = self._everywhere[:n].copy()
+        code = self._families.row(family) if family is not None else None
+        if self.soul.settings.scope is Scope.CHARACTER:
+            told = self._family[:n]
+            reach |= (told >= 0) & (told != (-2 if code is None else code))
+        strand = self.lineages.strand(chat)
+        if strand is not None:
+            reach[self._strand_rows[chat][0]] = True
+            reach[
+                [
+                    row
+                    for m in strand.held
+                    if (row := self._rows.row(m)) is not None and not self._everywhere[row]
+                ]
+            ] = False
+        for memory, place in self._bound.items():
+            row = self._rows.row(memory)
+            if row is not None:
+                reach[row] = holds(chat, place)
+        return np.asarray(usable & reach)
+
+    def neighbours(self, chat: ChatId | None) -> Neighbours:
+        """Along `next`, as `chat` tells it; elsewhere as the other chats do."""
+        n = self.size
+        out = Neighbours(*(np.full(n, -1, np.int64) for _ in range(5)))
+        strands = [s.chat for s in self.lineages if s.chat != chat]
+        if chat is not None and self.lineages.strand(chat) is not None:
+            strands.append(chat)
+        for each in strands:
+            rows, pairs = self._strand_rows[each]
+            out.before[rows[1:]] = rows[:-1]
+            out.after[rows[:-1]] = rows[1:]
+            out.pair_in[rows[1:]] = pairs
+            out.pair_out[rows[:-1]] = pairs
+            out.position[rows] = np.arange(rows.size)
+        return out
+
+    def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
+        """Rows told in `chat` from the first slot on that `is_inside`; scanned from the end."""
+        strand = self.lineages.strand(chat)
+        out: list[int] = []
+        for memory in reversed(strand.order if strand else ()):
+            if not is_inside(self.memories[memory].evidence[0][0].slot):
+                break
+            row = self._rows.row(memory)
+            if row is not None:
+                out.append(row)
+        return out
+
+    def compare(
+        self,
+        strand: Strand,
+        draft: Callable[[MemoryId], Memory],
+        changed: Collection[MemoryId],
+        now: datetime,
+        *,
+        retract: bool = False,
+    ) -> MindChange:
+        """What a chat's new strand means for this soul. `draft` makes the memory of an episode of the strand.
+
+        `changed` are episodes whose message says something else beside its text. With `retract` what only
+        this chat
+        supports goes to the bin and can come back; without, it is dropped.
+        """
+        change = self.lineages.compare(strand)
+        put: list[Memory] = []
+        for key in change.came:
+            known = self.memories.get(key)
+            if known is None or (known.state is MemoryState.RETRACTED and known.origin is Origin.CHAT):
+                put.append(draft(key))
+            elif known.state is MemoryState.RETRACTED:
+                put.append(replace(known, state=MemoryState.ACTIVE))
+        came = set(change.came)
+        for key in changed:
+            known = self.memories.get(key)
+            if known is not None and key not in came and known.origin is Origin.CHAT:
+                fresh = draft(key)
+                put.append(
+                    replace(known, text=fresh.text, situation=fresh.situation, importance=fresh.importance)
+                )
+        drop: list[MemoryId] = []
+        for key in change.went:
+            known = self.memories.get(key)
+            if known is None or known.origin is Origin.USER or known.state is MemoryState.BIN:
+                continue
+            if retract:
+                put.append(replace(known, state=MemoryState.RETRACTED))
+            else:
+                drop.append(key)
+        return MindChange(
+            put_memories=tuple(put),
+            drop_memories=tuple(drop),
+            put_edges=tuple(self._next_edge(pair, now) for pair in change.paired),
+            drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
+            strand=strand,
+        )
+
+    def apply(self, change: MindChange) -> None:
+        """Take over what has been stored."""
+        gone_pairs: Iterable[Pair] = ()
+        touched: set[MemoryId] = {m.id for m in change.put_memories}
+        if change.strand is not None:
+            compared: StrandChange = self.lineages.compare(change.strand)
+            old = self.lineages.strand(change.strand.chat)
+            gone_pairs = compared.parted
+            touched |= (
+                {*compared.came, *compared.went} | (old.held if old else frozenset()) | change.strand.held
+            )
+            if any(strand.held for strand in self.lineages):
+                touched |= set(change.strand.order)  # what another chat lost, this one may still tell
+            self.lineages.put(change.strand)
+        for memory in change.put_memories:
+            self._put_memory(memory)
+        for edge in change.put_edges:
+            self._put_edge(edge)
+        for key in change.drop_edges:
+            self._drop_edge(key)
+        for key in change.drop_memories:
+            self._drop_memory(key)
+        for pair in gone_pairs:
+            self._drop_pair(pair)
+        if change.strand is not None:
+            self._take_strand(change.strand)
+        for key in touched:
+            self._refresh(key)
+
+    def take_soul(self, soul: Soul) -> bool:
+        """New name or settings; True when the known names changed, so that words must be indexed again."""
+        renamed = soul.known_names() != self.soul.known_names()
+        self.soul = soul
+        if renamed:
+            self.tokeniser = Tokeniser(soul.known_names())
+        return renamed
+
+    def index_words(self, memories: Iterable[MemoryId]) -> None:
+        """Cut these memories into words again; unknown ones are ignored."""
+        for key in memories:
+            row = self._rows.row(key)
+            if row is not None:
+                self.words.put(row, self.tokeniser.tokens(self.memories[key].text))
+
+    def use_model(self, dim: int) -> None:
+        """Start empty tables for a model; every text is wanted anew."""
+        self.vectors, self.pair_vectors = VectorTable(dim), VectorTable(dim)
+        self._wanted = dict.fromkeys(key for key, _ in self._rows)
+        self._wanted.update(dict.fromkeys(key for key, _ in self._pairs))
+
+    def wanted(self, limit: int) -> list[Wanted]:
+        """Texts that have no vector yet, at most `limit`, the newest first: they are asked for soonest."""
+        out: list[Wanted] = []
+        for key in reversed(self._wanted):
+            if len(out) == limit:
+                break
+            out.append(Wanted(key, self.text_of(key)))
+        return out
+
+    def all_texts(self) -> list[Wanted]:
+        """Every text a model must embed for this soul."""
+        return [Wanted(key, self.text_of(key)) for key, _ in self._rows] + [
+            Wanted(pair, self.text_of(pair)) for pair, _ in self._pairs
+        ]
+
+    def text_of(self, key: MemoryId | Pair) -> str:
+        """What stands for a memory, or for two in a row, before an embedding model."""
+        if isinstance(key, tuple):
+            return f"{self.memories[key[0]].text}\n{self.memories[key[1]].text}"
+        return self.memories[key].text
+
+    def take_vectors(self, vectors: Iterable[tuple[Wanted, NDArray[np.float32]]]) -> None:
+        """Keep these vectors; one whose text has changed or gone meanwhile is ignored."""
+        if self.vectors is None or self.pair_vectors is None:
+            return
+        for wanted, vector in vectors:
+            key = wanted.key
+            if isinstance(key, tuple):
+                row, table = self._pairs.row(key), self.pair_vectors
+            else:
+                row, table = self._rows.row(key), self.vectors
+            if row is not None and vector.shape == (table.dim,) and self.text_of(key) == wanted.text:
+                table.put(row, vector)
+                self._wanted.pop(key, None)
+
+    def _next_edge(self, pair: Pair, now: datetime) -> Edge:
+        return Edge(self.soul.id, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)
+
+    def _put_memory(self, memory: Memory) -> None:
+        old = self.memories.get(memory.id)
+        self.memories[memory.id] = memory
+        row = self._rows.add(memory.id)
+        self._grow(row + 1)
+        self.happened[row] = memory.happened.timestamp()
+        if old is None or old.text != memory.text:
+            self.tokens[row] = estimate_tokens(memory.text)
+            self.words.put(row, self.tokeniser.tokens(memory.text))
+            self._want(memory.id)
+            if old is not None:
+                for pair, _ in list(self._pairs):
+                    if memory.id in pair:
+                        self._want(pair)
+
+    def _drop_memory(self, key: MemoryId) -> None:
+        self.memories.pop(key, None)
+        for edge in list(self._touching.get(key, ())):
+            self._drop_edge(edge)
+        self._touching.pop(key, None)
+        self._bound.pop(key, None)
+        self._wanted.pop(key, None)
+        row = self._rows.drop(key)
+        if row is not None:
+            self.words.drop(row)
+            self._active[row] = False
+            self._opens_exchange[row] = False
+            self._family[row] = -1
+            if self.vectors is not None:
+                self.vectors.drop(row)
+
+    def _drop_pair(self, pair: Pair) -> None:
+        row = self._pairs.drop(pair)
+        self._wanted.pop(pair, None)
+        if row is not None and self.pair_vectors is not None:
+            self.pair_vectors.drop(row)
+
+    def _put_edge(self, edge: Edge) -> None:
+        self.edges[edge.id] = edge
+        self._touching[edge.source].add(edge.id)
+        self._touching[edge.target].add(edge.id)
+
+    def _drop_edge(self, key: str) -> None:
+        edge = self.edges.pop(key, None)
+        if edge is not None:
+            self._touching[edge.source].discard(key)
+            self._touching[edge.target].discard(key)
+
+    def _take_strand(self, strand: Strand) -> None:
+        if not strand.order:
+            self._strand_rows.pop(strand.chat, None)
+            return
+        code = self._families.add(strand.family)
+        rows = np.asarray([self._rows.add(m) for m in strand.order], np.int64)
+        pairs: list[int] = []
+        for pair in strand.pairs():
+            row = self._pairs.row(pair)
+            if row is None:
+                row = self._pairs.add(pair)
+                self._want(pair)
+            pairs.append(row)
+        self._family[rows] = code
+        self._strand_rows[strand.chat] = rows, np.asarray(pairs, np.int64)
+
+    def _refresh(self, key: MemoryId) -> None:
+        """Bring a row's flags in line with its memory and its holders."""
+        row, memory = self._rows.row(key), self.memories.get(key)
+        if row is None or memory is None:
+            return
+        told = bool(self.lineages.holders(key))
+        by_hand = memory.origin is Origin.USER
+        self._active[row] = memory.state is MemoryState.ACTIVE and memory.kind is not MemoryKind.TRIGGER
+        self._live[row] = self.lineages.is_live(key) if told else by_hand
+        self._everywhere[row] = memory.timelines is Timelines.ALL
+        self._opens_exchange[row] = _opens_exchange(memory)
+        if not told:
+            self._family[row] = -1
+        self._bound.pop(key, None)
+        if by_hand and not told and memory.timelines is Timelines.THIS and memory.place is not None:
+            self._bound[key] = memory.place
+
+    def _want(self, key: MemoryId | Pair) -> None:
+        self._wanted.pop(key, None)
+        self._wanted[key] = None
+
+    def _grow(self, n: int) -> None:
+        size = self._active.size
+        if n > size:
+            more = max(n, size + size // 2) - size
+            self._active = np.concatenate([self._active, np.zeros(more, np.bool_)])
+            self._opens_exchange = np.concatenate([self._opens_exchange, np.zeros(more, np.bool_)])
+            self._live = np.concatenate([self._live, np.zeros(more, np.bool_)])
+            self._everywhere = np.concatenate([self._everywhere, np.zeros(more, np.bool_)])
+            self._family = np.concatenate([self._family, np.full(more, -1, np.int64)])
+            self.tokens = np.concatenate([self.tokens, np.zeros(more, np.int64)])
+            self.happened = np.concatenate([self.happened, np.zeros(more, np.float64)])
+
+
+def _opens_exchange(memory: Memory) -> bool:
+    """Whether the memory is a line somebody else said: one turn of the soul's clock."""
+    if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
+        return False
+    return all(p.kind is not ParticipantKind.SELF for p in memory.situation.participants)

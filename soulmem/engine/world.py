@@ -1,0 +1,260 @@
+"""One owner's souls and chats, loaded when first needed and kept in step with the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from soulmem.conversation.episodes import episode_id, episode_of, remembered
+from soulmem.domain.dialogue import Chat, ChatState, Message, Version
+from soulmem.domain.edges import Edge, EdgeKind, edge_id
+from soulmem.domain.errors import NotFound
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory, MemoryState, Origin, Place
+from soulmem.domain.soul import Soul, SoulState
+from soulmem.engine.mind import Mind, MindChange
+from soulmem.engine.worker import Worker
+from soulmem.graph.lineage import Strand
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, SoulGraph, Store
+
+_PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLog:
+    """A chat's head and messages, in order."""
+
+    head: Chat
+    messages: tuple[Message, ...] = ()
+    ranks: dict[SlotId, int] = field(default_factory=dict)
+    index: dict[SlotId, int] = field(default_factory=dict)  # slot to position
+
+    @staticmethod
+    def of(head: Chat, messages: Sequence[Message], ranks: Sequence[int]) -> ChatLog:
+        """A log of `messages` with their sort keys."""
+        slots = [m.slot for m in messages]
+        return ChatLog(
+            head, tuple(messages), dict(zip(slots, ranks, strict=True)), {s: i for i, s in enumerate(slots)}
+        )
+
+    def text(self, version: Version) -> str | None:
+        """The text of a version this chat holds."""
+        at = self.index.get(version.slot)
+        return self.messages[at].text if at is not None and self.messages[at].hash == version.hash else None
+
+
+class World:
+    """Souls, chats and minds of one owner. Whoever writes holds `writing`."""
+
+    def __init__(
+        self,
+        owner: Owner,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        on_new_mind: Callable[[Mind], Awaitable[None]],
+    ) -> None:
+        self.owner = owner
+        self.souls: dict[SoulId, Soul] = {}
+        self.heads: dict[ChatId, Chat] = {}
+        self.minds: dict[SoulId, Mind] = {}
+        self.writing = asyncio.Lock()
+        self._logs: dict[ChatId, ChatLog] = {}
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._on_new_mind = on_new_mind
+
+    async def load(self) -> None:
+        """Read souls and heads of chats."""
+        self.souls = {s.id: s for s in await self._store.souls(self.owner)}
+        self.heads = {c.id: c for c in await self._store.chats(self.owner)}
+
+    def soul(self, soul: SoulId, field: str = "soul") -> Soul:
+        """The soul in use of that id. Raises NotFound."""
+        found = self.souls.get(soul)
+        if found is None or found.state is SoulState.BIN:
+            raise NotFound(f"no soul {soul!r}: create it with PUT /v1/souls/{soul}", field=field)
+        return found
+
+    def head(self, chat: ChatId, field: str = "chat") -> Chat:
+        """The chat in use of that id. Raises NotFound."""
+        found = self.heads.get(chat)
+        if found is None or found.state is ChatState.BIN:
+            raise NotFound(f"no chat {chat!r}: send it with PUT /v1/chats/{chat}", field=field)
+        return found
+
+    def family(self, chat: ChatId, heads: dict[ChatId, Chat] | None = None) -> ChatId:
+        """The root of the chat's tree of branches; a parent nobody has sent yet counts as one."""
+        heads = self.heads if heads is None else heads
+        seen = {chat}
+        while (head := heads.get(chat)) is not None and head.parent is not None:
+            if head.parent.chat in seen:  # a ring of parents: any fixed member names it
+                return min(seen)
+            chat = head.parent.chat
+            seen.add(chat)
+        return chat
+
+    async def log(self, chat: ChatId) -> ChatLog | None:
+        """The chat with its messages; None when it is not known."""
+        head = self.heads.get(chat)
+        if head is None:
+            return None
+        if chat not in self._logs:
+            ranked = await self._store.messages(self.owner, chat)
+            self._logs.setdefault(
+                chat, ChatLog.of(head, [r.message for r in ranked], [r.rank for r in ranked])
+            )
+        return self._logs[chat]
+
+    def keep_log(self, log: ChatLog) -> None:
+        """Take over what has been stored."""
+        self.heads[log.head.id] = log.head
+        self._logs[log.head.id] = log
+
+    def loaded_log(self, chat: ChatId) -> ChatLog | None:
+        """The chat if its messages are in memory: those of every chat of an open mind are."""
+        return self._logs.get(chat)
+
+    async def ancestors(self, chat: Chat) -> list[ChatLog]:
+        """Logs of the parents a branch comes from, nearest first."""
+        out: list[ChatLog] = []
+        seen = {chat.id}
+        fork = chat.parent
+        while fork is not None and fork.chat not in seen:
+            seen.add(fork.chat)
+            log = await self.log(fork.chat)
+            if log is None:
+                break
+            out.append(log)
+            fork = log.head.parent
+        return out
+
+    def find_memory(self, memory: MemoryId) -> tuple[Mind, Memory] | None:
+        """The memory of that id among the open minds."""
+        for mind in self.minds.values():
+            found = mind.memories.get(memory)
+            if found is not None:
+                return mind, found
+        return None
+
+    def holds(self, chat: ChatId, place: Place) -> bool:
+        """Whether the lineage of `chat` has the place where a memory of one timeline was made."""
+        if place.chat == chat:
+            return True
+        log = self._logs.get(chat)
+        return log is not None and place.slot in log.index and self.family(chat) == self.family(place.chat)
+
+    def strand_of(self, mind: Mind, log: ChatLog, family: ChatId) -> tuple[Strand, dict[MemoryId, Message]]:
+        """The chat as the soul lived it, with the message behind each episode. Computes: worker only."""
+        soul = mind.soul
+        messages: list[Message] = []
+        if log.head.state is ChatState.ACTIVE and soul.state is SoulState.ACTIVE:
+            messages = remembered(log.head, soul.id, log.messages, hidden_too=soul.settings.remember_hidden)
+        told = {episode_id(soul.id, family, m.version): m for m in messages}
+        hold = log.head.hold
+        held = frozenset(key for key, m in told.items() if hold and m.slot in hold.vanished)
+        return Strand(log.head.id, family, tuple(told), held), told
+
+    def compare(
+        self,
+        mind: Mind,
+        log: ChatLog,
+        family: ChatId,
+        changed: Iterable[SlotId] = (),
+        *,
+        retract: bool = False,
+    ) -> MindChange:
+        """What the chat as given means for the soul. Computes: worker only."""
+        strand, told = self.strand_of(mind, log, family)
+        now = self._clock.now()
+        slots = set(changed)
+        return mind.compare(
+            strand,
+            lambda key: episode_of(mind.soul.id, mind.soul.name, family, told[key], now),
+            [key for key, m in told.items() if m.slot in slots] if slots else (),
+            now,
+            retract=retract,
+        )
+
+    async def mind(self, soul: SoulId) -> Mind:
+        """The soul's loaded memory; opened when it is not yet. The caller must not hold `writing`."""
+        if soul not in self.minds:
+            async with self.writing:
+                return await self.mind_while_writing(soul)
+        return self.minds[soul]
+
+    async def mind_while_writing(self, soul: SoulId) -> Mind:
+        """As `mind`, for a caller that holds `writing`."""
+        found = self.minds.get(soul)
+        if found is None:
+            found = await self._open(self.souls[soul])
+            self.minds[soul] = found
+        return found
+
+    async def _open(self, soul: Soul) -> Mind:
+        """Load a soul and mend what an interrupted change left: the chats decide what is remembered."""
+        mind = Mind(soul)
+        graph = await self._store.graph(self.owner, soul.id)
+        await self._take_graph(mind, graph)
+        for head in [h for h in self.heads.values() if soul.id in h.cast or soul.id in h.souls]:
+            log = await self.log(head.id)
+            if log is not None:
+                change = await self._compute.run(self.compare, mind, log, self.family(head.id))
+                await self._commit_and_apply(mind, change)
+        await self._commit_and_apply(mind, await self._compute.run(_orphans, mind))
+        await self._on_new_mind(mind)
+        return mind
+
+    async def _take_graph(self, mind: Mind, graph: SoulGraph) -> None:
+        for start in range(0, len(graph.memories), _PIECE):
+            piece = MindChange(put_memories=tuple(graph.memories[start : start + _PIECE]))
+            await self._compute.run(mind.apply, piece)
+        for start in range(0, len(graph.edges), 10 * _PIECE):
+            await self._compute.run(
+                mind.apply, MindChange(put_edges=tuple(graph.edges[start : start + 10 * _PIECE]))
+            )
+
+    async def _commit_and_apply(self, mind: Mind, change: MindChange) -> None:
+        known = {e.id for e in change.put_edges if e.id in mind.edges}  # only what is missing is written
+        fix = Change(
+            owner=self.owner,
+            put_memories=change.put_memories,
+            drop_memories=change.drop_memories,
+            put_edges=[e for e in change.put_edges if e.id not in known],
+            drop_edges=change.drop_edges,
+        )
+        if fix:
+            await self._store.commit(fix)
+        kept = tuple(e if e.id not in known else mind.edges[e.id] for e in change.put_edges)
+        await self._compute.run(
+            mind.apply,
+            MindChange(change.put_memories, change.drop_memories, kept, change.drop_edges, change.strand),
+        )
+
+
+def _orphans(mind: Mind) -> MindChange:
+    """What the stored graph holds though no chat tells it."""
+    memories = [
+        m.id
+        for m in mind.memories.values()
+        if m.origin is Origin.CHAT and m.state is MemoryState.ACTIVE and not mind.lineages.holders(m.id)
+    ]
+    gone = set(memories)
+    return MindChange(
+        drop_memories=tuple(memories),
+        drop_edges=tuple(key for key, e in mind.edges.items() if _is_orphan(mind, e, gone)),
+    )
+
+
+def _is_orphan(mind: Mind, edge: Edge, gone: set[MemoryId]) -> bool:
+    if edge.source in gone or edge.target in gone:
+        return True
+    return (
+        edge.kind is EdgeKind.NEXT
+        and edge.origin is Origin.CHAT
+        and not mind.lineages.pair_holders((edge.source, edge.target))
+        and edge_id(edge.kind, edge.source, edge.target) == edge.id
+    )

@@ -1,0 +1,1 @@
+"""The loaded part of the long-term graph: ids to rows, vectors by row, and what each chat reaches."""

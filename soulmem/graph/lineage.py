@@ -1,0 +1,114 @@
+"""Which chat holds which episodes, in which order: reach, neighbours and provenance are read from here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from soulmem.domain.ids import ChatId, MemoryId
+
+Pair = tuple[MemoryId, MemoryId]  # an episode and the one after it
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """One chat as the soul lived it: its episodes in order."""
+
+    chat: ChatId
+    family: ChatId  # the root of the chat's tree of branches
+    order: tuple[MemoryId, ...]
+    held: frozenset[MemoryId] = frozenset()  # vanished from the client's view, not yet given up
+
+    def pairs(self) -> Iterator[Pair]:
+        """Every episode with its successor."""
+        return pairwise(self.order)
+
+
+@dataclass(frozen=True, slots=True)
+class StrandChange:
+    """What a new strand means for the soul: episodes and pairs that no chat held before, and that none
+    holds now.
+    """
+
+    strand: Strand
+    came: tuple[MemoryId, ...] = ()
+    went: tuple[MemoryId, ...] = ()
+    paired: tuple[Pair, ...] = ()
+    parted: tuple[Pair, ...] = ()
+
+
+class Lineages:
+    """The strands of a soul."""
+
+    def __init__(self) -> None:
+        self._strands: dict[ChatId, Strand] = {}
+        self._holders: defaultdict[MemoryId, list[ChatId]] = defaultdict(list)
+        self._pair_holders: defaultdict[Pair, list[ChatId]] = defaultdict(list)
+
+    def __iter__(self) -> Iterator[Strand]:
+        return iter(self._strands.values())
+
+    def strand(self, chat: ChatId) -> Strand | None:
+        """The strand of `chat`, None when the soul has no memory of it."""
+        return self._strands.get(chat)
+
+    def holders(self, memory: MemoryId) -> Sequence[ChatId]:
+        """The chats that hold the episode, the first one that told it first."""
+        return self._holders.get(memory, ())
+
+    def pair_holders(self, pair: Pair) -> Sequence[ChatId]:
+        """The chats in which the second episode follows the first."""
+        return self._pair_holders.get(pair, ())
+
+    def compare(self, new: Strand) -> StrandChange:
+        """What `put(new)` would change; nothing is changed yet."""
+        old = self._strands.get(new.chat)
+        before, now = set(old.order if old else ()), set(new.order)
+        pairs_before, pairs_now = set(old.pairs() if old else ()), set(new.pairs())
+        only = [new.chat]
+        return StrandChange(
+            strand=new,
+            came=tuple(m for m in new.order if m not in before and not self._holders.get(m)),
+            went=tuple(
+                m for m in (old.order if old else ()) if m not in now and self._holders.get(m) == only
+            ),
+            paired=tuple(p for p in new.pairs() if p not in pairs_before and not self._pair_holders.get(p)),
+            parted=tuple(
+                p
+                for p in (old.pairs() if old else ())
+                if p not in pairs_now and self._pair_holders.get(p) == only
+            ),
+        )
+
+    def put(self, new: Strand) -> None:
+        """Take over a chat's new strand; one without episodes is forgotten."""
+        old = self._strands.pop(new.chat, None)
+        _exchange(self._holders, new.chat, set(old.order if old else ()), set(new.order))
+        _exchange(self._pair_holders, new.chat, set(old.pairs() if old else ()), set(new.pairs()))
+        if new.order:
+            self._strands[new.chat] = new
+
+    def is_live(self, memory: MemoryId) -> bool:
+        """Whether some chat holds the episode and its loss is not being asked about."""
+        return any(memory not in self._strands[chat].held for chat in self._holders.get(memory, ()))
+
+
+def _exchange(
+    holders: defaultdict[MemoryId, list[ChatId]] | defaultdict[Pair, list[ChatId]],
+    chat: ChatId,
+    before: Collection[MemoryId] | Collection[Pair],
+    now: Collection[MemoryId] | Collection[Pair],
+) -> None:
+    table: defaultdict[object, list[ChatId]] = holders  # type: ignore[assignment]
+    for key in _without(before, now):
+        table[key].remove(chat)
+        if not table[key]:
+            del table[key]
+    for key in _without(now, before):
+        table[key].append(chat)
+
+
+def _without(these: Iterable[object], those: Collection[object]) -> list[object]:
+    return [key for key in these if key not in those]
