@@ -1,0 +1,96 @@
+"""Which tables the store has, and how they came to be: named migrations, each applied once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Ids: soul, chat and memory [owner, id]; message [owner, chat, slot]; edge [owner, edge id];
+# vector [model, key]. Memories and edges have owner and soul as fields too: an index on both finds a graph.
+_FIRST = """
+DEFINE TABLE soul SCHEMAFULL;
+DEFINE FIELD name ON soul TYPE string;
+DEFINE FIELD names ON soul TYPE array<object>;
+DEFINE FIELD OVERWRITE names.* ON soul TYPE object FLEXIBLE;
+DEFINE FIELD settings ON soul TYPE object FLEXIBLE;
+DEFINE FIELD state ON soul TYPE string;
+DEFINE FIELD created ON soul TYPE option<datetime>;
+
+DEFINE TABLE chat SCHEMAFULL;
+DEFINE FIELD souls ON chat TYPE array<string>;
+DEFINE FIELD cast ON chat TYPE array<string>;
+DEFINE FIELD title ON chat TYPE string;
+DEFINE FIELD persona ON chat TYPE string;
+DEFINE FIELD parent ON chat TYPE option<object> FLEXIBLE;
+DEFINE FIELD settled_tail ON chat TYPE option<object> FLEXIBLE;
+DEFINE FIELD tail_since ON chat TYPE option<datetime>;
+DEFINE FIELD hold ON chat TYPE option<object> FLEXIBLE;
+DEFINE FIELD state ON chat TYPE string;
+DEFINE FIELD created ON chat TYPE option<datetime>;
+
+DEFINE TABLE message SCHEMAFULL;
+DEFINE FIELD rank ON message TYPE int;
+DEFINE FIELD hash ON message TYPE string;
+DEFINE FIELD role ON message TYPE string;
+DEFINE FIELD speaker ON message TYPE string;
+DEFINE FIELD text ON message TYPE string;
+DEFINE FIELD sent_at ON message TYPE option<datetime>;
+DEFINE FIELD story_at ON message TYPE option<datetime>;
+DEFINE FIELD hidden ON message TYPE bool;
+DEFINE FIELD swipe ON message TYPE int;
+DEFINE FIELD present ON message TYPE option<array<string>>;
+
+DEFINE TABLE memory SCHEMAFULL;
+DEFINE FIELD owner ON memory TYPE string;
+DEFINE FIELD soul ON memory TYPE string;
+DEFINE FIELD kind ON memory TYPE string;
+DEFINE FIELD text ON memory TYPE string ASSERT string::len($value) > 0;
+DEFINE FIELD origin ON memory TYPE string;
+DEFINE FIELD created ON memory TYPE datetime;
+DEFINE FIELD tags ON memory TYPE array<string>;
+DEFINE FIELD importance ON memory TYPE float ASSERT $value >= 0 AND $value <= 1;
+DEFINE FIELD permanent ON memory TYPE bool;
+DEFINE FIELD locked ON memory TYPE bool;
+DEFINE FIELD timelines ON memory TYPE string;
+DEFINE FIELD state ON memory TYPE string;
+DEFINE FIELD revision ON memory TYPE int;
+DEFINE FIELD evidence ON memory TYPE array<array>;
+DEFINE FIELD place ON memory TYPE option<object> FLEXIBLE;
+DEFINE FIELD situation ON memory TYPE option<object> FLEXIBLE;
+DEFINE FIELD concept ON memory TYPE option<object> FLEXIBLE;
+DEFINE INDEX memory_of ON memory FIELDS owner, soul;
+
+DEFINE TABLE edge TYPE RELATION IN memory OUT memory ENFORCED SCHEMAFULL;
+DEFINE FIELD owner ON edge TYPE string;
+DEFINE FIELD soul ON edge TYPE string;
+DEFINE FIELD kind ON edge TYPE string;
+DEFINE FIELD origin ON edge TYPE string;
+DEFINE FIELD touched ON edge TYPE datetime;
+DEFINE FIELD strength ON edge TYPE float ASSERT $value >= 0 AND $value <= 1;
+DEFINE FIELD confidence ON edge TYPE float ASSERT $value >= 0 AND $value <= 1;
+DEFINE FIELD stability ON edge TYPE float;
+DEFINE FIELD uses ON edge TYPE int;
+DEFINE FIELD verb ON edge TYPE option<string>;
+DEFINE FIELD probability ON edge TYPE option<float>;
+DEFINE INDEX edge_of ON edge FIELDS owner, soul;
+
+DEFINE TABLE vector SCHEMAFULL;
+DEFINE FIELD data ON vector TYPE bytes;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema; its place in `MIGRATIONS`, counted from 1, is the version it leads to."""
+
+    name: str
+    sql: str
+
+
+MIGRATIONS = (Migration("0001_first", _FIRST),)
+
+# The table that says which migrations a store has seen. It must be readable by every SoulMem to come.
+META = """
+DEFINE TABLE IF NOT EXISTS meta SCHEMAFULL;
+DEFINE FIELD IF NOT EXISTS version ON meta TYPE int;
+DEFINE FIELD IF NOT EXISTS applied ON meta TYPE array<string>;
+"""

@@ -1,0 +1,212 @@
+"""The store on SurrealDB: each change is one transaction, each read a few bulk queries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from itertools import islice
+from typing import Any, TypeVar
+
+from soulmem.adapters.surreal import rows
+from soulmem.adapters.surreal.connection import Connection, Run
+from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, EmbeddedLink, Link, Query, ServerLink, bound
+from soulmem.adapters.surreal.migrations import migrate
+from soulmem.domain.dialogue import Chat
+from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.soul import Soul
+from soulmem.ports.store import Change, RankedMessage, SoulGraph, StoreHealth
+
+READ_ROWS = 2000  # a call: what one answer may hold
+WRITE_ROWS = 500  # a statement
+
+_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
+
+T = TypeVar("T")
+
+
+class SurrealStore:
+    """A `Store` at `mem://`, `surrealkv:///folder` or `ws://host:port`; the rest is for a server."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        namespace: str = NAMESPACE,
+        database: str = DATABASE,
+    ) -> None:
+        link: Link
+        if url.startswith(("ws://", "wss://")):
+            link = ServerLink(url, user=user, password=password, namespace=namespace, database=database)
+        else:
+            link = EmbeddedLink(url)
+        self._connection = Connection(link)
+
+    async def open(self) -> None:
+        await self._connection.open(migrate)
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    def health(self) -> StoreHealth:
+        return self._connection.health()
+
+    async def commit(self, change: Change) -> None:
+        if change:
+            await self._connection.run(lambda: _transaction(change))
+
+    async def owners(self) -> list[Owner]:
+        sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
+        (found,) = await self._connection.run(bound(sql))
+        return [Owner(owner) for owner in sorted(found)]
+
+    async def souls(self, owner: Owner) -> list[Soul]:
+        found = await self._range(rows.SOULS, [owner], rows.soul_of)
+        return sorted(found, key=_age)
+
+    async def chats(self, owner: Owner) -> list[Chat]:
+        found = await self._range(rows.CHATS, [owner], rows.chat_of)
+        return sorted(found, key=_age)
+
+    async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
+        found = await self._range(rows.MESSAGES, [owner, chat], rows.message_of)
+        return sorted(found, key=lambda ranked: ranked.rank)
+
+    async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
+        async def load(run: Run) -> SoulGraph:
+            memories = await _rows_of(run, rows.MEMORIES, owner, soul, rows.memory_of)
+            edges = await _rows_of(run, rows.EDGES, owner, soul, rows.edge_of)
+            return SoulGraph(memories, edges)
+
+        return await self._connection.session(load)
+
+    async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
+        sql = (
+            "SELECT VALUE [record::id(id)[1], data] "
+            "FROM $keys.map(|$key| type::record('vector', [$model, $key])) WHERE data != NONE;"
+        )
+        found: dict[str, bytes] = {}
+        for piece in _pieces(keys, READ_ROWS):
+            (pairs,) = await self._connection.run(bound(sql, model=model, keys=piece))
+            found.update((key, data) for key, data in pairs)
+        return found
+
+    async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        sql = "INSERT INTO vector $rows ON DUPLICATE KEY UPDATE data = $input.data RETURN NONE;"
+        for piece in _pieces(vectors.items(), WRITE_ROWS):
+            new = [{"id": [model, key], "data": data} for key, data in piece]
+            await self._connection.run(bound(sql, rows=new))
+
+    async def vector_keys(self) -> list[tuple[str, str]]:
+        sql = "SELECT VALUE record::id(id) FROM vector:[$model, $key]>.. LIMIT $limit;"
+
+        async def load(run: Run) -> list[tuple[str, str]]:
+            keys = [("", "")]
+            while True:
+                model, key = keys[-1]
+                (page,) = await run(bound(sql, model=model, key=key, limit=READ_ROWS))
+                keys.extend((model, key) for model, key in page)
+                if len(page) < READ_ROWS:
+                    return keys[1:]
+
+        return await self._connection.session(load)
+
+    async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
+        sql = "DELETE $ids.map(|$id| type::record('vector', $id)) RETURN NONE;"
+        for piece in _pieces(pairs, WRITE_ROWS):
+            await self._connection.run(bound(sql, ids=[list(pair) for pair in piece]))
+
+    async def maintain(self) -> None:
+        await self._connection.look_at_log()
+
+    async def _range(self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]) -> list[T]:
+        """All rows whose id starts with `prefix`, by id."""
+        start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
+        sql = f"SELECT VALUE {table.line} FROM {table.name}:[{start}, $after]>..=[{start}, ..] LIMIT $limit;"
+
+        async def load(run: Run) -> list[T]:
+            found: list[T] = []
+            after = ""
+            while True:
+                (page,) = await run(bound(sql, prefix=prefix, after=after, limit=READ_ROWS))
+                found += await asyncio.to_thread(_parse, parse, page)
+                if len(page) < READ_ROWS:
+                    return found
+                after = json.loads(page[-1])[0]
+
+        return await self._connection.session(load)
+
+
+async def _rows_of(
+    run: Run, table: rows.Table, owner: Owner, soul: SoulId, parse: Callable[[str], T]
+) -> list[T]:
+    """All rows of a soul: its keys by the index first, as a page cannot start inside one."""
+    which = f"SELECT VALUE record::id(id)[1] FROM {table.name} WHERE owner = $owner AND soul = $soul;"
+    page = f"SELECT VALUE {table.line} FROM $keys.map(|$key| type::record('{table.name}', [$owner, $key]));"
+    (keys,) = await run(bound(which, owner=owner, soul=soul))
+    found: list[T] = []
+    for piece in _pieces(keys, READ_ROWS):
+        (lines,) = await run(bound(page, owner=owner, keys=piece))
+        found += await asyncio.to_thread(_parse, parse, lines)
+    return found
+
+
+def _parse(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
+    return [parse(line) for line in lines]
+
+
+def _transaction(change: Change) -> Query:
+    """The change as one transaction: what goes first, then what comes, edges after the memories they join."""
+    script = _Script()
+    owner = change.owner
+    for chat in change.chats:
+        script.drop(rows.MESSAGES, [[owner, chat.chat.id, slot] for slot in chat.drop])
+    script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges])
+    script.drop(rows.MEMORIES, [[owner, memory] for memory in change.drop_memories])
+    script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
+    script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
+    for chat in change.chats:
+        script.put(rows.MESSAGES, [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put])
+    script.put(rows.MEMORIES, [rows.memory_row(owner, memory) for memory in change.put_memories])
+    script.put(rows.EDGES, rows.edge_rows(owner, change.put_edges))
+    return script.query()
+
+
+class _Script:
+    """A transaction in the making."""
+
+    def __init__(self) -> None:
+        self._statements: list[str] = []
+        self._params: dict[str, Any] = {}
+
+    def drop(self, table: rows.Table, ids: list[list[str]]) -> None:
+        for piece in _pieces(ids, WRITE_ROWS):
+            name = self._bind(piece)
+            self._statements.append(
+                f"DELETE ${name}.map(|$id| type::record('{table.name}', $id)) RETURN NONE;"
+            )
+
+    def put(self, table: rows.Table, new: list[rows.Row]) -> None:
+        for piece in _pieces(new, WRITE_ROWS):
+            self._statements.append(table.put(self._bind(piece)))
+
+    def query(self) -> Query:
+        return Query(f"BEGIN;{''.join(self._statements)}COMMIT;", self._params)
+
+    def _bind(self, value: Any) -> str:
+        name = f"p{len(self._params)}"
+        self._params[name] = value
+        return name
+
+
+def _pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while piece := list(islice(left, size)):
+        yield piece
+
+
+def _age(one: Soul | Chat) -> tuple[datetime, str]:
+    return (one.created or _LONG_AGO, one.id)

@@ -1,0 +1,143 @@
+"""A store in dictionaries, with the promises of the real one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+
+from soulmem.domain.dialogue import Chat
+from soulmem.domain.edges import Edge
+from soulmem.domain.errors import StoreError
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory
+from soulmem.domain.soul import Soul
+from soulmem.ports.store import Change, RankedMessage, SoulGraph, StoreHealth
+
+_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
+
+
+@dataclass
+class _World:
+    """Everything of one owner."""
+
+    souls: dict[SoulId, Soul] = field(default_factory=dict)
+    chats: dict[ChatId, Chat] = field(default_factory=dict)
+    messages: dict[ChatId, dict[SlotId, RankedMessage]] = field(default_factory=dict)
+    memories: dict[MemoryId, Memory] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+
+
+class FakeStore:
+    """A `Store` that forgets everything with the process, but not with close().
+
+    `refuses`: when set, every commit raises it and stores nothing, as on a full disk.
+    """
+
+    def __init__(self) -> None:
+        self.refuses: StoreError | None = None
+        self._open = False
+        self._worlds: dict[Owner, _World] = {}
+        self._vectors: dict[tuple[str, str], bytes] = {}
+
+    async def open(self) -> None:
+        self._open = True
+
+    async def close(self) -> None:
+        self._open = False
+
+    def health(self) -> StoreHealth:
+        return StoreHealth(False, self.refuses.message) if self.refuses else StoreHealth()
+
+    async def commit(self, change: Change) -> None:
+        self._check_open()
+        if not change:
+            return
+        if self.refuses:
+            raise self.refuses
+        world = copy.deepcopy(self._world(change.owner))
+        _apply(world, change)
+        self._worlds[change.owner] = world
+
+    async def owners(self) -> list[Owner]:
+        self._check_open()
+        return sorted(owner for owner, world in self._worlds.items() if world.souls or world.chats)
+
+    async def souls(self, owner: Owner) -> list[Soul]:
+        self._check_open()
+        return sorted(self._world(owner).souls.values(), key=_age)
+
+    async def chats(self, owner: Owner) -> list[Chat]:
+        self._check_open()
+        return sorted(self._world(owner).chats.values(), key=_age)
+
+    async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
+        self._check_open()
+        return sorted(self._world(owner).messages.get(chat, {}).values(), key=lambda ranked: ranked.rank)
+
+    async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
+        self._check_open()
+        world = self._world(owner)
+        return SoulGraph(
+            [memory for memory in world.memories.values() if memory.soul == soul],
+            [edge for edge in world.edges.values() if edge.soul == soul],
+        )
+
+    async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
+        self._check_open()
+        return {key: self._vectors[model, key] for key in keys if (model, key) in self._vectors}
+
+    async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        self._check_open()
+        self._vectors.update({(model, key): data for key, data in vectors.items()})
+
+    async def vector_keys(self) -> list[tuple[str, str]]:
+        self._check_open()
+        return list(self._vectors)
+
+    async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
+        self._check_open()
+        for pair in pairs:
+            self._vectors.pop(pair, None)
+
+    async def maintain(self) -> None:
+        self._check_open()
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise StoreError("the store in memory is not open")
+
+    def _world(self, owner: Owner) -> _World:
+        return self._worlds.get(owner) or _World()
+
+
+def _apply(world: _World, change: Change) -> None:
+    """What goes first, then what comes. Raises StoreError for an edge without its ends."""
+    for changed in change.chats:
+        messages = world.messages.setdefault(changed.chat.id, {})
+        for slot in changed.drop:
+            messages.pop(slot, None)
+    for edge_id in change.drop_edges:
+        world.edges.pop(edge_id, None)
+    for gone in change.drop_memories:
+        world.memories.pop(gone, None)
+    world.edges = {
+        name: edge
+        for name, edge in world.edges.items()
+        if edge.source in world.memories and edge.target in world.memories
+    }
+    world.souls.update((soul.id, soul) for soul in change.souls)
+    for changed in change.chats:
+        world.chats[changed.chat.id] = changed.chat
+        world.messages[changed.chat.id].update((ranked.message.slot, ranked) for ranked in changed.put)
+    world.memories.update((memory.id, memory) for memory in change.put_memories)
+    for edge in change.put_edges:
+        for end in (edge.source, edge.target):
+            if end not in world.memories:
+                raise StoreError(f"edge {edge.id} ends at memory {end}, which does not exist")
+        world.edges[edge.id] = edge
+
+
+def _age(one: Soul | Chat) -> tuple[datetime, str]:
+    return (one.created or _LONG_AGO, one.id)
