@@ -1,0 +1,67 @@
+"""Where ports meet adapters: settings in, a wired engine and its HTTP application out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from aiohttp import web
+
+from soulmem.adapters import packaged_encoder, sentence_transformer
+from soulmem.adapters.surreal.store import SurrealStore
+from soulmem.adapters.system_clock import MovableClock, SystemClock
+from soulmem.config.settings import EmbedderSettings, Settings
+from soulmem.engine.embedding import ModelSource
+from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.recall import RecallParams
+from soulmem.server.app import create_app
+
+STORE_FOLDER = "store"  # inside the data folder
+
+_FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
+
+
+def build(settings: Settings, *, test_mode: bool = False) -> tuple[Engine, web.Application]:
+    """A wired engine and the application that serves it and starts and stops it."""
+    engine = build_engine(settings, test_mode=test_mode)
+    app = create_app(engine, settings.server, test_mode=test_mode, soul_defaults=settings.soul.as_settings())
+    return engine, app
+
+
+def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
+    """An engine over the settings' store and model, not yet started."""
+    model, fallback = _models(settings.embedder)
+    params = EngineParams(
+        idle_after=settings.idle.after_seconds,
+        settle_after=settings.idle.settle_seconds,
+        rest_by_itself=not test_mode,
+        recall=replace(
+            RecallParams(),
+            budget_tokens=settings.recall.budget_tokens,
+            max_items=settings.recall.max_items,
+            time_budget_ms=settings.recall.time_budget_ms,
+        ),
+    )
+    store = SurrealStore(settings.store.url or f"surrealkv://{settings.data / STORE_FOLDER}")
+    if not test_mode:
+        return Engine(store, SystemClock(), model=model, fallback=fallback, params=params)
+    clock = MovableClock()
+    return Engine(store, clock, model=model, fallback=fallback, params=params, advance=clock.advance)
+
+
+def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource | None]:
+    """The model that is wanted and the one that answers until it is there."""
+    name = settings.model
+    if name == "none":
+        return None, None
+    if name == "fallback":
+        return None, _FALLBACK
+    load = partial(
+        sentence_transformer.load,
+        name,
+        query_prompt=None if settings.query_prompt == "auto" else settings.query_prompt,
+        max_tokens=settings.max_tokens,
+        batch=settings.batch,
+        threads=settings.threads or None,
+    )
+    return ModelSource(name, partial(sentence_transformer.is_on_disk, name), load), _FALLBACK
