@@ -1,0 +1,4 @@
+declare global {
+    var SillyTavern: { getContext(): any };
+}
+export {};

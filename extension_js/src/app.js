@@ -1,0 +1,127 @@
+// How do the parts work together? Listens to SillyTavern, and wires connection, keeper, recaller and UI.
+
+import { createApi } from './api.js';
+import { createKeeper } from './keeper.js';
+import { createLink } from './link.js';
+import { createPeople } from './people.js';
+import { createRecaller } from './recaller.js';
+import { repair } from './settings.js';
+
+/** @typedef {import('./host.js').Host} Host */
+/** @typedef {import('./host.js').EventName} EventName */
+
+const TOKEN_KEY = 'soulmem_token'; // in this browser only: settings.json is readable by every extension
+const WATCH = 20_000; // ms; /hide and some edits fire no event
+
+/** @param {Host} host */
+export function createApp(host) {
+    const settings = () => repair(host.stored());
+    const token = {
+        get: () => localStorage.getItem(TOKEN_KEY) ?? '',
+        set: (/** @type {string} */ value) => value ? localStorage.setItem(TOKEN_KEY, value) : localStorage.removeItem(TOKEN_KEY),
+    };
+    const listeners = /** @type {Set<() => void>} */ (new Set());
+    const changed = () => listeners.forEach(listener => listener());
+    let missing = false; // our text was not in the last prompt
+    let awaited = ''; // a piece of it, to be looked for
+
+    const api = createApi(host.headers);
+    const link = createLink(
+        api,
+        () => ({ mode: settings().route, url: settings().url, token: token.get() }),
+        () => ({ enabled: settings().enabled, page: host.page(), held: keeper.state.held !== null, vectors: host.vectorsRecall(), missing }),
+        (now, before) => {
+            if (now.via && !before.via) {
+                keeper.reset();
+                keeper.enqueue(200);
+            }
+            changed();
+        },
+    );
+    const people = createPeople(host, settings, link.ask);
+    const keeper = createKeeper(host, people, link.ask, api.chatNames, () => link.update());
+    const recaller = createRecaller(host, keeper, link.ask, settings, link, record => {
+        const text = record.sent.length ? recaller.text() : '';
+        awaited = settings().position === 'macro' ? '' : text.split('\n').at(-1)?.trim() ?? '';
+    });
+
+    /** @param {'generating' | 'typing' | 'idle' | 'closed'} state @param {string | null} [chat] */
+    function tell(state, chat = keeper.state.chat) {
+        if (chat && link.state().via && settings().enabled) link.ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
+    }
+
+    /** @param {string} prompt */
+    function checkPrompt(prompt) {
+        if (!awaited) return;
+        missing = !prompt.includes(awaited);
+        awaited = '';
+        link.update();
+    }
+
+    const sync = () => {
+        if (settings().enabled && link.state().via) keeper.enqueue();
+    };
+
+    function listen() {
+        for (const event of /** @type {EventName[]} */ (['MESSAGE_SENT', 'MESSAGE_EDITED', 'MESSAGE_UPDATED', 'MESSAGE_DELETED', 'MESSAGE_SWIPED', 'MESSAGE_SWIPE_DELETED', 'GROUP_UPDATED'])) host.on(event, sync);
+        host.on('MESSAGE_RECEIVED', (index, type) => {
+            recaller.promptMade();
+            keeper.received(Number(index), String(type));
+            sync();
+            changed();
+        });
+        host.on('CHAT_CHANGED', () => {
+            tell('closed');
+            recaller.forget();
+            keeper.state.chat = null;
+            keeper.state.held = null;
+            sync();
+            changed();
+        });
+        host.on('CHAT_RENAMED', ({ oldFileName, newFileName }) => keeper.renamed(String(oldFileName), String(newFileName)));
+        host.on('CHARACTER_RENAMED', (from, to) => people.renamed(from, to));
+        host.on('CHARACTER_DELETED', ({ character }) => people.deleted(character?.avatar));
+        host.on('GENERATION_STARTED', (_type, _options, dryRun) => {
+            if (!dryRun) tell('generating');
+        });
+        host.on('GENERATION_STOPPED', recaller.stop);
+        host.on('GENERATION_ENDED', () => {
+            tell('idle');
+            sync();
+        });
+        host.on('CHAT_COMPLETION_PROMPT_READY', ({ chat, dryRun }) => {
+            if (!dryRun) checkPrompt(chat.map((/** @type {any} */ message) => typeof message.content === 'string' ? message.content : JSON.stringify(message.content)).join('\n'));
+        });
+        host.on('GENERATE_AFTER_COMBINE_PROMPTS', ({ prompt, dryRun }) => {
+            if (!dryRun && typeof prompt === 'string' && prompt) checkPrompt(prompt);
+        });
+        setInterval(() => {
+            if (!document.hidden) sync();
+        }, WATCH);
+    }
+
+    return {
+        host, settings, token, api, link, people, keeper, recaller, changed, tell,
+        /** @param {() => void} listener @returns {() => void} unsubscribe */
+        subscribe(listener) {
+            listeners.add(listener);
+            return () => listeners.delete(listener);
+        },
+        start() {
+            listen();
+            return link.look();
+        },
+        /** For tests and the curious: globalThis.soulmem. */
+        handle: {
+            lastRecall: () => recaller.last(),
+            state: () => ({
+                health: link.state().health, status: link.state().state, step: link.state().step, route: link.state().via,
+                syncing: keeper.state.syncing, held: keeper.state.held, chat: keeper.state.chat, reading: keeper.state.reading,
+                soul: settings().souls[host.members()[0]?.avatar] ?? null, error: link.state().error ?? keeper.state.error,
+            }),
+            syncNow: () => keeper.syncNow(),
+        },
+    };
+}
+
+/** @typedef {ReturnType<typeof createApp>} App */

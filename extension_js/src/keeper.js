@@ -1,0 +1,250 @@
+// Is the open chat in step with the sidecar? Knows who it is, stamps its messages, and sends what changed.
+
+import { asksForParent, chatIdentity, presenceToRecord, scene } from './identity.js';
+import { newId } from './ids.js';
+import { lastSlot, mintSlots, slotOf, stampOf, writeStamp } from './slots.js';
+import { snapshot } from './snapshot.js';
+import { createChatSync } from './sync.js';
+
+/** @typedef {import('./host.js').Host} Host */
+/** @typedef {import('./people.js').Person} Person */
+/** @typedef {import('./people.js').People} People */
+/** @typedef {import('./people.js').Ask} Ask */
+/** @typedef {import('./types.js').ChatRecord} ChatRecord */
+/** @typedef {import('./types.js').Held} Held */
+/** @typedef {import('./types.js').StMessage} StMessage */
+/** @typedef {import('./sync.js').SyncResult} SyncResult */
+
+/** The reply about to be written: where it will stand, and what was recalled for it.
+ * @typedef {{chat: string, index: number, slot: string, swipe: number, fresh: boolean, present: string[] | undefined, trace?: string, n?: number}} Pending */
+
+/** What is known of the open chat.
+ * @typedef {{record: ChatRecord, people: Person[], name: string}} Open */
+
+/** @typedef {object} KeeperState
+ * @property {string | null} chat
+ * @property {Held | null} held
+ * @property {boolean} syncing
+ * @property {{done: number, total: number} | null} reading
+ * @property {boolean} paused the user cancelled the reading of this chat
+ * @property {string | null} error
+ */
+
+const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
+
+/** @param {Host} host @param {People} people @param {Ask} ask
+ * @param {(avatar: string) => Promise<string[]>} chatNames
+ * @param {() => void} changed the state changed */
+export function createKeeper(host, people, ask, chatNames, changed) {
+    const syncs = /** @type {Map<string, ReturnType<typeof createChatSync>>} */ (new Map());
+    const seen = /** @type {Set<string>} */ (new Set()); // chats that were open: what is new in them was lived here
+    const unsaved = /** @type {Set<string>} */ (new Set()); // chats whose ids SillyTavern has not saved yet
+    const renames = /** @type {Map<string, string>} */ (new Map()); // new name to old
+    const state = /** @type {KeeperState} */ ({ chat: null, held: null, syncing: false, reading: null, paused: false, error: null });
+    let pending = /** @type {Pending | null} */ (null);
+    let turn = Promise.resolve(); // one sync at a time
+    let urgent = 0; // replies that wait
+    let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
+    let reading = new AbortController();
+
+    /** @param {string} chat */
+    function syncOf(chat) {
+        let sync = syncs.get(chat);
+        if (!sync) syncs.set(chat, sync = createChatSync((id, body, signal) => ask('PUT', `/chats/${id}`, body, { signal })));
+        return sync;
+    }
+
+    /** Who the open chat is; writes our record and the missing slots into it.
+     * @returns {Promise<Open | null>} null when no chat with a character is open */
+    async function identify() {
+        const name = host.chatName();
+        if (!name) return null;
+        const present = await people.present();
+        if (present.length === 0) return null;
+        const group = host.group();
+        const owner = group ? `group:${group.id}` : present[0].soul;
+        const before = host.record();
+        const renamed = renames.get(name) === before?.name && before?.name !== undefined;
+        const facts = { name, mainChat: host.metadata().main_chat ?? null, renamed };
+        const parentExists = asksForParent(before, facts) && await exists(String(before?.name), present[0].avatar, group);
+        if (host.chatName() !== name) return null;
+        const { record, found } = chatIdentity(before, {
+            ...facts, owner, parentExists, lastSlot: lastSlot(host.chat()), souls: present.map(person => person.soul), mint: () => newId('c'),
+        });
+        if (JSON.stringify(record) !== JSON.stringify(before)) host.setRecord(record);
+        stampPending(record.chat);
+        const lived = found === 'same' && seen.has(record.chat) || host.chat().filter(message => message.is_user).length < 2;
+        seen.add(record.chat);
+        const minted = mintSlots(host.chat(), message => lived ? { present: presence(record, present, message) } : {});
+        if (state.chat !== record.chat) Object.assign(state, { chat: record.chat, held: null, reading: null, paused: false, error: null });
+        if (found !== 'same' || minted > 2) unsaved.add(record.chat);
+        return { record, people: present, name };
+    }
+
+    /** @param {string} parent @param {string} avatar @param {any} group @returns {Promise<boolean>} unsure counts as yes: a fork loses nothing */
+    async function exists(parent, avatar, group) {
+        if (group) return group.chats.includes(parent);
+        return await chatNames(avatar).then(names => names.length === 0 || names.includes(parent), () => true);
+    }
+
+    /** @param {ChatRecord} record @param {readonly Person[]} persons @param {StMessage} [message] */
+    function presence(record, persons, message) {
+        if (persons.length < 2) return undefined;
+        const muted = new Set(persons.filter(person => person.muted).map(person => person.avatar));
+        return presenceToRecord(scene(persons, muted, message?.original_avatar ?? null), record.cast ?? []);
+    }
+
+    /** Puts the minted slot on the reply, once it is there. @param {string} chat */
+    function stampPending(chat) {
+        const message = pending && pending.chat === chat ? host.chat()[pending.index] : undefined;
+        if (!pending || !message || message.is_user) return;
+        if (pending.fresh ? slotOf(message) !== null : slotOf(message) !== pending.slot) return;
+        const { slot, present, trace, n } = pending;
+        writeStamp(message, pending.fresh ? { id: slot, present, trace, n } : { trace, n });
+        pending = null;
+    }
+
+    /** @template T @param {() => Promise<T>} work @returns {Promise<T>} after what was started before */
+    function inTurn(work) {
+        const result = turn.then(work);
+        turn = result.then(() => undefined, () => undefined);
+        return result;
+    }
+
+    /** Sends what changed. @param {object} options
+     * @param {boolean} [options.urgent] @param {number} [options.leaveOut] messages at the end that are about to be replaced
+     * @param {boolean} [options.confirm] @param {AbortSignal} [options.signal]
+     * @returns {Promise<{open: Open, result: SyncResult} | null>} */
+    async function syncOpen({ urgent: now = false, leaveOut = 0, confirm = false, signal }) {
+        const open = await identify();
+        if (!open) return null;
+        if (!now && unsaved.delete(open.record.chat)) { // ids sent but not saved would be lost with the page
+            await host.saveChat();
+            if (host.chatName() !== open.name) return null;
+        }
+        const { record } = open;
+        const chat = host.chat();
+        const entries = snapshot(chat.slice(0, chat.length - leaveOut), { souls: record.souls ?? [], cast: record.cast ?? [] });
+        const target = {
+            chat: record.chat, souls: record.souls ?? [], title: open.name, persona: host.persona(), parent: record.parent ?? null, entries,
+        };
+        await people.push(open.people, signal);
+        const result = await syncOf(record.chat).sync(target, {
+            urgent: now,
+            confirm,
+            signal,
+            pause: () => urgent > 0 || host.chatName() !== open.name,
+            progress(done, total) {
+                state.reading = done < total ? { done, total } : null;
+                changed();
+            },
+        });
+        state.held = result.held;
+        state.error = null;
+        if (result.complete) state.reading = null;
+        return { open, result };
+    }
+
+    /** @param {unknown} error */
+    function note(error) {
+        const { code, message } = /** @type {{code?: string, message: string}} */ (error);
+        state.error = message;
+        if (code === 'not_found' || code === 'unprocessable') {
+            people.forgetPushed();
+            syncs.clear();
+        }
+    }
+
+    /** In the background, to the end. @param {{confirm?: boolean}} [options] @returns {Promise<SyncResult | null>} */
+    async function syncNow(options = {}) {
+        clearTimeout(timer);
+        const own = reading = reading.signal.aborted ? new AbortController() : reading;
+        state.syncing = true;
+        changed();
+        try {
+            for (;;) {
+                const done = await inTurn(() => syncOpen({ ...options, signal: own.signal }));
+                if (!done || done.result.complete || done.result.held) return done?.result ?? null;
+                if (done.open.name !== host.chatName()) return done.result;
+                await new Promise(resolve => setTimeout(resolve, 50)); // let the reply that waits go first
+            }
+        } catch (error) {
+            if (!own.signal.aborted) note(error);
+            throw error;
+        } finally {
+            state.syncing = false;
+            changed();
+        }
+    }
+
+    /** Soon, when no reply is being made; further calls start the wait anew. @param {number} [delay] ms */
+    function enqueue(delay = 800) {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+            if (host.busy()) return enqueue(IDLE_RETRY);
+            const untouched = host.chat().length < 2 && !host.record();
+            if (!host.chatName() || untouched || state.paused) return;
+            syncNow().catch(error => console.debug('[SoulMem] sync:', error.message));
+        }, delay);
+    }
+
+    /** Before a reply: only what the recall needs, ahead of any reading.
+     * @param {{leaveOut: number, signal: AbortSignal}} options */
+    async function syncForReply({ leaveOut, signal }) {
+        urgent++;
+        try {
+            return await inTurn(() => syncOpen({ urgent: true, leaveOut, signal }));
+        } catch (error) {
+            if (!signal.aborted) note(error);
+            throw error;
+        } finally {
+            urgent--;
+        }
+    }
+
+    return {
+        state,
+        identify,
+        syncNow,
+        syncForReply,
+        enqueue,
+        presence,
+        stampPending,
+        /** @param {Pending | null} reply */
+        expect(reply) {
+            pending = reply;
+        },
+        pending: () => pending,
+        /** A reply came: stamp it, or clear what a new swipe copied from the old one. @param {number} index @param {string} type */
+        received(index, type) {
+            const message = host.chat()[index];
+            const expected = pending !== null && pending.chat === state.chat && pending.index === index;
+            if (state.chat) stampPending(state.chat);
+            if (state.chat) unsaved.delete(state.chat); // SillyTavern saves after a reply
+            if (message && type === 'swipe' && !expected && stampOf(message).trace) writeStamp(message, { trace: undefined, n: undefined });
+        },
+        /** @param {string} from @param {string} to chat names, with or without the file's ending */
+        renamed(from, to) {
+            renames.set(to.replace(/\.jsonl$/, ''), from.replace(/\.jsonl$/, ''));
+            enqueue(300);
+        },
+        /** The user stops the reading of this chat; it goes on at "read this chat". */
+        cancelReading() {
+            state.paused = true;
+            reading.abort();
+            changed();
+        },
+        readAll() {
+            state.paused = false;
+            return syncNow();
+        },
+        confirmRemoval: () => syncNow({ confirm: true }),
+        /** The sidecar changed or came back: trust nothing that was acknowledged. */
+        reset() {
+            people.forgetPushed();
+            syncs.clear();
+        },
+    };
+}
+
+/** @typedef {ReturnType<typeof createKeeper>} Keeper */

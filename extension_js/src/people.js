@@ -1,0 +1,93 @@
+// Which soul does each character of the chat have, and does the sidecar know it?
+
+import { soulIdentity } from './identity.js';
+import { newId } from './ids.js';
+
+/** @typedef {import('./host.js').Host} Host */
+/** @typedef {import('./host.js').Member} Member */
+/** @typedef {import('./identity.js').CardConfig} CardConfig */
+/** @typedef {import('./settings.js').Settings} Settings */
+/** @typedef {Member & {soul: string, config: CardConfig}} Person */
+/** @typedef {(method: string, path: string, body?: unknown, options?: {signal?: AbortSignal, timeout?: number}) => Promise<any>} Ask */
+
+/** @param {Pick<Host, 'members' | 'cardField' | 'writeCard' | 'avatars' | 'saveSettings' | 'persona'>} host
+ * @param {() => Settings} settings
+ * @param {Ask} ask the sidecar */
+export function createPeople(host, settings, ask) {
+    const pushed = /** @type {Map<string, string>} */ (new Map()); // soul to what was last told of it
+    const writes = /** @type {Map<string, Promise<void>>} */ (new Map());
+
+    /** @param {string} avatar @param {import('./identity.js').CardField} field */
+    function write(avatar, field) {
+        const queued = (writes.get(avatar) ?? Promise.resolve()).then(() => host.writeCard(avatar, field));
+        writes.set(avatar, queued.catch(error => console.warn('[SoulMem] the card could not be written', avatar, error)));
+    }
+
+    /** @param {string} avatar @param {string} soul */
+    function register(avatar, soul) {
+        if (settings().souls[avatar] === soul) return;
+        settings().souls[avatar] = soul;
+        host.saveSettings();
+    }
+
+    /** @param {Member} member @returns {Promise<Person>} */
+    async function personOf(member) {
+        const field = await host.cardField(member.avatar);
+        const { soul, write: stale } = soulIdentity(field, member.avatar, settings().souls, host.avatars(), () => newId('s'));
+        register(member.avatar, soul);
+        const config = field?.config ?? {};
+        if (stale) write(member.avatar, { soul, avatar: member.avatar, config });
+        return { ...member, soul, config };
+    }
+
+    /** Everybody in the open chat, souls made where they were missing. @returns {Promise<Person[]>} */
+    const present = () => Promise.all(host.members().map(personOf));
+
+    /** Tells the sidecar of souls that are new or changed.
+     * @param {readonly Person[]} people @param {AbortSignal} [signal] */
+    async function push(people, signal) {
+        const names = [...new Set([...people.map(person => person.name), host.persona()])].filter(Boolean);
+        await Promise.all(people.map(async person => {
+            const body = {
+                name: person.name || person.avatar,
+                names: names.map(name => ({ name, aliases: [] })),
+                config: { forgetting: person.config.forgetting ?? settings().forgetting, scope: person.config.scope ?? settings().scope },
+            };
+            const told = JSON.stringify(body);
+            if (pushed.get(person.soul) === told) return;
+            await ask('PUT', `/souls/${person.soul}`, body, { signal });
+            pushed.set(person.soul, told);
+        }));
+    }
+
+    /** Saves a card's own settings. @param {Person} person @param {CardConfig} config */
+    async function configure(person, config) {
+        const kept = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
+        write(person.avatar, { soul: person.soul, avatar: person.avatar, config: kept });
+        await writes.get(person.avatar);
+    }
+
+    return {
+        present,
+        push,
+        configure,
+        /** The sidecar may have forgotten (another data folder): tell everything again. */
+        forgetPushed: () => pushed.clear(),
+        /** @param {string} from avatar @param {string} to avatar */
+        renamed(from, to) {
+            const { souls } = settings();
+            if (souls[from]) {
+                souls[to] = souls[from];
+                delete souls[from];
+                host.saveSettings();
+            }
+        },
+        /** @param {string} avatar */
+        deleted(avatar) {
+            delete settings().souls[avatar];
+            host.saveSettings();
+        },
+    };
+}
+
+/** @typedef {ReturnType<typeof createPeople>} People */

@@ -1,0 +1,67 @@
+// What can the user set? Defaults, bounds, and what a stored value that makes no sense becomes.
+
+/** @typedef {import('./inject.js').Position} Position */
+/** @typedef {object} Settings
+ * @property {boolean} enabled
+ * @property {'auto' | 'plugin' | 'direct'} route
+ * @property {string} url of the sidecar, for the direct way
+ * @property {number} budget tokens for memories, at most
+ * @property {number} max_items memories per reply, at most
+ * @property {Position} position
+ * @property {number} depth messages above the end, for what goes into the chat
+ * @property {number} time_budget ms that a reply may wait for sync and recall together
+ * @property {boolean} quiet recall for background prompts too (/gen, Summarize, image prompts)
+ * @property {number} forgetting 0 elephant .. 2 goldfish, for characters without their own
+ * @property {'character' | 'chat'} scope
+ * @property {Record<string, string>} souls avatar file to soul
+ */
+
+/** @type {Settings} */
+export const DEFAULTS = {
+    enabled: true,
+    route: 'auto',
+    url: 'http://127.0.0.1:8731',
+    budget: 1200,
+    max_items: 8,
+    position: 'auto',
+    depth: 4,
+    time_budget: 2000,
+    quiet: false,
+    forgetting: 1,
+    scope: 'character',
+    souls: {},
+};
+
+/** [least, most] of the numbers; whole numbers except the dial. */
+export const BOUNDS = /** @type {const} */ ({
+    budget: [100, 8000],
+    max_items: [1, 50],
+    depth: [0, 100],
+    time_budget: [300, 10000],
+    forgetting: [0, 2],
+});
+
+const CHOICES = { route: ['auto', 'plugin', 'direct'], position: ['auto', 'in_chat', 'in_prompt', 'before_prompt', 'macro'], scope: ['character', 'chat'] };
+
+/** @param {keyof typeof BOUNDS} key @param {unknown} value @returns {number} within bounds, or the default */
+export function bounded(key, value) {
+    const number = typeof value === 'string' && !value.trim() ? NaN : Number(value);
+    if (!Number.isFinite(number)) return DEFAULTS[key];
+    const [least, most] = BOUNDS[key];
+    const clipped = Math.min(most, Math.max(least, number));
+    return key === 'forgetting' ? clipped : Math.round(clipped);
+}
+
+/** The stored settings made whole, in place, so that SillyTavern saves what is used.
+ * @param {Partial<Settings> & Record<string, unknown>} stored @returns {Settings} */
+export function repair(stored) {
+    const settings = /** @type {Settings} */ (Object.assign(stored, { ...DEFAULTS, ...stored }));
+    for (const key of /** @type {(keyof typeof BOUNDS)[]} */ (Object.keys(BOUNDS))) settings[key] = bounded(key, settings[key]);
+    for (const [key, choices] of /** @type {[keyof typeof CHOICES, string[]][]} */ (Object.entries(CHOICES))) {
+        if (!choices.includes(settings[key])) Object.assign(settings, { [key]: DEFAULTS[key] });
+    }
+    for (const key of /** @type {const} */ (['enabled', 'quiet'])) settings[key] = Boolean(settings[key]);
+    if (typeof settings.url !== 'string' || !/^https?:\/\//.test(settings.url)) settings.url = DEFAULTS.url;
+    if (typeof settings.souls !== 'object' || settings.souls === null || Array.isArray(settings.souls)) settings.souls = {};
+    return settings;
+}

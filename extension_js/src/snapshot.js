@@ -1,0 +1,70 @@
+// What does the chat say right now, in the sidecar's words?
+
+import { isoDate } from './dates.js';
+import { textHash, wellFormed } from './hash.js';
+import { slotOf, stampOf } from './slots.js';
+
+/** @typedef {import('./types.js').StMessage} StMessage */
+/** @typedef {import('./types.js').Entry} Entry */
+
+/** SillyTavern's own notices (help pages, /comment, tool calls) flag themselves as system messages by type. */
+const NOTICES = new Set(['help', 'welcome', 'empty', 'generic', 'comment', 'slash_commands', 'formatting', 'hotkeys', 'macros', 'welcome_prompt', 'assistant_note']);
+
+/** @param {StMessage} message @returns {Entry['role']} */
+export function roleOf(message) {
+    const type = message.extra?.type;
+    if (Array.isArray(message.extra?.tool_invocations) || (type && NOTICES.has(type))) return 'system';
+    if (type === 'narrator') return 'narrator';
+    return message.is_user ? 'user' : 'character';
+}
+
+/** Hidden from the model by the user ("/hide"), as opposed to a notice of SillyTavern.
+ * @param {StMessage} message @returns {boolean} */
+export const isHidden = message => Boolean(message.is_system) && roleOf(message) !== 'system';
+
+/** Hashes by message object, so that an unchanged chat of thousands costs nothing. */
+const hashes = /** @type {WeakMap<StMessage, {mes: string | undefined, text: string, hash: string}>} */ (new WeakMap());
+
+/** @param {StMessage} message */
+function versionOf(message) {
+    const known = hashes.get(message);
+    if (known && known.mes === message.mes) return known;
+    const text = wellFormed(message.mes);
+    const version = { mes: message.mes, text, hash: textHash(text) };
+    hashes.set(message, version);
+    return version;
+}
+
+/** Who witnessed a message, as the contract wants it: null when all souls of the chat did.
+ * @param {StMessage} message @param {readonly string[]} souls @param {readonly string[]} cast the founding members
+ * @returns {string[] | null} */
+export function presentAt(message, souls, cast) {
+    const there = new Set(stampOf(message).present ?? cast);
+    const present = souls.filter(soul => there.has(soul));
+    return present.length === souls.length ? null : present;
+}
+
+/** The messages of a chat; those without a slot are left out, so mint first.
+ * @param {readonly StMessage[]} chat
+ * @param {{souls: readonly string[], cast: readonly string[]}} people
+ * @returns {Entry[]} */
+export function snapshot(chat, { souls, cast }) {
+    const entries = [];
+    for (const message of chat) {
+        const slot = slotOf(message);
+        if (slot === null) continue;
+        const { text, hash } = versionOf(message);
+        entries.push({
+            slot,
+            hash,
+            role: roleOf(message),
+            speaker: wellFormed(message.name),
+            sent_at: isoDate(message.send_date) ?? '',
+            hidden: isHidden(message),
+            swipe: message.swipe_id ?? 0,
+            present: presentAt(message, souls, cast),
+            text,
+        });
+    }
+    return entries;
+}

@@ -1,0 +1,99 @@
+// What the modules hand to each other. Types only.
+
+/** A message as SillyTavern keeps it (the fields read here).
+ * @typedef {object} StMessage
+ * @property {string} [name]
+ * @property {boolean} [is_user]
+ * @property {boolean | string | null} [is_system]
+ * @property {string | number | Date} [send_date]
+ * @property {string} [mes]
+ * @property {StExtra} [extra]
+ * @property {number} [swipe_id]
+ * @property {string[]} [swipes]
+ * @property {({extra?: StExtra} | undefined)[]} [swipe_info]
+ * @property {string} [original_avatar]
+ */
+
+/** @typedef {{type?: string, tool_invocations?: unknown, soulmem?: Stamp} & Record<string, any>} StExtra */
+
+/** What we keep on a message: `id` is its slot; `present` the souls that witnessed it when not all of the founding cast did;
+ * `trace` and `n` the recall behind the reply and how many memories it sent.
+ * @typedef {{id?: string, present?: string[], trace?: string, n?: number}} Stamp */
+
+/** What we keep in the chat's metadata: `chat` is its uuid, `name` the file it was minted for, `owner` the soul or group.
+ * @typedef {{chat: string, name: string, owner: string, parent?: Fork, souls?: string[], cast?: string[]}} ChatRecord */
+
+/** @typedef {{chat: string, fork_slot: string}} Fork */
+
+/** One message of a snapshot, as `PUT /v1/chats` takes it, text included.
+ * @typedef {object} Entry
+ * @property {string} slot
+ * @property {string} hash
+ * @property {'user' | 'character' | 'narrator' | 'system'} role
+ * @property {string} speaker
+ * @property {string} sent_at
+ * @property {boolean} hidden
+ * @property {number} swipe
+ * @property {string[] | null} present
+ * @property {string} text
+ */
+
+/** A chat as it should be on the sidecar.
+ * @typedef {{chat: string, souls: string[], title: string, persona: string, parent: Fork | null, entries: Entry[]}} Target */
+
+/** @typedef {{reason: string, count: number}} Held */
+/** @typedef {{needs_text: string[], applied: boolean, added: number, changed: number, removed: number, held: Held | null}} SyncAnswer */
+
+/** @typedef {object} Memory
+ * @property {string} id
+ * @property {string} kind
+ * @property {string} text
+ * @property {number} score
+ * @property {number} hops
+ * @property {boolean} permanent
+ * @property {string} why
+ * @property {{id: string, label: string, edge: string | null}[]} path
+ * @property {{chat: string, slot: string}[]} sources
+ * @property {number} age_turns
+ * @property {number} visibility
+ */
+
+/** @typedef {{memory: string, text: string, tokens: number}} BlockItem */
+/** @typedef {{section: string, position: 'in_prompt' | 'in_chat', depth: number | null, role: string, text: string, tokens: number, items: BlockItem[]}} Block */
+/** @typedef {{trace: string, memories: Memory[], blocks: Block[], tokens: number, timed_out: boolean, took_ms: Record<string, number>}} RecallAnswer */
+
+/** One text to hand to SillyTavern. `position`: -1 nowhere (macro only), 0 in the prompt, 1 in the chat, 2 before the prompt.
+ * @typedef {{key: string, text: string, position: number, depth: number, role: number}} Injection */
+
+/** What a recall came to, kept for the view.
+ * @typedef {object} RecallRecord
+ * @property {string} trace
+ * @property {string} type
+ * @property {string | null} slot
+ * @property {number | null} swipe
+ * @property {string} soul
+ * @property {string} speaker
+ * @property {string} chat
+ * @property {Memory[]} memories
+ * @property {Block[]} blocks
+ * @property {string[]} sent ids of the memories that went into the prompt
+ * @property {string[]} trimmed ids of those that did not fit
+ * @property {Record<string, number>} item_tokens tokens by memory id, by SillyTavern's own count where it was needed
+ * @property {number} tokens
+ * @property {number} budget
+ * @property {boolean} timed_out
+ * @property {Record<string, number>} took_ms
+ * @property {string | null} error
+ */
+
+/** @typedef {object} Health
+ * @property {'starting' | 'ok' | 'degraded'} status
+ * @property {string} version
+ * @property {{major: number, minor: number}} api
+ * @property {{state: string, model: string, dim: number, fallback: boolean}} [embedder]
+ * @property {{state: string, detail?: string | null}} [store]
+ * @property {number} [pending]
+ * @property {string[]} [notes]
+ */
+
+export {};

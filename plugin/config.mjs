@@ -1,0 +1,66 @@
+// Where is the sidecar, and which token does it want? Environment first, then plugin/config.json, then the defaults.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** @typedef {{url: string, data: string, token: string | null, autostart: boolean, python: string | null}} Config */
+
+const FILE = path.join(path.dirname(fileURLToPath(import.meta.url)), 'config.json');
+
+/** The sidecar's data folder, as the sidecar itself chooses it.
+ * @param {Record<string, string | undefined>} env @param {string} platform @param {string} home @returns {string} */
+export function dataFolder(env, platform, home) {
+    const join = platform === 'win32' ? path.win32.join : path.posix.join;
+    if (env.SOULMEM_DATA) return env.SOULMEM_DATA;
+    if (env.SOULMEM_STORE_DATA) return env.SOULMEM_STORE_DATA;
+    if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'soulmem');
+    if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'soulmem');
+    return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'soulmem');
+}
+
+/** @param {string} file @returns {Record<string, unknown>} empty when there is none; a broken one is said and ignored */
+function stored(file) {
+    let text;
+    try {
+        text = fs.readFileSync(file, 'utf8');
+    } catch {
+        return {};
+    }
+    try {
+        return JSON.parse(text);
+    } catch (error) {
+        console.error(`[SoulMem] ${file} is not JSON and is ignored: ${error}`);
+        return {};
+    }
+}
+
+/** @param {string | undefined} word @returns {boolean | null} */
+const flag = word => word === undefined ? null : ['1', 'true', 'yes', 'on'].includes(word.toLowerCase());
+
+/** @param {object} [from] for tests
+ * @param {Record<string, string | undefined>} [from.env] @param {string} [from.file] @param {string} [from.platform] @param {string} [from.home]
+ * @returns {Config} */
+export function readConfig({ env = process.env, file = FILE, platform = process.platform, home = os.homedir() } = {}) {
+    const kept = stored(file);
+    const url = String(env.SOULMEM_URL || kept.url || 'http://127.0.0.1:8731').replace(/\/+$/, '').replace(/\/v1$/, '');
+    return {
+        url: /^https?:\/\/[^/]+$/.test(url) ? url : 'http://127.0.0.1:8731',
+        data: kept.data && !env.SOULMEM_DATA ? String(kept.data) : dataFolder(env, platform, home),
+        token: env.SOULMEM_TOKEN || (kept.token ? String(kept.token) : null),
+        autostart: flag(env.SOULMEM_AUTOSTART) ?? kept.autostart === true,
+        python: env.SOULMEM_PYTHON || (kept.python ? String(kept.python) : null),
+    };
+}
+
+/** The token, read anew each time: the sidecar writes it at its first start, which may be after ours.
+ * @param {Config} config @returns {string | null} */
+export function readToken({ token, data }) {
+    if (token) return token;
+    try {
+        return fs.readFileSync(path.join(data, 'token'), 'utf8').trim() || null;
+    } catch {
+        return null;
+    }
+}

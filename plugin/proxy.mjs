@@ -1,0 +1,94 @@
+// What may pass from the page to the sidecar, and how?
+
+import http from 'node:http';
+import https from 'node:https';
+import { readToken } from './config.mjs';
+
+/** @typedef {import('./config.mjs').Config} Config */
+/** The parts of Express that SillyTavern hands over.
+ * @typedef {import('node:http').IncomingMessage & {path: string, body?: unknown, user?: {profile?: {handle?: string}}}} Request */
+/** @typedef {import('node:http').ServerResponse} Response */
+/** @typedef {{use(handler: (request: Request, response: Response) => void): unknown}} Router */
+
+const METHODS = new Set(['GET', 'PUT', 'POST', 'PATCH', 'DELETE']);
+const MIB = 1024 * 1024;
+const PATIENCE = 30_000; // ms until the sidecar begins to answer
+const SEGMENT = /^[A-Za-z0-9._~-]+$/;
+
+/** @param {Response} response @param {number} status @param {string} error code of the contract's shape @param {string} message */
+function refuse(response, status, error, message) {
+    const body = JSON.stringify({ error, message });
+    response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+    response.end(body);
+}
+
+/** The sidecar's path for a path of the page, or null when there is none. The doors for tests stay shut.
+ * @param {string} path @returns {string | null} */
+export function sidecarPath(path) {
+    const segments = path.split('/').filter(Boolean);
+    if (segments[0] === 'v1') segments.shift();
+    const plain = segments.length > 0 && segments.every(segment => SEGMENT.test(segment) && !/^\.+$/.test(segment));
+    return plain && segments[0] !== 'test' ? `/v1/${segments.join('/')}` : null;
+}
+
+/** @param {string} path @returns {number} bytes a body may have */
+const cap = path => (path === '/v1/import' ? 256 : 32) * MIB;
+
+/** The body as bytes; SillyTavern has parsed it already, `{}` when there was none.
+ * @param {Request} request @returns {Buffer | null} */
+function bodyOf(request) {
+    const length = Number(request.headers['content-length'] ?? 0);
+    const chunked = request.headers['transfer-encoding'] !== undefined;
+    if (request.method === 'GET' || (length === 0 && !chunked) || request.body === undefined) return null;
+    return Buffer.from(JSON.stringify(request.body));
+}
+
+/** @param {Config} config
+ * @param {{patience?: number}} [options]
+ * @returns {(request: Request, response: Response) => void} */
+export function createProxy(config, { patience = PATIENCE } = {}) {
+    const target = new URL(config.url);
+    const send = target.protocol === 'https:' ? https.request : http.request;
+
+    return (request, response) => {
+        const method = request.method ?? '';
+        const path = sidecarPath(request.path);
+        const handle = request.user?.profile?.handle;
+        if (!METHODS.has(method)) return refuse(response, 405, 'bad_request', `${method} is not supported`);
+        if (path === null) return refuse(response, 404, 'not_found', `nothing at ${request.path}`);
+        if (!handle) return refuse(response, 403, 'forbidden', 'log in to SillyTavern first');
+        const body = bodyOf(request);
+        if (body && body.length > cap(path)) return refuse(response, 413, 'too_large', `${body.length} bytes; ${cap(path)} at most`);
+
+        const token = readToken(config);
+        const query = (request.url ?? '').split('?')[1];
+        const upstream = send({
+            hostname: target.hostname.replace(/^\[|\]$/g, ''),
+            port: target.port,
+            method,
+            path: query ? `${path}?${query}` : path,
+            headers: {
+                Accept: request.headers.accept ?? 'application/json',
+                ...(body && { 'Content-Type': 'application/json', 'Content-Length': body.length }),
+                ...(token && { Authorization: `Bearer ${token}`, 'X-SoulMem-User': handle }),
+            },
+        });
+        const timer = setTimeout(() => upstream.destroy(new Error('timeout')), patience);
+        upstream.on('response', answer => {
+            clearTimeout(timer);
+            response.writeHead(answer.statusCode ?? 502, { 'Content-Type': answer.headers['content-type'] ?? 'application/json', 'Cache-Control': 'no-store' });
+            answer.on('error', () => response.destroy());
+            answer.pipe(response);
+        });
+        upstream.on('error', error => {
+            clearTimeout(timer);
+            if (response.headersSent) return void response.destroy();
+            const late = error.message === 'timeout';
+            refuse(response, 502, late ? 'sidecar_timeout' : 'sidecar_down', late
+                ? `the sidecar at ${config.url} did not answer within ${patience / 1000} s`
+                : `no sidecar at ${config.url}: ${error.message}`);
+        });
+        response.on('close', () => upstream.destroy()); // the page went away, or has its answer
+        upstream.end(body ?? undefined);
+    };
+}
