@@ -1,0 +1,121 @@
+"""Where the values of settings come from: the file, then the environment, then the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from soulmem.config.errors import ConfigError
+from soulmem.config.paths import data_folder
+from soulmem.config.settings import SECTIONS, Settings
+from soulmem.config.values import from_text, from_toml
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE_NAME = "config.toml"
+# Two settings are so often given by environment that they have a short name too.
+SHORT_NAMES = {"SOULMEM_DATA": "store.data", "SOULMEM_TOKEN": "server.token"}
+
+
+def load(
+    config: Path | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Settings:
+    """All settings. Later sources win: defaults, file, environment, `overrides` (`{"server.port": 8000}`).
+
+    The file is `config`, which must exist, or `config.toml` in the data folder, which need not. Raises
+    ConfigError for an unknown key, a wrong type or a value out of range.
+    """
+    env = os.environ if env is None else env
+    given = {key: _Given(value, f"the command line ({key})") for key, value in (overrides or {}).items()}
+    for key in given:
+        if key not in _keys():
+            raise ConfigError(f"{key!r} is no setting: known are {', '.join(_keys())}", field=key)
+    said = _from_environment(env)
+    folder = data_folder(str({**said, **given}.get("store.data", _Given("", "")).value), env)
+    written = _from_file(config, folder)
+    merged = {**written, **said, **given}
+    data = data_folder(str(merged["store.data"].value) if "store.data" in merged else "", env)
+    return Settings(data=data, **{name: _section(name, merged) for name in SECTIONS})
+
+
+class _Given:
+    """A value and where it was said."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        self.value, self.where = value, where
+
+
+def _keys() -> dict[str, Any]:
+    """Every key with its field."""
+    return {f"{name}.{each.name}": each for name, section in SECTIONS.items() for each in fields(section)}
+
+
+def variable(key: str) -> str:
+    """The environment variable of a key."""
+    return "SOULMEM_" + key.upper().replace(".", "_")
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
+    keys = _keys()
+    long_names = {variable(key): key for key in keys}
+    found = {}
+    for name, text in env.items():
+        key = long_names.get(name) or SHORT_NAMES.get(name)
+        if key is not None:
+            found[key] = _Given(from_text(text, keys[key].type, key, f"the environment ({name})"), name)
+        elif name.split("_")[:2] in [["SOULMEM", section.upper()] for section in SECTIONS]:
+            raise ConfigError(
+                f"the environment variable {name} names no setting: see config.example.toml", field=name
+            )
+    return found
+
+
+def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
+    path = config or folder / FILE_NAME
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        if config is None:
+            return {}
+        raise ConfigError(f"there is no settings file {path}: check the path after --config") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the settings file {path} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"the settings file {path} is no TOML: {error}") from error
+    found = {}
+    for section, table in tables.items():
+        if section not in SECTIONS or not isinstance(table, dict):
+            raise ConfigError(
+                f"{path}: {section!r} is no section of settings: known are {', '.join(SECTIONS)}",
+                field=section,
+            )
+        for name, value in table.items():
+            key = f"{section}.{name}"
+            known = _keys().get(key)
+            if known is None:
+                names = ", ".join(each.name for each in fields(SECTIONS[section]))
+                raise ConfigError(
+                    f"{path}: {key} = {value!r} is no setting: [{section}] has {names}", field=key
+                )
+            found[key] = _Given(from_toml(value, known.type, key, str(path)), str(path))
+    return found
+
+
+def _section(name: str, merged: Mapping[str, _Given]) -> Any:
+    mine = {key.split(".")[1]: given for key, given in merged.items() if key.split(".")[0] == name}
+    try:
+        return SECTIONS[name](**{key: given.value for key, given in mine.items()})
+    except ConfigError as error:
+        key = (error.field or "").split(".")[-1]
+        where = f"{mine[key].where}: " if key in mine else ""
+        raise ConfigError(f"{where}{error.message}", field=error.field) from None

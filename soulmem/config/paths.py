@@ -1,0 +1,26 @@
+"""Where SoulMem keeps its data on each system."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def data_folder(given: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+    """The data folder: `given` (`~` allowed) or else the usual place of the system. Nothing is created.
+
+    Linux: $XDG_DATA_HOME/soulmem or ~/.local/share/soulmem. macOS: ~/Library/Application Support/soulmem.
+    Windows: %LOCALAPPDATA%\\soulmem.
+    """
+    env = env or {}
+    if given:
+        return Path(given).expanduser().absolute()
+    if platform == "win32":
+        local = env.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "soulmem"
+    if platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "soulmem"
+    share = env.get("XDG_DATA_HOME", "")
+    # The XDG rule: a path that is not absolute does not count.
+    return (Path(share) if share.startswith("/") else Path.home() / ".local" / "share") / "soulmem"

@@ -1,0 +1,171 @@
+"""Which settings there are, with defaults and limits: one frozen dataclass per section."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from soulmem.config.errors import ConfigError
+from soulmem.domain.soul import Scope, SoulClock, SoulSettings
+
+
+def _limited(default: Any, low: float, high: float) -> Any:
+    """A number within `low`..`high`, both included."""
+    return field(default=default, metadata={"low": low, "high": high})
+
+
+def _one_of(default: str, *choices: str) -> Any:
+    """One of a few words."""
+    return field(default=default, metadata={"choices": choices})
+
+
+class Section:
+    """A section checks its own values. Raises ConfigError."""
+
+    __slots__ = ()
+    name = ""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]  # every section is a dataclass
+            key, value = f"{self.name}.{each.name}", getattr(self, each.name)
+            low, high = each.metadata.get("low"), each.metadata.get("high")
+            if low is not None and not low <= value <= high:
+                raise ConfigError(f"{key} = {value!r} is outside {low}..{high}", field=key)
+            choices = each.metadata.get("choices")
+            if choices and value not in choices:
+                raise ConfigError(
+                    f"{key} = {value!r} is not known: use one of {', '.join(choices)}", field=key
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings(Section):
+    """Where the sidecar listens, and to whom."""
+
+    name = "server"
+
+    host: str = "127.0.0.1"
+    port: int = _limited(8731, 0, 65535)  # 0: any free one
+    origins: tuple[str, ...] = ("http://127.0.0.1:8000", "http://localhost:8000")  # of web pages, exactly
+    hosts: tuple[str, ...] = ()  # names this machine is called by, beyond loopback
+    token: str = ""  # empty: the one in the file `token` of the data folder
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for origin in self.origins:
+            if "*" in origin or "://" not in origin or origin.endswith("/"):
+                raise ConfigError(
+                    f"server.origins has {origin!r}: write scheme, host and port, like "
+                    "http://192.168.1.5:8000; no * and no / at the end",
+                    field="server.origins",
+                )
+        token = self.token
+        if token and (len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token):
+            raise ConfigError(
+                "server.token is no good token: use 16 or more ASCII characters without spaces",
+                field="server.token",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings(Section):
+    """Where memories are kept."""
+
+    name = "store"
+
+    url: str = ""  # empty: embedded, in the data folder; or ws://..
+    data: str = ""  # empty: the usual place of this system
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings(Section):
+    """What turns texts into vectors."""
+
+    name = "embedder"
+
+    model: str = "intfloat/multilingual-e5-small"  # a hub name, a folder, `fallback` or `none`
+    query_prompt: str = "auto"  # `auto`: the one the model was trained with
+    max_tokens: int = _limited(256, 16, 8192)  # per text
+    batch: int = _limited(16, 1, 1024)  # texts at once
+    threads: int = _limited(0, 0, 256)  # 0: as many as the library likes
+    offline: bool = False  # never ask the model hub
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings(Section):
+    """How much a recall may bring and take."""
+
+    name = "recall"
+
+    budget_tokens: int = _limited(1200, 1, 1_000_000)
+    max_items: int = _limited(8, 1, 50)
+    time_budget_ms: int = _limited(1500, 1, 600_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SoulDefaults(Section):
+    """What a character's card does not say."""
+
+    name = "soul"
+
+    scope: str = _one_of("character", *(s.value for s in Scope))
+    clock: str = _one_of("turns", *(c.value for c in SoulClock))
+    forgetting: float = _limited(1.0, 0.0, 2.0)  # 0 elephant .. 2 goldfish
+    remember_hidden: bool = True
+
+    def as_settings(self) -> SoulSettings:
+        """The same as the domain's value."""
+        return SoulSettings(
+            scope=Scope(self.scope),
+            clock=SoulClock(self.clock),
+            forgetting=self.forgetting,
+            remember_hidden=self.remember_hidden,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IdleSettings(Section):
+    """When quiet work begins."""
+
+    name = "idle"
+
+    after_seconds: float = _limited(60.0, 1.0, 86_400.0)  # without a request
+    settle_seconds: float = _limited(600.0, 1.0, 604_800.0)  # until a last message counts as said
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings(Section):
+    """What is told in the log; texts of chats only at `debug`."""
+
+    name = "log"
+
+    level: str = _one_of("info", "debug", "info", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings. `data` is the data folder, resolved."""
+
+    data: Path
+    server: ServerSettings = field(default_factory=ServerSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    soul: SoulDefaults = field(default_factory=SoulDefaults)
+    idle: IdleSettings = field(default_factory=IdleSettings)
+    log: LogSettings = field(default_factory=LogSettings)
+
+
+SECTIONS: dict[str, type[Any]] = {
+    section.name: section
+    for section in (
+        ServerSettings,
+        StoreSettings,
+        EmbedderSettings,
+        RecallSettings,
+        SoulDefaults,
+        IdleSettings,
+        LogSettings,
+    )
+}

@@ -1,0 +1,56 @@
+"""How a caller proves to be the user's own: the token and where it is kept."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import replace
+from pathlib import Path
+
+from soulmem.config.errors import ConfigError
+from soulmem.config.settings import Settings
+
+FILE_NAME = "token"
+
+
+def with_token(settings: Settings) -> Settings:
+    """The settings with a token: the given one, or the one kept in the data folder, made now if none is.
+
+    The folder and the file (mode 0600) are created. Raises ConfigError when they cannot be.
+    """
+    if settings.server.token:
+        return settings
+    path = settings.data / FILE_NAME
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        token = _kept(path) or _make(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"the token file {path} cannot be used ({error}): "
+            "check the folder's rights, or set SOULMEM_TOKEN",
+            field="server.token",
+        ) from error
+    try:
+        return replace(settings, server=replace(settings.server, token=token))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}; or delete the file", field=error.field) from None
+
+
+def _kept(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _make(path: Path) -> str:
+    """Write a fresh token whole or not at all, readable by the user alone."""
+    token = secrets.token_urlsafe(32)
+    draft = path.with_name(f"{FILE_NAME}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(token + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return token

@@ -1,0 +1,1 @@
+"""The HTTP door: one file per resource, each handler one engine call."""

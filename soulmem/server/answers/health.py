@@ -1,0 +1,79 @@
+"""How health is told."""
+
+from __future__ import annotations
+
+from soulmem import __version__
+from soulmem.engine.answers import Health
+from soulmem.server.answers.common import Answer
+
+API_MAJOR, API_MINOR = 1, 0
+
+
+class ApiVersion(Answer, frozen=True):
+    """The contract this sidecar speaks."""
+
+    major: int = API_MAJOR
+    minor: int = API_MINOR
+
+
+class StoreHealthAnswer(Answer, frozen=True):
+    """`state` is ok or error."""
+
+    state: str
+    detail: str
+
+
+class EmbedderHealthAnswer(Answer, frozen=True):
+    """`state` is loading, ok or error; `fallback` while the packaged model stands in."""
+
+    state: str
+    model: str | None
+    dim: int | None
+    fallback: bool
+
+
+class KernelsHealthAnswer(Answer, frozen=True):
+    """`state` is warming or ok."""
+
+    state: str
+
+
+class LlmHealthAnswer(Answer, frozen=True):
+    """`state` is off, ok or error."""
+
+    state: str
+    model: str | None
+
+
+class HealthAnswer(Answer, frozen=True):
+    """How the sidecar is; `pending` counts messages not yet searchable."""
+
+    status: str
+    version: str
+    api: ApiVersion
+    phase: str
+    store: StoreHealthAnswer
+    embedder: EmbedderHealthAnswer
+    kernels: KernelsHealthAnswer
+    llm: LlmHealthAnswer
+    pending: int
+    notes: list[str]
+
+
+def health_answer(health: Health) -> HealthAnswer:
+    """The engine's health with the versions added."""
+    embedder = health.embedder
+    return HealthAnswer(
+        status=health.status,
+        version=__version__,
+        api=ApiVersion(),
+        phase=health.phase,
+        store=StoreHealthAnswer(state=health.store_state, detail=health.store_detail),
+        embedder=EmbedderHealthAnswer(
+            state=embedder.state, model=embedder.model, dim=embedder.dim, fallback=embedder.fallback
+        ),
+        kernels=KernelsHealthAnswer(state=health.kernels),
+        llm=LlmHealthAnswer(state=health.llm_state, model=health.llm_model),
+        pending=health.pending,
+        notes=list(health.notes),
+    )

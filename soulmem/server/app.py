@@ -1,0 +1,51 @@
+"""How the HTTP application is put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from soulmem.domain.soul import SoulSettings
+from soulmem.server import chats, health, memories, openapi, recall, souls, test_doors, views
+from soulmem.server.bodies import BODY_LIMIT
+from soulmem.server.doors import ENGINE, SOUL_DEFAULTS, add_doors
+from soulmem.server.errors import answer_failures
+from soulmem.server.guard import Guard, add_headers
+from soulmem.server.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from soulmem.engine.engine import Engine
+
+_ALWAYS = (*health.DOORS, *souls.DOORS, *chats.DOORS, *recall.DOORS, *memories.DOORS, *views.DOORS)
+
+
+def create_app(
+    engine: Engine,
+    settings: ServerSettings,
+    *,
+    test_mode: bool,
+    soul_defaults: SoulSettings | None = None,
+) -> web.Application:
+    """The application over one engine, which starts and stops with it.
+
+    `settings.token` is the caller's proof; empty, nobody can prove anything. `soul_defaults` fill what the
+    `config` of a card leaves out.
+    """
+    guard = Guard(settings)
+    app = web.Application(middlewares=[answer_failures, guard.check], client_max_size=BODY_LIMIT)
+    app[ENGINE] = engine
+    app[SOUL_DEFAULTS] = soul_defaults or SoulSettings()
+    doors = (*_ALWAYS, *(test_doors.DOORS if test_mode else ()))
+    add_doors(app, doors)
+    openapi.add_page(app, doors)
+    app.on_response_prepare.append(add_headers)
+    app.cleanup_ctx.append(_engine_runs)
+    return app
+
+
+async def _engine_runs(app: web.Application) -> AsyncIterator[None]:
+    await app[ENGINE].start()
+    yield
+    await app[ENGINE].stop()

@@ -1,0 +1,124 @@
+"""How a request's body and query become Structs: size, type, encoding, then the rules of the Struct."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+from msgspec import inspect
+
+from soulmem.domain.errors import BadRequest, SoulMemError, TooLarge
+from soulmem.server.explain import unprocessable
+from soulmem.server.schemas.common import Body, Query
+
+BODY_LIMIT = 32 << 20  # bytes
+_INLINE = 64 << 10  # bytes; more than this is decoded off the loop
+_WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+_BOOLS = {"true": True, "false": False}
+
+B = TypeVar("B", bound=Body)
+Q = TypeVar("Q", bound=Query)
+T = TypeVar("T")
+
+
+class UnsupportedMediaType(SoulMemError):
+    """The body is not in a form that is read here."""
+
+    code = "unsupported_media_type"
+
+
+async def off_loop(size: int, work: Callable[[], T]) -> T:
+    """Run `work` at once when it is small (`size` in bytes), in a thread when it could hold the loop."""
+    return work() if size <= _INLINE else await asyncio.to_thread(work)
+
+
+def check_announced(request: web.BaseRequest) -> None:
+    """Raises TooLarge by Content-Length alone, before anything is read."""
+    length = request.content_length
+    if length is not None and length > BODY_LIMIT:
+        raise TooLarge(f"the body is {length} bytes long: send at most {BODY_LIMIT} at once")
+
+
+async def read_json(request: web.Request, *, may_be_empty: bool) -> bytes:
+    """The raw body; empty counts as `{}` where it may. Raises TooLarge, UnsupportedMediaType, BadRequest."""
+    if may_be_empty and not request.can_read_body:
+        return b"{}"
+    charset = (request.charset or "utf-8").lower().replace("_", "-")
+    if request.content_type != "application/json" or charset not in ("utf-8", "utf8"):
+        sent = request.headers.get("Content-Type", "nothing")[:80]
+        raise UnsupportedMediaType(
+            f"the content type is {sent!r}: send application/json in UTF-8", field="Content-Type"
+        )
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise UnsupportedMediaType("the body is compressed: send it as it is", field="Content-Encoding")
+    try:
+        raw = await request.read()
+    except web.HTTPRequestEntityTooLarge as error:
+        raise TooLarge(f"the body is over {BODY_LIMIT} bytes long: send less at once") from error
+    except (web.RequestPayloadError, HttpProcessingError, ConnectionError) as error:
+        raise BadRequest("the body broke off: send it again") from error
+    return raw or (b"{}" if may_be_empty else b"")
+
+
+def decode(raw: bytes, shape: type[B]) -> B:
+    """The Struct in `raw`. Raises BadRequest when it is no JSON, Unprocessable when a value breaks a rule."""
+    try:
+        return msgspec.json.decode(raw, type=shape)
+    except msgspec.ValidationError as error:
+        raise unprocessable(error, shape, _generic(raw)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"the body is no JSON in UTF-8: {_plain(error)}") from error
+
+
+def parse_query(request: web.Request, shape: type[Q]) -> Q:
+    """The query parameters as `shape`; numbers and booleans only in their plain spelling."""
+    sent: dict[str, Any] = {}
+    types = _types(shape)
+    for name, text in request.query.items():
+        if name in sent:
+            raise BadRequest(f"the query parameter {name[:80]!r} comes twice: give it once", field=name[:80])
+        sent[name] = _value(text, types.get(name, ()))
+    try:
+        return msgspec.convert(sent, type=shape)
+    except msgspec.ValidationError as error:
+        raise unprocessable(error, shape, sent) from error
+
+
+def _types(shape: type[Query]) -> dict[str, tuple[type[inspect.Type], ...]]:
+    """The kinds of value each parameter takes, by its name on the wire."""
+    info = inspect.type_info(shape)
+    assert isinstance(info, inspect.StructType)
+    found = {}
+    for field in info.fields:
+        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        found[field.encode_name] = tuple(type(option) for option in options)
+    return found
+
+
+def _value(text: str, types: tuple[type[inspect.Type], ...]) -> Any:
+    if inspect.IntType in types and _WHOLE.match(text):
+        return int(text)
+    if inspect.BoolType in types:
+        return _BOOLS.get(text, text)
+    return text
+
+
+def _generic(raw: bytes) -> Any:
+    """The body without any rule, for the words of an error; None when it is broken further on."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _plain(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it nests too deep"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.object[error.start]:#04x} is no UTF-8"
+    return str(error).removeprefix("JSON is malformed: ")

@@ -1,0 +1,98 @@
+"""How a failure becomes an answer: one shape for all, the status by the error's class."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from soulmem.domain import errors
+from soulmem.server.answers.common import Problem
+from soulmem.server.as_json import json_response
+from soulmem.server.bodies import UnsupportedMediaType
+
+log = logging.getLogger(__name__)
+
+_STATUS: dict[type[errors.SoulMemError], int] = {
+    errors.BadRequest: 400,
+    errors.Unauthorized: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.ConfirmationRequired: 409,
+    errors.TooLarge: 413,
+    UnsupportedMediaType: 415,
+    errors.Unprocessable: 422,
+    errors.Busy: 503,
+    errors.ModelUnavailable: 503,
+}
+_HTTP = {
+    400: "the request cannot be read",
+    404: "nothing is at this address: see /openapi.json",
+    405: "this address does not take that method: see /openapi.json",
+    413: "the request is too large: send less at once",
+    417: "an expectation other than 100-continue is not met: leave the header out",
+}
+_CODES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "unprocessable",
+    503: "busy",
+}
+OTHER_CODES = ("method_not_allowed", "unsupported_media_type", "refused", "internal")
+
+
+def problem(error: errors.SoulMemError) -> web.Response:
+    """The answer to a known error."""
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    code = "busy" if status == 503 else error.code
+    field = msgspec.UNSET if error.field is None else error.field
+    response = json_response(
+        msgspec.json.encode(Problem(error=code, message=error.message, field=field)), status
+    )
+    if status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def http_problem(status: int, message: str | None = None) -> web.Response:
+    """The answer to a failure of HTTP itself."""
+    code = _CODES.get(status, "refused" if status < 500 else "internal")
+    words = message or _HTTP.get(status, f"HTTP status {status}")
+    return json_response(msgspec.json.encode(Problem(error=code, message=words)), status)
+
+
+@web.middleware
+async def answer_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn whatever goes wrong into the one shape. What is unknown is logged without any text of a chat."""
+    try:
+        return await handler(request)
+    except errors.SoulMemError as error:
+        return problem(error)
+    except web.HTTPException as error:
+        response = http_problem(error.status)
+        if "Allow" in error.headers:
+            response.headers["Allow"] = error.headers["Allow"]
+        return response
+    except Exception as error:
+        # An error's own words may quote a chat: its kind and the places in the code must do.
+        places = "".join(traceback.format_tb(error.__traceback__))
+        log.error("%s %s failed: %s\n%s", request.method, _route(request), type(error).__name__, places)
+        log.debug("the error's words: %s", error)
+        return http_problem(
+            500, f"SoulMem failed ({type(error).__name__}): the log says where; please report it"
+        )
+
+
+def _route(request: web.Request) -> str:
+    resource = request.match_info.route.resource
+    return resource.canonical if resource else "an unknown route"

@@ -1,0 +1,154 @@
+"""How a broken rule is told: which field, which value, and what to send instead."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import ID_PATTERN
+from soulmem.server.schemas.common import CURSOR_PATTERN, DIGEST_PATTERN, HASH_PATTERN
+
+Step = str | int | None  # a key, an index, or None for some key of a map
+_ERROR = re.compile(r"(?P<what>.*?)(?: - at (?:`(?P<of>key|[^`$]*)` in )?`(?P<at>\$[^`]*)`)?\Z", re.DOTALL)
+_STEP = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
+_NAMED = re.compile(r"Object (?P<how>missing required|contains unknown) field `(?P<name>.*)`\Z", re.DOTALL)
+_BOUND = re.compile(r"Expected `(?P<type>\w+)`(?P<length> of length)? (?P<sign><=|>=|<|>) (?P<bound>\S+)\Z")
+_REGEX = re.compile(r"Expected `str` matching regex (?P<pattern>.*)\Z", re.DOTALL)
+_REMEDIES = {
+    repr(ID_PATTERN): "is no id: use 1 to 64 of A-Z a-z 0-9 _ -",
+    repr(HASH_PATTERN): "is no hash: send the first 16 hex digits, in small letters, of the text's SHA-256",
+    repr(DIGEST_PATTERN): "is no digest: send the 64 hex digits, in small letters, of a SHA-256",
+    repr(CURSOR_PATTERN): "is no cursor: send the one of the page before, or none",
+}
+_WORDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+    "datetime": "a time like 2024-03-01T12:00:00Z",
+}
+_MISSING = object()
+
+
+def unprocessable(error: msgspec.ValidationError, shape: type, sent: Any) -> Unprocessable:
+    """The error in words. `sent` is what came, None when it cannot be read as a whole."""
+    match = _ERROR.match(str(error))
+    assert match is not None
+    what, at = match["what"], match["at"] or "$"
+    steps = _steps(at)
+    if named := _NAMED.match(what):
+        return _about_name(named["how"], named["name"], steps, shape)
+    value = _walk(sent, steps)
+    shown = "the value" if value is _MISSING else _show(value)
+    return Unprocessable(f"{shown} {_remedy(what, value, steps, shape)}", field=_path(steps) or None)
+
+
+def _about_name(how: str, name: str, steps: list[Step], shape: type) -> Unprocessable:
+    path = _path([*steps, name[:80]])
+    if how == "missing required":
+        return Unprocessable(f"{name!r} is missing: send it", field=path)
+    known = _field_names(_type_at(shape, steps))
+    near = difflib.get_close_matches(name[:80], known, 1)
+    advice = (
+        f"did you mean {near[0]!r}?"
+        if near
+        else f"known are {', '.join(known)}"
+        if known
+        else "none is known"
+    )
+    return Unprocessable(f"{name[:80]!r} is not known here: {advice}", field=path)
+
+
+def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
+    if regex := _REGEX.match(what):
+        return _REMEDIES.get(regex["pattern"], f"does not match {regex['pattern']}")
+    if bound := _BOUND.match(what):
+        side = "at least" if ">" in bound["sign"] else "at most"
+        if bound["length"]:
+            length = len(value) if isinstance(value, str | list | dict) else "?"
+            return f"is {length} long: send {side} {bound['bound']}"
+        return f"is out of range: send {side} {bound['bound']}"
+    if what.startswith("Invalid enum value"):
+        return f"is not known: send one of {', '.join(_choices(_type_at(shape, steps)))}"
+    if "RFC3339" in what:
+        return "is no time: send one like 2024-03-01T12:00:00Z"
+    if "timezone" in what:
+        return "has no time zone: add Z or one like +01:00"
+    if what.startswith("Expected `"):
+        wanted = re.findall(r"[a-z]+", what.split("`")[1])
+        return f"is of the wrong type: send {' or '.join(_WORDS.get(w, w) for w in wanted)}"
+    return f"is refused: {what}"
+
+
+def _steps(at: str) -> list[Step]:
+    return [m["key"] if m["key"] else int(m["index"]) if m["index"] else None for m in _STEP.finditer(at)]
+
+
+def _path(steps: Sequence[Step]) -> str:
+    """`messages[0].slot`; some key of a map is left out."""
+    path = ""
+    for step in steps:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif step is not None:
+            path += f".{step}" if path else step
+    return path
+
+
+def _walk(value: Any, steps: Sequence[Step]) -> Any:
+    for step in steps:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return _MISSING
+    return value
+
+
+def _show(value: Any) -> str:
+    text = msgspec.json.encode(value).decode("utf-8", "replace")
+    return text if len(text) <= 80 else text[:80] + "..."
+
+
+def _type_at(shape: type, steps: Sequence[Step]) -> Any:
+    """The type the value at `steps` should have; unions are followed by what fits the next step."""
+    node: Any = inspect.type_info(shape)
+    for step in steps:
+        options = [_child(option, step) for option in _options(node)]
+        node = next((option for option in options if option is not None), None)
+        if node is None:
+            return None
+    return node
+
+
+def _child(node: Any, step: Step) -> Any:
+    if isinstance(node, inspect.StructType):
+        return next((f.type for f in node.fields if f.encode_name == step), None)
+    if isinstance(node, inspect.ListType):
+        return node.item_type if isinstance(step, int) else None
+    return node.value_type if isinstance(node, inspect.DictType) else None
+
+
+def _options(node: Any) -> Sequence[Any]:
+    return node.types if isinstance(node, inspect.UnionType) else (node,)
+
+
+def _field_names(node: Any) -> list[str]:
+    return [
+        f.encode_name
+        for option in _options(node)
+        if isinstance(option, inspect.StructType)
+        for f in option.fields
+    ]
+
+
+def _choices(node: Any) -> list[str]:
+    return [m.value for option in _options(node) if isinstance(option, inspect.EnumType) for m in option.cls]

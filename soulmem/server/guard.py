@@ -1,0 +1,129 @@
+"""Who may come in: Host, Origin, token and user, checked before anything else is looked at."""
+
+from __future__ import annotations
+
+import hmac
+import re
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from soulmem.domain.errors import Forbidden, Unauthorized
+from soulmem.domain.ids import Owner, check_id
+from soulmem.server.bodies import check_announced
+from soulmem.server.doors import OWNER
+from soulmem.server.settings import ServerSettings, is_loopback
+
+_LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?\Z")
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+_HEADERS = "content-type, authorization, x-soulmem-user"
+_ORIGIN: web.RequestKey[str] = web.RequestKey("origin", str)
+
+
+class Guard:
+    """The rules of one server."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._loopback = is_loopback(settings.host)
+        self._origins = frozenset(settings.origins)
+        self._token = settings.token.encode()
+        names = () if self._loopback else (*settings.hosts, settings.host)
+        self._hosts = _LOOPBACK_NAMES | {_bracketed(name.lower()) for name in names}
+
+    @web.middleware
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Let the request through, answer a preflight, or raise Forbidden, Unauthorized or TooLarge."""
+        self._check_host(request)
+        origin = self._check_origin(request)
+        if origin is not None:
+            request[_ORIGIN] = origin
+        check_announced(request)
+        if request.method == "OPTIONS":
+            return _options(request)
+        self._check_user(request)
+        return await handler(request)
+
+    def _check_host(self, request: web.Request) -> None:
+        sent = request.headers.getall("Host", [])
+        match = _HOST.match(sent[0].lower()) if len(sent) == 1 else None
+        if match is None or match["name"] not in self._hosts:
+            raise Forbidden(
+                f"Host {', '.join(sent)[:80]!r} is not this sidecar: use 127.0.0.1 or localhost"
+                + ("" if self._loopback else ", or name it in server.hosts"),
+                field="Host",
+            )
+
+    def _check_origin(self, request: web.Request) -> str | None:
+        sent = request.headers.getall("Origin", [])
+        if not sent:
+            return None
+        if len(sent) > 1 or sent[0] not in self._origins:
+            raise Forbidden(
+                f"Origin {', '.join(sent)[:80]!r} may not come in: if it is yours, name it in server.origins",
+                field="Origin",
+            )
+        return sent[0]
+
+    def _check_user(self, request: web.Request) -> None:
+        holds_token = self._check_token(request)
+        user = request.headers.getall("X-SoulMem-User", [])
+        if not user:
+            return
+        if not holds_token or len(user) > 1:
+            raise Forbidden(
+                "X-SoulMem-User needs the token: send Authorization: Bearer TOKEN, or leave it out",
+                field="X-SoulMem-User",
+            )
+        request[OWNER] = Owner(check_id(user[0], "X-SoulMem-User"))
+
+    def _check_token(self, request: web.Request) -> bool:
+        """Whether the caller holds the token. Raises Unauthorized for a wrong one, or none where it must."""
+        sent = request.headers.get("Authorization")
+        if sent is None:
+            if self._loopback:
+                return False
+            raise Unauthorized(
+                "a token is needed beyond loopback: send Authorization: Bearer TOKEN", field="Authorization"
+            )
+        scheme, _, token = sent.partition(" ")
+        given = token.strip().encode("utf-8", "surrogateescape")
+        if scheme.lower() != "bearer" or not self._token or not hmac.compare_digest(given, self._token):
+            raise Unauthorized(
+                "the token is not this sidecar's: take it from the file `token` in the data folder",
+                field="Authorization",
+            )
+        return True
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """What every answer says: whom it is for, and that it is data, not to be kept or guessed at."""
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    response.headers["Vary"] = "Origin"
+    origin = request.get(_ORIGIN)
+    if origin is not None:
+        response.headers["Access-Control-Allow-Origin"] = origin
+
+
+def _options(request: web.Request) -> web.Response:
+    """The answer to a preflight of an allowed origin, or which methods an address takes."""
+    missing = request.match_info.http_exception
+    if not isinstance(missing, web.HTTPMethodNotAllowed):
+        raise missing or web.HTTPNotFound
+    response = web.Response(
+        status=204, headers={"Allow": ", ".join(sorted({*missing.allowed_methods, "OPTIONS"}))}
+    )
+    if request.get(_ORIGIN) is not None and "Access-Control-Request-Method" in request.headers:
+        response.headers["Access-Control-Allow-Methods"] = _METHODS
+        response.headers["Access-Control-Allow-Headers"] = _HEADERS
+        response.headers["Access-Control-Max-Age"] = "600"
+        if request.headers.get("Access-Control-Request-Private-Network") == "true":
+            response.headers["Access-Control-Allow-Private-Network"] = "true"
+    return response
+
+
+def _bracketed(host: str) -> str:
+    """A host as a Host header names it: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -1,0 +1,83 @@
+"""How the application is served: until a signal comes, then finishing what is in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from aiohttp import web
+
+from soulmem.domain.errors import SoulMemError
+
+_GRACE = 5.0  # seconds for requests in flight
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
+
+
+class PortTaken(SoulMemError):
+    """The port cannot be listened on."""
+
+    code = "port_taken"
+
+
+async def serve(
+    app: web.Application,
+    host: str,
+    port: int,
+    *,
+    ready: Callable[[str, int], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve until SIGTERM, SIGINT, SIGBREAK or `stop`, then finish what is in flight and stop the engine.
+
+    Requests in flight have 5 s. `ready` is told host and port once the port answers; port 0 takes a free one.
+    Raises PortTaken.
+    """
+    ended = stop or asyncio.Event()
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)
+    with _signals_set(ended):
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, host, port)
+            try:
+                await site.start()
+            except OSError as error:
+                raise PortTaken(
+                    f"{host}:{port} cannot be listened on ({error.strerror or error}): "
+                    "stop the other program, or choose another server.port",
+                    field="server.port",
+                ) from error
+            if ready is not None:
+                ready(host, runner.addresses[0][1])
+            await ended.wait()
+        finally:
+            await runner.cleanup()
+
+
+@contextmanager
+def _signals_set(event: asyncio.Event) -> Iterator[None]:
+    """Set `event` when a signal asks to end; on Windows too, where loops take no signal handlers."""
+    loop = asyncio.get_running_loop()
+    wanted = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    if sys.platform != "win32":
+        for number in wanted:
+            loop.add_signal_handler(number, event.set)
+        try:
+            yield
+        finally:
+            for number in wanted:
+                loop.remove_signal_handler(number)
+        return
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(event.set)
+
+    before = {number: signal.signal(number, on_signal) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,86 @@
+"""What may be asked of recall."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, field
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.situation import Emotion
+from soulmem.engine.requests import RecallMode, RecallRequest, RecallType, TimeRange
+from soulmem.server.schemas.common import Body, Count, Id, Share, Tags, Time, Words, utc
+from soulmem.server.schemas.souls import Items, Tokens
+
+Question = Annotated[str, Meta(max_length=200_000)]
+
+
+class TimeRangeBody(Body, frozen=True):
+    """From inclusive, to exclusive; an end left out is open."""
+
+    start: Time | None = field(name="from", default=None)
+    end: Time | None = field(name="to", default=None)
+
+
+class MoodBody(Body, frozen=True):
+    """The feeling of the scene."""
+
+    label: Words
+    intensity: Share
+
+
+class RecallBody(Body, frozen=True):
+    """A question to a soul; `query` null means the chat's last messages."""
+
+    soul: Id
+    chat: Id | None = None
+    slot: Id | None = None
+    swipe: Count | None = None
+    query: Question | None = None
+    intent: Question | None = None
+    type: RecallType = RecallType.NORMAL
+    budget_tokens: Tokens | None = None
+    max_items: Items | None = None
+    context_from: Id | None = None
+    time_budget_ms: Annotated[int, Meta(ge=1, le=600_000)] | None = None
+    mode: RecallMode = RecallMode.AUTO
+    time_range: TimeRangeBody | None = None
+    mood: MoodBody | None = None
+    tags: Tags = field(default_factory=list)
+    reserve_window: bool = False
+
+
+def time_range(start: TimeRangeBody | None) -> TimeRange | None:
+    """The span in UTC, or None when both ends are open."""
+    if start is None or (start.start is None and start.end is None):
+        return None
+    span = TimeRange(utc(start.start, "time_range.from"), utc(start.end, "time_range.to"))
+    if span.start and span.end and span.end <= span.start:
+        raise Unprocessable(
+            f"the time range ends at {span.end.isoformat()}, not after {span.start.isoformat()}: swap them",
+            field="time_range.to",
+        )
+    return span
+
+
+def recall_request(body: RecallBody) -> RecallRequest:
+    """The engine's request."""
+    return RecallRequest(
+        soul=SoulId(body.soul),
+        chat=ChatId(body.chat) if body.chat else None,
+        slot=SlotId(body.slot) if body.slot else None,
+        swipe=body.swipe,
+        query=body.query,
+        intent=body.intent,
+        type=body.type,
+        budget_tokens=body.budget_tokens,
+        max_items=body.max_items,
+        context_from=SlotId(body.context_from) if body.context_from else None,
+        time_budget_ms=body.time_budget_ms,
+        mode=body.mode,
+        time_range=time_range(body.time_range),
+        mood=Emotion(body.mood.label, body.mood.intensity) if body.mood else None,
+        tags=tuple(body.tags),
+        reserve_window=body.reserve_window,
+    )

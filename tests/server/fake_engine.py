@@ -1,0 +1,326 @@
+"""An engine of dictionaries: the same doors, no memory to speak of, and a record of what reached it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+from soulmem.domain.dialogue import Chat, Message, Version
+from soulmem.domain.edges import Edge
+from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
+from soulmem.domain.soul import KnownName, Soul, SoulSettings
+from soulmem.engine.answers import (
+    Block,
+    BlockItem,
+    Considered,
+    EmbedderHealth,
+    GraphView,
+    Health,
+    MemoryView,
+    Page,
+    PathStep,
+    Recalled,
+    RecalledMemory,
+    Timings,
+    Trace,
+)
+from soulmem.engine.requests import (
+    Activity,
+    MemoryFilter,
+    MemoryPatch,
+    NewMemory,
+    RecallRequest,
+    SyncAnswer,
+    SyncRequest,
+)
+
+NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
+
+
+class FakeEngine:
+    """Keeps souls, chats and memories per owner; `calls` lists what was asked, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, Any]] = []
+        self.running = False
+        self.touches = 0
+        self.clock = (0.0, 0)
+        self.failure: Exception | None = None  # raised by the next call
+        self.souls: dict[tuple[Owner, str], Soul] = {}
+        self.chats: dict[tuple[Owner, str], tuple[Chat, list[Message]]] = {}
+        self.memories: dict[tuple[Owner, str], Memory] = {}
+
+    async def start(self) -> None:
+        self.running = True
+
+    async def stop(self) -> None:
+        self.running = False
+
+    def health(self) -> Health:
+        return Health(
+            status="ok",
+            phase="working",
+            store_state="ok",
+            store_detail="",
+            embedder=EmbedderHealth("ok", "tiny", 8, True),
+            kernels="ok",
+            notes=("the packaged model answers",),
+        )
+
+    def touched(self) -> None:
+        self.touches += 1
+
+    async def put_soul(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        name: str,
+        names: tuple[KnownName, ...] | None,
+        settings: SoulSettings | None,
+    ) -> tuple[Soul, bool]:
+        self._called("put_soul", (owner, soul, name, names, settings))
+        before = self.souls.get((owner, soul))
+        base = before or Soul(soul, name, created=NOW)
+        made = replace(
+            base,
+            name=name,
+            names=base.names if names is None else names,
+            settings=base.settings if settings is None else settings,
+        )
+        self.souls[owner, soul] = made
+        return made, before is None
+
+    async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
+        self._called("get_soul", soul)
+        return _found(self.souls, owner, soul)
+
+    async def list_souls(self, owner: Owner) -> list[Soul]:
+        self._called("list_souls", owner)
+        return [soul for (whose, _), soul in self.souls.items() if whose == owner]
+
+    async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
+        self._called("delete_soul", (soul, confirm))
+        if confirm != _found(self.souls, owner, soul).name:
+            raise ConfirmationRequired(f"send confirm with the name of {soul!r}", field="confirm")
+        del self.souls[owner, soul]
+
+    async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
+        self._called("fingerprint", soul)
+        return f"print-of-{_found(self.souls, owner, soul).id}"
+
+    async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
+        self._called("sync_chat", request)
+        wanted = tuple(m.slot for m in request.messages if m.text is None)
+        if wanted:
+            return SyncAnswer(needs_text=wanted, applied=False)
+        chat = Chat(request.chat, request.souls, request.title, request.persona, request.parent)
+        messages = [
+            Message(
+                slot=m.slot,
+                hash=m.hash,
+                role=m.role,
+                speaker=m.speaker,
+                text=m.text or "",
+                sent_at=m.sent_at,
+                story_at=m.story_at,
+                hidden=m.hidden,
+                swipe=m.swipe,
+                present=m.present,
+            )
+            for m in request.messages
+        ]
+        self.chats[owner, request.chat] = (chat, messages)
+        return SyncAnswer(added=len(messages))
+
+    async def get_chat(self, owner: Owner, chat: ChatId) -> tuple[Chat, list[Message]]:
+        self._called("get_chat", chat)
+        return _found(self.chats, owner, chat)
+
+    async def list_chats(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
+        self._called("list_chats", soul)
+        mine = [pair for (whose, _), pair in self.chats.items() if whose == owner]
+        return [(chat, len(messages)) for chat, messages in mine if soul is None or soul in chat.souls]
+
+    async def delete_chat(self, owner: Owner, chat: ChatId) -> None:
+        self._called("delete_chat", chat)
+        _found(self.chats, owner, chat)
+        del self.chats[owner, chat]
+
+    async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
+        self._called("activity", (chat, state))
+
+    async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
+        self._called("recall", request)
+        _found(self.souls, owner, request.soul)
+        return a_recalled()
+
+    async def trace(self, owner: Owner, trace_id: str) -> Trace:
+        self._called("trace", trace_id)
+        if trace_id != "t1":
+            raise NotFound(f"no trace {trace_id!r}")
+        return Trace(
+            id="t1",
+            at=NOW,
+            soul="s1",
+            chat=None,
+            query=(("rain", 1.0),),
+            type="normal",
+            grade="baseline",
+            grade_why="small talk",
+            seeds=((MemoryId("m1"), 0.5),),
+            guidance={"depth": "casual"},
+            considered=(Considered(MemoryId("m2"), "sun", 0.1, 0.2, None, False, "over the budget"),),
+            answer=a_recalled(),
+            notes=("lexical only",),
+        )
+
+    async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
+        self._called("create_memory", new)
+        memory = Memory(
+            id=MemoryId(f"m{len(self.memories) + 1}"),
+            soul=new.soul,
+            kind=new.kind,
+            text=new.text,
+            origin=Origin.USER,
+            created=NOW,
+            tags=new.tags,
+            importance=0.5 if new.importance is None else new.importance,
+            permanent=new.permanent,
+            locked=new.locked,
+            timelines=new.timelines,
+            situation=new.situation,
+            concept=new.concept,
+        )
+        self.memories[owner, memory.id] = memory
+        edges = tuple(
+            Edge(
+                new.soul,
+                memory.id,
+                e.to or MemoryId("?"),
+                e.kind,
+                Origin.USER,
+                NOW,
+                e.strength,
+                verb=e.verb,
+                probability=e.probability,
+            )
+            for e in new.edges
+        )
+        return MemoryView(memory, (), edges)
+
+    async def list_memories(self, owner: Owner, wanted: MemoryFilter) -> Page:
+        self._called("list_memories", wanted)
+        _found(self.souls, owner, wanted.soul)
+        mine = [m for (whose, _), m in self.memories.items() if whose == owner and m.state is wanted.state]
+        start = int(wanted.cursor or 0)
+        end = start + wanted.limit
+        views = [MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine[start:end]]
+        return Page(views, str(end) if end < len(mine) else None)
+
+    async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
+        self._called("get_memory", memory)
+        found = _found(self.memories, owner, memory)
+        return MemoryView(
+            replace(found, evidence=((Version(SlotId("k1"), "0" * 16),),)),
+            (Place(ChatId("c1"), SlotId("k1")),),
+            visibility=0.5,
+        )
+
+    async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
+        self._called("patch_memory", patch)
+        found = _found(self.memories, owner, memory)
+        if patch.revision not in (None, found.revision):
+            raise Conflict(f"revision {patch.revision} is stale: it is {found.revision}", field="revision")
+        self.memories[owner, memory] = replace(
+            found, text=patch.text or found.text, revision=found.revision + 1
+        )
+        return MemoryView(self.memories[owner, memory], ())
+
+    async def delete_memory(self, owner: Owner, memory: MemoryId, confirm: str | None) -> None:
+        self._called("delete_memory", (memory, confirm))
+        found = _found(self.memories, owner, memory)
+        if found.permanent and confirm != "permanent":
+            raise ConfirmationRequired("a permanent memory: send confirm=permanent", field="confirm")
+        self.memories[owner, memory] = replace(found, state=MemoryState.BIN)
+
+    async def restore_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
+        self._called("restore_memory", memory)
+        back = replace(_found(self.memories, owner, memory), state=MemoryState.ACTIVE)
+        self.memories[owner, memory] = back
+        return MemoryView(back, ())
+
+    async def graph(
+        self, owner: Owner, soul: SoulId, center: MemoryId | None, hops: int, limit: int
+    ) -> GraphView:
+        self._called("graph", (soul, center, hops, limit))
+        views = [MemoryView(m, ()) for (whose, _), m in self.memories.items() if whose == owner]
+        return GraphView(views, [])
+
+    async def timeline(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        start: datetime | None,
+        end: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        self._called("timeline", (soul, start, end, limit, cursor))
+        mine = [
+            m for (whose, _), m in self.memories.items() if whose == owner and m.kind is MemoryKind.EPISODE
+        ]
+        return Page([MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine], None)
+
+    async def advance_clock(self, seconds: float, turns: int) -> None:
+        self._called("advance_clock", (seconds, turns))
+        self.clock = (self.clock[0] + seconds, self.clock[1] + turns)
+
+    async def run_idle(self) -> None:
+        self._called("run_idle", None)
+
+    def asked(self, name: str) -> Any:
+        """The argument of the last call of that name."""
+        return next(what for called, what in reversed(self.calls) if called == name)
+
+    def _called(self, name: str, what: Any) -> None:
+        self.calls.append((name, what))
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
+
+def a_recalled() -> Recalled:
+    """One memory in one block."""
+    memory = RecalledMemory(
+        id=MemoryId("m1"),
+        kind="episode",
+        text="It rained.",
+        score=1.5,
+        hops=0,
+        permanent=False,
+        fired=None,
+        why="rain -> that day",
+        path=(PathStep(MemoryId("m1"), "that day", None),),
+        sources=(Place(ChatId("c1"), SlotId("k1")),),
+        age_turns=3,
+        visibility=1.0,
+    )
+    block = Block(
+        "episodes",
+        "in_chat",
+        4,
+        "system",
+        "Memories:\nIt rained.",
+        5,
+        (BlockItem(memory.id, "It rained.", 3),),
+    )
+    return Recalled("t1", (memory,), (block,), 5, False, Timings(1.0, 0.5, 0.25, 0.0, 0.25))
+
+
+def _found(things: dict[tuple[Owner, str], Any], owner: Owner, name: str) -> Any:
+    if (owner, name) not in things:
+        raise NotFound(f"nothing has the id {name!r}")
+    return things[owner, name]
