@@ -25,11 +25,12 @@ DISK_FULL = (
     "磁盘空间不足。请清理后重新运行 start.py，会从中断处继续。\n"
     "最大的部分是完整模型，`start.py install --no-model` 可以不装它。\n{words}",
 )
-# What pip writes, what it means for the user. The first row with a sign among pip's words counts.
-REMEDIES: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
-    (("No space left", "Errno 28", "WinError 112", "Disk quota"), DISK_FULL),
+# What pip writes, what that is, and what the user can do. The first row with a sign among pip's words counts.
+REMEDIES: tuple[tuple[tuple[str, ...], str, tuple[str, str]], ...] = (
+    (("No space left", "Errno 28", "WinError 112", "Disk quota"), "disk", DISK_FULL),
     (
         ("Long Path", "WinError 206"),
+        "path",
         (
             "A path is too long for Windows. Move this folder to a short one such as C:\\SoulMem, or turn\n"
             "on long paths (search for 'long paths' in the Windows settings); then run start.py again.",
@@ -39,6 +40,7 @@ REMEDIES: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
     ),
     (
         ("Read-only file system", "Permission denied", "WinError 5]"),
+        "denied",
         (
             "Something in .venv cannot be written. Stop a SoulMem that still runs, delete the folder .venv\n"
             "and run start.py again as the user who owns this folder.\n{words}",
@@ -48,6 +50,7 @@ REMEDIES: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
     ),
     (
         ("onnection", "NameResolution", "unreachable", "Max retries", "imeout", "timed out", "SSLError"),
+        "network",
         (
             "The package registry cannot be reached. Check the network (behind a proxy: HTTPS_PROXY; for a\n"
             "mirror: PIP_INDEX_URL) and run start.py again: what was fetched is kept.\n{words}",
@@ -56,7 +59,18 @@ REMEDIES: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
         ),
     ),
     (
+        ("No matching distribution",),
+        "absent",
+        (
+            "A library has no build for this computer. SoulMem needs a 64-bit Python from python.org or\n"
+            "from your system, on Windows, macOS or Linux (not Alpine, not Termux).\n{words}",
+            "有依赖没有适合这台电脑的版本。SoulMem 需要 64 位的 Python（python.org 或系统自带），\n"
+            "支持 Windows、macOS、Linux（不支持 Alpine 和 Termux）。\n{words}",
+        ),
+    ),
+    (
         ("",),
+        "other",
         (
             "The installation could not finish; its last words follow. Run start.py again; if it fails the\n"
             "same way, delete the folder .venv and try once more.\n{words}",
@@ -70,9 +84,10 @@ REMEDIES: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
 class Trouble(Exception):
     """What went wrong and what the user can do about it, in English and Chinese."""
 
-    def __init__(self, english: str, chinese: str) -> None:
+    def __init__(self, english: str, chinese: str, kind: str = "other") -> None:
         super().__init__(english)
         self.chinese = chinese
+        self.kind = kind  # of REMEDIES
 
 
 @dataclass(frozen=True)
@@ -171,12 +186,9 @@ def check_space(parts: Sequence[str]) -> None:
     need = sum(SPACE[part] for part in parts)
     free = shutil.disk_usage(HERE).free // 10**6
     if free < need:
-        raise trouble(DISK_FULL, f"{free} MB / {need} MB")
-
-
-def trouble(remedy: tuple[str, str], words: str) -> Trouble:
-    """The remedy in both languages with `words` in its place."""
-    return Trouble(*(text.format(words=words) for text in remedy))
+        english, chinese = DISK_FULL
+        sizes = f"{free} MB / {need} MB"
+        raise Trouble(english.format(words=sizes), chinese.format(words=sizes), "disk")
 
 
 def run(command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
@@ -213,8 +225,9 @@ def pip(*arguments: object, quiet: bool = False) -> None:
 
 def explain(words: str) -> Trouble:
     """What pip's words mean for the user."""
-    remedy = next(remedy for signs, remedy in REMEDIES if any(sign in words for sign in signs))
-    return trouble(remedy, words.strip()[-600:])
+    kind, (english, chinese) = next(row[1:] for row in REMEDIES if any(sign in words for sign in row[0]))
+    tail = words.strip()[-600:]
+    return Trouble(english.format(words=tail), chinese.format(words=tail), kind)
 
 
 def make_venv() -> None:
@@ -273,7 +286,7 @@ def offer_model() -> str:
         pip("--only-binary=:all:", "--no-build-isolation", *look, "-e", ".[model]", quiet=True)
         return "big" if is_gpu_build(json.loads(report.read_text(encoding="utf-8"))) else "cpu"
     except Trouble as failure:
-        if "No matching distribution" in str(failure):
+        if failure.kind == "absent":
             return "absent"
         raise
     finally:

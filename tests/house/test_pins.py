@@ -1,0 +1,91 @@
+"""Is every dependency pinned to one version, the same everywhere, on each Python we promise?"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
+PLATFORMS = ["linux", "darwin", "win32"]
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path) -> dict[str, Any]:
+    """pyproject.toml."""
+    return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def pinned(repository: Path) -> list[Requirement]:
+    """The constraints."""
+    lines = (repository / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def wanted(project: dict[str, Any]) -> list[Requirement]:
+    """Everything that pyproject.toml asks for, extras and build included."""
+    groups = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    return [Requirement(line) for group in [*groups, project["build-system"]["requires"]] for line in group]
+
+
+def versions(requirements: list[Requirement], python: str, platform: str) -> dict[str, set[str]]:
+    """What holds on one Python and system: name to the exact versions that are asked for."""
+    environment: dict[str, str | AbstractSet[str]] = {
+        "python_version": python,
+        "python_full_version": f"{python}.5",
+        "sys_platform": platform,
+        "extra": "",
+    }
+    found: dict[str, set[str]] = {}
+    for requirement in requirements:
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            found.setdefault(canonicalize_name(requirement.name), set()).add(str(requirement.specifier))
+    return found
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_one_exact_version_of_each(
+    project: dict[str, Any], pinned: list[Requirement], python: str, platform: str
+) -> None:
+    locked = versions(pinned, python, platform)
+    assert {name: found for name, found in locked.items() if len(found) > 1} == {}
+    for name, asked in versions(wanted(project), python, platform).items():
+        assert asked == locked[name], name
+
+
+def test_pins_are_exact(pinned: list[Requirement]) -> None:
+    assert [str(pin) for pin in pinned if not re.fullmatch(r"==[^*,]+", str(pin.specifier))] == []
+
+
+def test_the_pythons_we_promise_are_those_we_pin(project: dict[str, Any], repository: Path) -> None:
+    assert project["project"]["requires-python"] == ">=3.10,<3.14"
+    start = (repository / "start.py").read_text(encoding="utf-8")
+    assert "(3, 10) <= sys.version_info[:2] <= (3, 13)" in start
+
+
+def test_one_version_of_soulmem(repository: Path) -> None:
+    import soulmem
+
+    for name in ("manifest.json", "package.json"):
+        described = json.loads((repository / name).read_text(encoding="utf-8"))
+        assert described["version"] == soulmem.__version__, name
+
+
+def test_node_packages_are_exact_too(repository: Path) -> None:
+    described = json.loads((repository / "package.json").read_text(encoding="utf-8"))
+    pins = {**described.get("dependencies", {}), **described.get("devDependencies", {})}
+    assert {name: pin for name, pin in pins.items() if not re.fullmatch(r"\d+\.\d+\.\d+", pin)} == {}

@@ -1,0 +1,115 @@
+"""Does start.py run the right thing, at once when installed, and tell an unfit Python so?"""
+
+from __future__ import annotations
+
+import ast
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import installer
+import start
+from installer import Wish
+
+from .conftest import Commands
+
+REPOSITORY = Path(start.__file__).resolve().parent
+
+
+@pytest.mark.parametrize("version", [(3, 9, 18, "final", 0), (3, 14, 0, "final", 0), (2, 7, 18, "final", 0)])
+def test_an_unfit_python_is_named_with_the_remedy(
+    version: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "version_info", version)
+    with pytest.raises(
+        SystemExit, match=rf"(?s)this is {version[0]}\.{version[1]}\. Install .*python3\.12 start\.py"
+    ):
+        runpy.run_path(start.__file__, run_name="__main__")
+
+
+def test_an_old_python_can_read_as_far_as_the_message() -> None:
+    """Python compiles the whole file first, so newer grammar anywhere would hide the message."""
+    ast.parse(Path(start.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What start.py would have become."""
+    commands: list[list[str]] = []
+
+    def note(arguments: list[object]) -> None:
+        commands.append([str(word) for word in arguments])
+        raise SystemExit(0)
+
+    monkeypatch.setattr(start, "hand_over", note)
+    return commands
+
+
+@pytest.mark.parametrize(
+    ("words", "becomes"),
+    [
+        ([], ["-m", "soulmem", "serve"]),
+        (["--port", "9"], ["-m", "soulmem", "serve", "--port", "9"]),
+        (["demo", "--json"], ["-m", "soulmem", "demo", "--json"]),
+    ],
+)
+def test_once_installed_nothing_is_installed_again(
+    folder: Path, commands: Commands, handed: list[list[str]], words: list[str], becomes: list[str]
+) -> None:
+    installer.install(Wish())
+    commands.asked.clear()
+    with pytest.raises(SystemExit):
+        start.main(words)
+    assert handed == [becomes]
+    assert commands.asked == []
+
+
+def test_the_first_start_installs(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
+    with pytest.raises(SystemExit):
+        start.main([])
+    assert commands.installs() == ["flit-core", ".", ".[model]"]
+    assert handed == [["-m", "soulmem", "serve"]]
+
+
+def test_install_runs_nothing(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
+    start.main(["install"])
+    assert handed == []
+
+
+def test_test_brings_what_tests_need(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
+    installer.install(Wish())
+    with pytest.raises(SystemExit):
+        start.main(["test", "-k", "word"])
+    assert ".[ja,test]" in commands.installs()
+    assert handed[0][0].endswith("checks.py")
+    assert handed[0][1:] == ["-k", "word"]
+
+
+def test_the_next_steps_are_four_in_both_languages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for locale in ("C", "zh_CN.UTF-8"):
+        monkeypatch.setenv("LC_ALL", locale)
+        start.next_steps()
+        told = capsys.readouterr().out
+        assert [f"  {n}. " in told for n in range(1, 6)] == [True] * 4 + [False]
+
+
+def test_start_becomes_soulmem(folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real script as a process: it hands its arguments, its folder and its exit code through."""
+    shutil.copy(start.__file__, folder)
+    shutil.copy(REPOSITORY / ".ci" / "installer.py", folder / ".ci")
+    (folder / "soulmem").mkdir()
+    program = "import os, sys; print(sys.argv[1:], os.getpid(), flush=True); sys.exit(7)"
+    (folder / "soulmem" / "__main__.py").write_text(program, encoding="utf-8")
+    installer.install(Wish())
+    with subprocess.Popen(
+        [sys.executable, "start.py", "--port", "9"], cwd=folder, stdout=subprocess.PIPE, text=True
+    ) as process:
+        told, _ = process.communicate(timeout=8)
+    assert told.splitlines()[-1] == f"['serve', '--port', '9'] {process.pid}"
+    assert process.returncode == 7
