@@ -33,13 +33,14 @@ def attended(chat: Chat, soul: SoulId, message: Message) -> bool:
     return soul in (chat.souls if message.present is None else message.present)
 
 
-def remembered(chat: Chat, soul: SoulId, messages: Sequence[Message], *, hidden_too: bool) -> list[Message]:
-    """The settled messages of the chat that the soul remembers, in order.
+def settled_count(chat: Chat, messages: Sequence[Message]) -> int:
+    """How many of the chat's messages may be memories: the last one teaches nothing until it is settled.
 
-    The last message teaches nothing until it is settled: a swipe would undo it.
+    A swipe would undo it.
     """
-    settled = messages if messages and chat.settled_tail == messages[-1].version else messages[:-1]
-    return [m for m in settled if attended(chat, soul, m) and memorable(m) and (hidden_too or not m.hidden)]
+    if not messages:
+        return 0
+    return len(messages) if chat.settled_tail == messages[-1].version else len(messages) - 1
 
 
 def episode_id(soul: SoulId, family: ChatId, version: Version) -> MemoryId:

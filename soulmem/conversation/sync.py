@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soulmem.domain.dialogue import Base, Hold, Message, SentMessage, Version, digest, text_hash
 from soulmem.domain.errors import Conflict, Unprocessable
 from soulmem.domain.ids import SlotId
+from soulmem.domain.sequences import common_ends
 
 GUARDED_FROM = 20  # messages; a shorter chat may lose anything without a question
 
@@ -42,7 +43,7 @@ def reconcile(
     describe the stored messages, Unprocessable for a repeated slot or a text that does not fit its hash.
     """
     kept = _base_of(stored, base)
-    before = {m.slot: m for m in stored}
+    before = {m.slot: m for m in stored[len(kept) :]}  # what the base does not settle already
     _check_slots(kept, sent)
     for index, message in enumerate(sent):
         if message.text is not None and text_hash(message.text) != message.hash:
@@ -51,8 +52,7 @@ def reconcile(
                 " send the text and the hash of the same wording",
                 field=f"messages[{index}].hash",
             )
-    now = {m.slot for m in kept} | {m.slot for m in sent}
-    vanished = before.keys() - now
+    vanished = before.keys() - {m.slot for m in sent}
     if not confirmed and len(stored) >= GUARDED_FROM and 2 * len(vanished) > len(stored):
         return Reconciled(hold=Hold(frozenset(vanished)))
 
@@ -90,52 +90,66 @@ def reconcile(
     )
 
 
-def settled_tail(stored: Sequence[Message], now: Sequence[Message], tail: Version | None) -> Version | None:
+def settled_tail(
+    stored: Sequence[Message], index: Mapping[SlotId, int], now: Sequence[Message], tail: Version | None
+) -> Version | None:
     """The last message's version when it counts as settled though nothing follows it, else None.
 
-    It does once something followed it, or the old tail was settled already and is unchanged.
+    It does once something followed it, or the old tail was settled already and is unchanged. `index` holds the
+    position of each stored slot.
     """
     if not now:
         return None
     last = now[-1].version
-    if tail == last:
-        return last
-    followed = any(m.version == last for m in stored[:-1])
-    return last if followed else None
+    at = index.get(last.slot)
+    followed = at is not None and at < len(stored) - 1 and stored[at].hash == last.hash
+    return last if followed or tail == last else None
 
 
-def ranks_for(old: dict[SlotId, int], order: Sequence[SlotId], gap: int) -> list[int]:
-    """Ascending sort keys for `order` that keep as many old ones as an insertion or a deletion allows.
+def ranks_for(
+    stored: Sequence[Message], ranks: Sequence[int], now: Sequence[Message], gap: int
+) -> tuple[int, ...]:
+    """Ascending sort keys for `now` that keep as many of `stored` as an insertion or a deletion allows.
 
     When the space between two neighbours is used up, all are dealt out anew, `gap` apart.
     """
-    ranks: list[int | None] = []
-    last = 0
-    for slot in order:
-        rank = old.get(slot)
-        if rank is not None and rank > last:
-            ranks.append(rank)
-            last = rank
-        else:
-            ranks.append(None)
+    shorter = min(len(stored), len(now))
+    prefix, suffix = common_ends([m.slot for m in stored], [m.slot for m in now])
+    head, tail = list(ranks[:prefix]), list(ranks[len(ranks) - suffix :])
+    old = {m.slot: r for m, r in zip(stored, ranks, strict=True)} if shorter > prefix + suffix else {}
+    low = head[-1] if head else 0
+    high = tail[0] if tail else None
+    middle = _middle_ranks([old.get(m.slot) for m in now[prefix : len(now) - suffix]], low, high, gap)
+    if middle is None:
+        return tuple(gap * (i + 1) for i in range(len(now)))
+    return (*head, *middle, *tail)
+
+
+def _middle_ranks(known: Sequence[int | None], low: int, high: int | None, gap: int) -> list[int] | None:
+    """Keys strictly between `low` and `high` (None: no bound), those of `known` kept that still ascend."""
+    kept: list[int | None] = []
+    last = low
+    for rank in known:
+        fits = rank is not None and rank > last and (high is None or rank < high)
+        kept.append(rank if fits else None)
+        last = rank if fits and rank is not None else last
     out: list[int] = []
     index = 0
-    while index < len(ranks):
-        known = ranks[index]
-        if known is not None:
-            out.append(known)
+    while index < len(kept):
+        here = kept[index]
+        if here is not None:
+            out.append(here)
             index += 1
             continue
         stop = index
-        while stop < len(ranks) and ranks[stop] is None:
+        while stop < len(kept) and kept[stop] is None:
             stop += 1
-        count = stop - index
-        low = out[-1] if out else 0
-        high = ranks[stop] if stop < len(ranks) else None
-        step = gap if high is None else (high - low) // (count + 1)
+        before = out[-1] if out else low
+        after = kept[stop] if stop < len(kept) else high
+        step = gap if after is None else (after - before) // (stop - index + 1)
         if step < 1:
-            return [gap * (i + 1) for i in range(len(order))]
-        out.extend(low + step * (i + 1) for i in range(count))
+            return None
+        out.extend(before + step * (i + 1) for i in range(stop - index))
         index = stop
     return out
 

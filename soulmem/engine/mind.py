@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope, Soul
 from soulmem.graph.lineage import Lineages, Pair, Strand, StrandChange
@@ -24,6 +26,8 @@ from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.retrieval.lexical import LexicalIndex
 from soulmem.retrieval.words import Tokeniser
+
+_NO_ROWS = np.zeros(0, np.int64)
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -262,11 +266,13 @@ class Mind:
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""
         gone_pairs: Iterable[Pair] = ()
+        before: tuple[MemoryId, ...] = ()
         touched: set[MemoryId] = {m.id for m in change.put_memories}
         if change.strand is not None:
             compared: StrandChange = self.lineages.compare(change.strand)
             old = self.lineages.strand(change.strand.chat)
             gone_pairs = compared.parted
+            before = old.order if old else ()
             touched |= (
                 {*compared.came, *compared.went} | (old.held if old else frozenset()) | change.strand.held
             )
@@ -284,7 +290,7 @@ class Mind:
         for pair in gone_pairs:
             self._drop_pair(pair)
         if change.strand is not None:
-            self._take_strand(change.strand)
+            self._take_strand(change.strand, before)
         for key in touched:
             self._refresh(key)
 
@@ -395,21 +401,29 @@ class Mind:
             self._touching[edge.source].discard(key)
             self._touching[edge.target].discard(key)
 
-    def _take_strand(self, strand: Strand) -> None:
+    def _take_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
+        """Rows of the strand and of its pairs; only where its order differs from `before` are they looked
+        up.
+        """
+        rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
         if not strand.order:
-            self._strand_rows.pop(strand.chat, None)
             return
-        code = self._families.add(strand.family)
-        rows = np.asarray([self._rows.add(m) for m in strand.order], np.int64)
-        pairs: list[int] = []
-        for pair in strand.pairs():
-            row = self._pairs.row(pair)
-            if row is None:
-                row = self._pairs.add(pair)
-                self._want(pair)
-            pairs.append(row)
-        self._family[rows] = code
-        self._strand_rows[strand.chat] = rows, np.asarray(pairs, np.int64)
+        prefix, suffix = common_ends(before, strand.order)
+        start, stop = max(0, prefix - 1), len(strand.order) - suffix
+        fresh = strand.order[start : stop + 1]
+        middle = np.asarray([self._rows.add(m) for m in strand.order[prefix:stop]], np.int64)
+        rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
+        between = np.asarray([self._pair_row(pair) for pair in pairwise(fresh)], np.int64)
+        pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
+        self._family[rows] = self._families.add(strand.family)
+        self._strand_rows[strand.chat] = rows, pairs
+
+    def _pair_row(self, pair: Pair) -> int:
+        row = self._pairs.row(pair)
+        if row is None:
+            row = self._pairs.add(pair)
+            self._want(pair)
+        return row
 
     def _refresh(self, key: MemoryId) -> None:
         """Bring a row's flags in line with its memory and its holders."""

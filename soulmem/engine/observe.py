@@ -9,6 +9,7 @@ from datetime import timedelta
 from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
 from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import SoulState
 from soulmem.engine.mind import Mind, MindChange
 from soulmem.engine.requests import SyncAnswer, SyncRequest
@@ -108,11 +109,15 @@ class Observer:
 
     def _next_log(self, old: ChatLog, request: SyncRequest, messages: tuple[Message, ...]) -> ChatLog:
         head = old.head
-        tail = settled_tail(old.messages, messages, head.settled_tail)
+        tail = settled_tail(old.messages, old.index, messages, head.settled_tail)
         last = messages[-1].version if messages else None
         same_tail = bool(old.messages) and old.messages[-1].version == last and head.state is ChatState.ACTIVE
         since = head.tail_since if same_tail else self._clock.now()
-        cast = dict.fromkeys([*request.souls, *(soul for m in messages for soul in m.present or ())])
+        prefix, suffix = common_ends(old.messages, messages)
+        window = messages[prefix : len(messages) - suffix]
+        cast = dict.fromkeys(
+            [*request.souls, *head.cast, *(soul for m in window for soul in m.present or ())]
+        )
         now = replace(
             head,
             souls=request.souls,
@@ -125,9 +130,13 @@ class Observer:
             hold=None,
             state=ChatState.ACTIVE,
         )
-        if messages == old.messages:
+        if prefix == len(messages) == len(old.messages):
             return replace(old, head=now)
-        return ChatLog.of(now, messages, ranks_for(old.ranks, [m.slot for m in messages], RANK_GAP))
+        ranks = ranks_for(old.messages, old.ranks, messages, RANK_GAP)
+        if prefix == len(old.messages):  # the usual case: the chat went on
+            index = old.index | {m.slot: i for i, m in enumerate(messages[prefix:], prefix)}
+            return ChatLog(now, messages, ranks, index)
+        return ChatLog.of(now, messages, ranks)
 
     async def _write(
         self,
@@ -152,7 +161,7 @@ class Observer:
         await self._store.commit(
             Change(
                 owner=world.owner,
-                chats=[ChatChange(new.head, _rewritten(old, new, changed), removed)],
+                chats=[ChatChange(new.head, _rewritten(old, new), removed)],
                 put_memories=[m for c in changes for m in c.put_memories],
                 drop_memories=[m for c in changes for m in c.drop_memories],
                 put_edges=[e for c in changes for e in c.put_edges],
@@ -183,14 +192,15 @@ def _concerned(world: World, *heads: Chat) -> list[SoulId]:
     return [s for s in ids if s in world.souls and world.souls[s].state is SoulState.ACTIVE]
 
 
-def _rewritten(old: ChatLog, new: ChatLog, changed: Collection[SlotId]) -> list[RankedMessage]:
-    if old.messages is new.messages and not changed:
+def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
+    """The messages that differ from the stored ones, or stand elsewhere."""
+    if old.messages is new.messages:
         return []
-    return [
-        RankedMessage(new.ranks[m.slot], m)
-        for m in new.messages
-        if m.slot in changed or old.ranks.get(m.slot) != new.ranks[m.slot]
-    ]
+    before = list(zip(old.ranks, old.messages, strict=True))
+    now = list(zip(new.ranks, new.messages, strict=True))
+    prefix, suffix = common_ends(before, now)
+    stands = set(before[prefix : len(before) - suffix])
+    return [RankedMessage(r, m) for r, m in now[prefix : len(now) - suffix] if (r, m) not in stands]
 
 
 def _stored(world: World, change: MindChange) -> Change:

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from soulmem.conversation.episodes import episode_id, episode_of, remembered
+from soulmem.conversation.episodes import attended, episode_id, episode_of, memorable, settled_count
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
 from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryState, Origin, Place
+from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.mind import Mind, MindChange
 from soulmem.engine.worker import Worker
@@ -28,21 +29,47 @@ class ChatLog:
 
     head: Chat
     messages: tuple[Message, ...] = ()
-    ranks: dict[SlotId, int] = field(default_factory=dict)
+    ranks: tuple[int, ...] = ()  # sort keys of the messages
     index: dict[SlotId, int] = field(default_factory=dict)  # slot to position
 
     @staticmethod
     def of(head: Chat, messages: Sequence[Message], ranks: Sequence[int]) -> ChatLog:
         """A log of `messages` with their sort keys."""
-        slots = [m.slot for m in messages]
-        return ChatLog(
-            head, tuple(messages), dict(zip(slots, ranks, strict=True)), {s: i for i, s in enumerate(slots)}
-        )
+        return ChatLog(head, tuple(messages), tuple(ranks), {m.slot: i for i, m in enumerate(messages)})
 
     def text(self, version: Version) -> str | None:
         """The text of a version this chat holds."""
         at = self.index.get(version.slot)
         return self.messages[at].text if at is not None and self.messages[at].hash == version.hash else None
+
+
+class Drafts:
+    """Finds the message behind an episode, and the episode of a message."""
+
+    def __init__(self, keys: Sequence[MemoryId | None], messages: Sequence[Message]) -> None:
+        self._keys = keys
+        self._messages = messages
+        self._told: dict[MemoryId, Message] | None = None
+
+    def message(self, key: MemoryId) -> Message:
+        """The message that the episode remembers. Raises KeyError."""
+        if self._told is None:
+            told = zip(self._keys, self._messages, strict=True)
+            self._told = {known: m for known, m in told if known is not None}
+        return self._told[key]
+
+    def key(self, position: int | None) -> MemoryId | None:
+        """The episode of the message at `position`, None where there is none."""
+        return None if position is None or position >= len(self._keys) else self._keys[position]
+
+
+@dataclass(frozen=True, slots=True)
+class _EpisodeKeys:
+    """Episode ids of a chat's messages, and what they were made from."""
+
+    basis: tuple[ChatId, tuple[SoulId, ...], bool]
+    messages: tuple[Message, ...]
+    keys: tuple[MemoryId | None, ...]
 
 
 class World:
@@ -66,6 +93,7 @@ class World:
         self._compute = compute
         self._clock = clock
         self._on_new_mind = on_new_mind
+        self._keys: dict[tuple[SoulId, ChatId], _EpisodeKeys] = {}  # the compute thread's own
 
     async def load(self) -> None:
         """Read souls and heads of chats."""
@@ -147,16 +175,20 @@ class World:
         log = self._logs.get(chat)
         return log is not None and place.slot in log.index and self.family(chat) == self.family(place.chat)
 
-    def strand_of(self, mind: Mind, log: ChatLog, family: ChatId) -> tuple[Strand, dict[MemoryId, Message]]:
+    def strand_of(self, mind: Mind, log: ChatLog, family: ChatId) -> tuple[Strand, Drafts]:
         """The chat as the soul lived it, with the message behind each episode. Computes: worker only."""
         soul = mind.soul
-        messages: list[Message] = []
-        if log.head.state is ChatState.ACTIVE and soul.state is SoulState.ACTIVE:
-            messages = remembered(log.head, soul.id, log.messages, hidden_too=soul.settings.remember_hidden)
-        told = {episode_id(soul.id, family, m.version): m for m in messages}
+        if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
+            return Strand(log.head.id, family, ()), Drafts((), ())
+        keys = self._episode_keys(soul, log, family)
+        count = settled_count(log.head, log.messages)
         hold = log.head.hold
-        held = frozenset(key for key, m in told.items() if hold and m.slot in hold.vanished)
-        return Strand(log.head.id, family, tuple(told), held), told
+        held: frozenset[MemoryId] = frozenset()
+        if hold is not None:
+            told = zip(keys[:count], log.messages, strict=False)
+            held = frozenset(key for key, m in told if key is not None and m.slot in hold.vanished)
+        order = tuple(key for key in keys[:count] if key is not None)
+        return Strand(log.head.id, family, order, held), Drafts(keys, log.messages)
 
     def compare(
         self,
@@ -168,16 +200,34 @@ class World:
         retract: bool = False,
     ) -> MindChange:
         """What the chat as given means for the soul. Computes: worker only."""
-        strand, told = self.strand_of(mind, log, family)
+        strand, drafts = self.strand_of(mind, log, family)
         now = self._clock.now()
-        slots = set(changed)
         return mind.compare(
             strand,
-            lambda key: episode_of(mind.soul.id, mind.soul.name, family, told[key], now),
-            [key for key, m in told.items() if m.slot in slots] if slots else (),
+            lambda key: episode_of(mind.soul.id, mind.soul.name, family, drafts.message(key), now),
+            [key for slot in changed if (key := drafts.key(log.index.get(slot))) is not None],
             now,
             retract=retract,
         )
+
+    def _episode_keys(self, soul: Soul, log: ChatLog, family: ChatId) -> tuple[MemoryId | None, ...]:
+        """For each message the id of its episode, None where the soul remembers none.
+
+        Only messages that differ from the last time are looked at.
+        """
+        basis = family, log.head.souls, soul.settings.remember_hidden
+        old = self._keys.get((soul.id, log.head.id))
+        if old is None or old.basis != basis:
+            old = _EpisodeKeys(basis, (), ())
+        prefix, suffix = common_ends(old.messages, log.messages)
+        stop = len(log.messages) - suffix
+        middle = tuple(
+            episode_id(soul.id, family, m.version) if _remembers(soul, log.head, m) else None
+            for m in log.messages[prefix:stop]
+        )
+        keys = old.keys[:prefix] + middle + old.keys[len(old.keys) - suffix :]
+        self._keys[soul.id, log.head.id] = _EpisodeKeys(basis, log.messages, keys)
+        return keys
 
     async def mind(self, soul: SoulId) -> Mind:
         """The soul's loaded memory; opened when it is not yet. The caller must not hold `writing`."""
@@ -257,4 +307,12 @@ def _is_orphan(mind: Mind, edge: Edge, gone: set[MemoryId]) -> bool:
         and edge.origin is Origin.CHAT
         and not mind.lineages.pair_holders((edge.source, edge.target))
         and edge_id(edge.kind, edge.source, edge.target) == edge.id
+    )
+
+
+def _remembers(soul: Soul, chat: Chat, message: Message) -> bool:
+    return (
+        attended(chat, soul.id, message)
+        and memorable(message)
+        and (soul.settings.remember_hidden or not message.hidden)
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.sequences import common_ends
 
 Pair = tuple[MemoryId, MemoryId]  # an episode and the one after it
 
@@ -20,10 +21,6 @@ class Strand:
     family: ChatId  # the root of the chat's tree of branches
     order: tuple[MemoryId, ...]
     held: frozenset[MemoryId] = frozenset()  # vanished from the client's view, not yet given up
-
-    def pairs(self) -> Iterator[Pair]:
-        """Every episode with its successor."""
-        return pairwise(self.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +61,37 @@ class Lineages:
 
     def compare(self, new: Strand) -> StrandChange:
         """What `put(new)` would change; nothing is changed yet."""
-        old = self._strands.get(new.chat)
-        before, now = set(old.order if old else ()), set(new.order)
-        pairs_before, pairs_now = set(old.pairs() if old else ()), set(new.pairs())
+        old, now = self._windows(new)
         only = [new.chat]
+        before, after = set(old), set(now)
+        pairs_before, pairs_now = set(pairwise(old)), set(pairwise(now))
         return StrandChange(
             strand=new,
-            came=tuple(m for m in new.order if m not in before and not self._holders.get(m)),
-            went=tuple(
-                m for m in (old.order if old else ()) if m not in now and self._holders.get(m) == only
-            ),
-            paired=tuple(p for p in new.pairs() if p not in pairs_before and not self._pair_holders.get(p)),
+            came=tuple(m for m in now if m not in before and not self._holders.get(m)),
+            went=tuple(m for m in old if m not in after and self._holders.get(m) == only),
+            paired=tuple(p for p in pairwise(now) if p not in pairs_before and not self._pair_holders.get(p)),
             parted=tuple(
-                p
-                for p in (old.pairs() if old else ())
-                if p not in pairs_now and self._pair_holders.get(p) == only
+                p for p in pairwise(old) if p not in pairs_now and self._pair_holders.get(p) == only
             ),
         )
 
     def put(self, new: Strand) -> None:
         """Take over a chat's new strand; one without episodes is forgotten."""
-        old = self._strands.pop(new.chat, None)
-        _exchange(self._holders, new.chat, set(old.order if old else ()), set(new.order))
-        _exchange(self._pair_holders, new.chat, set(old.pairs() if old else ()), set(new.pairs()))
+        old, now = self._windows(new)
+        _exchange(self._holders, new.chat, set(old), set(now))
+        _exchange(self._pair_holders, new.chat, set(pairwise(old)), set(pairwise(now)))
+        self._strands.pop(new.chat, None)
         if new.order:
             self._strands[new.chat] = new
+
+    def _windows(self, new: Strand) -> tuple[Sequence[MemoryId], Sequence[MemoryId]]:
+        """Where the chat's old and new order differ, with one episode more on each side for the pairs."""
+        known = self._strands.get(new.chat)
+        old = known.order if known else ()
+        prefix, suffix = common_ends(old, new.order)
+        start = max(0, prefix - 1)
+        suffix = max(0, suffix - 1)
+        return old[start : len(old) - suffix], new.order[start : len(new.order) - suffix]
 
     def is_live(self, memory: MemoryId) -> bool:
         """Whether some chat holds the episode and its loss is not being asked about."""

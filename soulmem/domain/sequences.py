@@ -1,0 +1,31 @@
+"""Where two versions of a sequence differ: what they share at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """Lengths of the longest common prefix, and of the longest common suffix of what is left after it.
+
+    The usual edits of a long chat touch a few places near its end; whoever compares only the middle stays
+    fast.
+    """
+    shorter = min(len(old), len(new))
+    prefix = 0
+    step = shorter
+    while step:  # halving steps: slices compare far faster than a loop over single elements
+        if old[prefix : prefix + step] == new[prefix : prefix + step]:
+            prefix += step
+            step = min(step, shorter - prefix)
+        else:
+            step //= 2
+    suffix = 0
+    limit = shorter - prefix
+    while suffix < limit and _same(old[len(old) - 1 - suffix], new[len(new) - 1 - suffix]):
+        suffix += 1
+    return prefix, suffix
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or one == other
