@@ -1,9 +1,23 @@
 // The extension's entry: SillyTavern loads it as an ES module and calls the interceptor by its global name.
 
 import { createApp } from './src/app.js';
+import { registerCommands } from './src/commands.js';
+import { mountDot } from './src/dot.js';
 import { createHost } from './src/host.js';
+import { mountPanel } from './src/panel.js';
+import { mountRecalled } from './src/recalled.js';
+import { createSay } from './src/strings.js';
 
-const app = createApp(createHost(() => globalThis.SillyTavern.getContext()));
+const host = createHost(() => globalThis.SillyTavern.getContext());
+const app = createApp(host);
 
 Object.assign(globalThis, { soulmemInterceptor: app.recaller.intercept, soulmem: app.handle });
-app.host.on('APP_READY', () => void app.start());
+
+host.on('APP_READY', () => {
+    const say = createSay(host.translate);
+    registerCommands(app, say);
+    mountDot(app, say);
+    mountRecalled(app, say);
+    mountPanel(app, say).catch(error => console.error('[SoulMem] the settings drawer could not be built', error));
+    void app.start();
+});

@@ -1,0 +1,40 @@
+// What does the health checklist say?
+
+/** @typedef {import('./link.js').LinkState} LinkState */
+/** @typedef {import('./keeper.js').KeeperState} KeeperState */
+/** @typedef {import('./strings.js').Say} Say */
+/** @typedef {import('./strings.js').Key} Key */
+/** @typedef {{sign: 'yes' | 'no' | 'wait' | 'warn', text: string}} Check */
+
+/** The next step in words; empty when there is none.
+ * @param {LinkState} link @param {{folder: string, origin: string, url: string, held: number, notes?: string[]}} facts @param {Say} say */
+export function stepText(link, facts, say) {
+    if (!link.step) return '';
+    return say(/** @type {Key} */ (`step_${link.step}`), {
+        folder: facts.folder, origin: facts.origin, url: facts.url, count: facts.held,
+        version: link.health?.version ?? '', notes: (facts.notes ?? []).join(' '),
+    });
+}
+
+/** @param {LinkState} link @param {Pick<KeeperState, 'chat' | 'reading' | 'error' | 'held'>} keeper @param {string} url @param {Say} say
+ * @returns {Check[]} in the order in which things have to work */
+export function checklist(link, keeper, url, say) {
+    const { health, via } = link;
+    if (link.state === 'off') return [{ sign: 'no', text: say('check_on') }];
+    const checks = /** @type {Check[]} */ ([{ sign: 'yes', text: say('check_on') }]);
+    if (!health) return [...checks, { sign: 'no', text: say('check_way') }];
+    checks.push({ sign: 'yes', text: via === 'plugin' ? say('check_way_plugin') : say('check_way_direct', { url }) });
+    checks.push({ sign: link.step === 'sidecar_old' || link.step === 'sidecar_new' ? 'no' : 'yes', text: say('check_version', { version: health.version }) });
+    if (health.store) checks.push({ sign: health.store.state === 'ok' ? 'yes' : 'no', text: [say('check_store'), health.store.state !== 'ok' && health.store.detail].filter(Boolean).join(': ') });
+    const embedder = health.embedder;
+    if (embedder?.state === 'loading') checks.push({ sign: 'wait', text: say('check_model_loading') });
+    else if (embedder) checks.push({ sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes', text: say('check_model', { model: embedder.model }) });
+    if (keeper.reading) checks.push({ sign: 'wait', text: say('check_chat_reading', keeper.reading) });
+    else if (keeper.held) checks.push({ sign: 'warn', text: say('held_title', { count: keeper.held.count }) });
+    else if (keeper.chat) checks.push({ sign: keeper.error ? 'warn' : 'yes', text: say('check_chat') });
+    else checks.push({ sign: 'wait', text: say('check_chat_none') });
+    if (health.pending) checks.push({ sign: 'wait', text: say('check_searchable', { n: health.pending }) });
+    const error = link.error ?? keeper.error;
+    if (error) checks.push({ sign: 'warn', text: say('check_error', { error }) });
+    return checks;
+}

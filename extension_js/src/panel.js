@@ -1,0 +1,222 @@
+// What does the settings drawer show and change?
+
+import { checklist, stepText } from './checks.js';
+import { byId, el, onPress } from './dom.js';
+import { BOUNDS, bounded } from './settings.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./strings.js').Say} Say */
+/** @typedef {import('./settings.js').Settings} Settings */
+/** @typedef {import('./people.js').Person} Person */
+
+const SIGNS = { yes: 'fa-circle-check', no: 'fa-circle-xmark', wait: 'fa-hourglass-half', warn: 'fa-triangle-exclamation' };
+/** Changing these means looking for the sidecar anew. */
+const WAY = ['enabled', 'route', 'url'];
+
+/** @param {App} app @param {Say} say */
+export async function mountPanel(app, say) {
+    const place = document.getElementById('extensions_settings2');
+    if (!place) return;
+    place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
+    bindSettings(app);
+    const character = bindCharacter(app);
+    const reading = bindReading(app, say);
+
+    onPress(byId('soulmem_look'), () => app.link.look());
+    onPress(byId('soulmem_held_confirm'), async () => {
+        const count = app.keeper.state.held?.count ?? 0;
+        if (!count || !await app.host.confirm(say('held_question', { count }))) return;
+        await app.keeper.confirmRemoval().then(
+            () => app.host.toast('success', say('held_done', { count })),
+            error => app.host.toast('error', error.message),
+        );
+    });
+
+    function draw() {
+        const link = app.link.state();
+        const { held } = app.keeper.state;
+        for (const light of document.querySelectorAll('.soulmem_light, #soulmem_health')) /** @type {HTMLElement} */ (light).dataset.state = link.state;
+        byId('soulmem_state').textContent = say(`state_${link.state}`);
+        byId('soulmem_step').textContent = stepText(link, facts(app), say);
+        byId('soulmem_checks').replaceChildren(...checklist(link, app.keeper.state, app.settings().url, say).map(({ sign, text }) =>
+            el('li', { class: `soulmem_${sign}` }, [el('i', { class: `fa-solid fa-fw ${SIGNS[sign]}` }), el('span', { text })])));
+        byId('soulmem_held').hidden = !held;
+        if (held) byId('soulmem_held_title').textContent = say('held_title', { count: held.count });
+        reading.draw();
+    }
+
+    app.subscribe(draw);
+    app.host.on('CHAT_CHANGED', () => void character.draw());
+    app.host.on('GROUP_UPDATED', () => void character.draw());
+    draw();
+    await character.draw();
+}
+
+/** What a step's words may need. @param {App} app */
+export const facts = app => ({
+    folder: `data/…/extensions/${app.host.folder}`,
+    origin: app.host.page().origin,
+    url: app.settings().url,
+    held: app.keeper.state.held?.count ?? 0,
+    notes: app.link.state().health?.notes,
+});
+
+/** @param {App} app */
+function bindSettings(app) {
+    for (const input of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (document.querySelectorAll('#soulmem_drawer [data-setting]'))) {
+        const key = /** @type {keyof Settings} */ (input.dataset.setting);
+        const box = input instanceof HTMLInputElement && input.type === 'checkbox' ? input : null;
+        const bounds = key in BOUNDS ? BOUNDS[/** @type {keyof typeof BOUNDS} */ (key)] : null;
+        if (bounds) {
+            input.setAttribute('min', String(bounds[0]));
+            input.setAttribute('max', String(bounds[1]));
+        }
+        const show = () => {
+            const value = app.settings()[key];
+            if (box) box.checked = Boolean(value);
+            else input.value = String(value);
+        };
+        input.addEventListener('change', () => {
+            const raw = box ? box.checked : bounds ? bounded(/** @type {keyof typeof BOUNDS} */ (key), input.value) : input.value.trim();
+            Object.assign(app.host.stored(), { [key]: raw });
+            show(); // as repaired
+            app.host.saveSettings();
+            if (WAY.includes(key)) void app.link.look();
+            if (key === 'forgetting' || key === 'scope') app.keeper.enqueue();
+        });
+        show();
+    }
+    const token = byId('soulmem_token');
+    if (token instanceof HTMLInputElement) {
+        token.value = app.token.get();
+        token.addEventListener('change', () => {
+            app.token.set(token.value.trim());
+            void app.link.look();
+        });
+    }
+}
+
+/** The card's own settings; in a group, of the member chosen.
+ * @param {App} app */
+function bindCharacter(app) {
+    const select = /** @type {HTMLSelectElement} */ (byId('soulmem_member'));
+    const enabled = /** @type {HTMLInputElement} */ (byId('soulmem_card_enabled'));
+    const general = /** @type {HTMLInputElement} */ (byId('soulmem_card_general'));
+    const dial = /** @type {HTMLInputElement} */ (byId('soulmem_card_forgetting'));
+    const scope = /** @type {HTMLSelectElement} */ (byId('soulmem_card_scope'));
+
+    const chosen = () => app.host.members().find(member => member.avatar === select.value) ?? app.host.members()[0];
+
+    async function show() {
+        const member = chosen();
+        const config = member ? (await app.host.cardField(member.avatar))?.config ?? {} : {};
+        enabled.checked = config.enabled !== false;
+        general.checked = config.forgetting === undefined;
+        dial.disabled = general.checked;
+        dial.value = String(config.forgetting ?? app.settings().forgetting);
+        scope.value = config.scope ?? '';
+    }
+
+    async function save() {
+        const member = chosen();
+        const person = (await app.people.present()).find(one => one.avatar === member?.avatar);
+        if (!person) return;
+        await app.people.configure(person, {
+            enabled: enabled.checked ? undefined : false,
+            forgetting: general.checked ? undefined : bounded('forgetting', dial.value),
+            scope: scope.value === 'chat' || scope.value === 'character' ? scope.value : undefined,
+        });
+        app.keeper.enqueue();
+        await show();
+    }
+
+    for (const input of [enabled, general, dial, scope]) input.addEventListener('change', () => void save());
+    select.addEventListener('change', () => void show());
+
+    return {
+        async draw() {
+            const members = app.host.members();
+            byId('soulmem_character').hidden = members.length === 0;
+            byId('soulmem_character_name').textContent = members.length === 1 ? members[0].name : '';
+            select.hidden = members.length < 2;
+            select.replaceChildren(...members.map(member => el('option', { value: member.avatar, text: member.name })));
+            await show();
+        },
+    };
+}
+
+/** "Read this chat": sends what is not read yet, then waits until it is searchable.
+ * @param {App} app @param {Say} say */
+function bindReading(app, say) {
+    const read = byId('soulmem_read_chat');
+    const cancel = byId('soulmem_read_cancel');
+    const bar = /** @type {HTMLProgressElement} */ (byId('soulmem_read_progress'));
+    const text = byId('soulmem_read_text');
+    let asked = false; // by the button, so its end is worth a word
+    let words = '';
+    let indexing = 0; // messages to make searchable when the wait began
+
+    async function untilSearchable() {
+        for (indexing = 0; asked;) {
+            await app.link.look();
+            const pending = app.link.state().health?.pending ?? 0;
+            if (pending === 0) break;
+            indexing = Math.max(indexing, pending);
+            draw();
+            await new Promise(resolve => setTimeout(resolve, 1000));
+        }
+        indexing = 0;
+    }
+
+    onPress(read, async () => {
+        words = '';
+        if (!app.host.chatName()) {
+            app.host.toast('info', say('no_chat'));
+            return;
+        }
+        if (!app.link.state().via) await app.link.look();
+        asked = true;
+        try {
+            const result = await app.keeper.readAll();
+            if (result?.complete) {
+                await untilSearchable();
+                if (asked) words = say('read_done', { n: app.host.chat().length });
+            }
+        } catch (error) {
+            const left = app.keeper.state.reading;
+            words = app.keeper.state.paused && left ? say('read_stopped', left) : app.keeper.state.paused ? '' : say('read_failed', { error: /** @type {Error} */ (error).message });
+        }
+        asked = false;
+        draw();
+    });
+    onPress(cancel, () => {
+        asked = false;
+        app.keeper.cancelReading();
+    });
+    app.host.on('CHAT_CHANGED', () => {
+        asked = false;
+        words = '';
+    });
+
+    function draw() {
+        const { reading, paused, syncing } = app.keeper.state;
+        const pending = app.link.state().health?.pending ?? 0;
+        const going = syncing && (reading !== null || asked);
+        const waiting = asked && indexing > 0;
+        read.hidden = going || waiting;
+        cancel.hidden = !going && !waiting;
+        byId('soulmem_read_label').textContent = paused && reading ? say('read_resume') : say('read_chat');
+        bar.hidden = !(going || waiting || (paused && reading));
+        if (waiting) {
+            bar.max = indexing;
+            bar.value = indexing - pending;
+        } else if (reading) {
+            bar.max = reading.total;
+            bar.value = reading.done;
+        } else {
+            bar.removeAttribute('value');
+        }
+        text.textContent = waiting ? say('reading_index', { n: pending }) : going && reading ? say('reading', reading) : words;
+    }
+    return { draw };
+}

@@ -1,0 +1,108 @@
+// What was recalled for this message, and why? The brain icon on messages and the view it opens.
+
+import { el, onPress } from './dom.js';
+import { slotOf, stampOf } from './slots.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./strings.js').Say} Say */
+/** @typedef {import('./strings.js').Key} Key */
+/** @typedef {import('./types.js').Memory} Memory */
+/** @typedef {import('./types.js').RecallRecord} RecallRecord */
+
+const FADING = 0.6; // below this a memory reads as gist
+const FACES = {
+    episode: 'fa-clapperboard', abstract_episode: 'fa-layer-group', concept: 'fa-tag', fact: 'fa-link', action: 'fa-person-running',
+    summary: 'fa-align-left', digest: 'fa-calendar-days', note: 'fa-note-sticky',
+};
+
+/** A record from what the sidecar kept of a trace; what the client trimmed then is not known any more.
+ * @param {any} trace @returns {RecallRecord | null} */
+export function recordOfTrace(trace) {
+    if (!Array.isArray(trace?.memories)) return null;
+    const blocks = Array.isArray(trace.blocks) ? trace.blocks : [];
+    const items = blocks.flatMap((/** @type {any} */ block) => block.items ?? []);
+    return {
+        trace: trace.trace ?? '', type: trace.type ?? 'normal', slot: trace.slot ?? null, swipe: trace.swipe ?? null, soul: trace.soul ?? '', speaker: '', chat: trace.chat ?? '',
+        memories: trace.memories, blocks, sent: trace.memories.map((/** @type {Memory} */ memory) => memory.id), trimmed: [],
+        item_tokens: Object.fromEntries(items.map((/** @type {any} */ item) => [item.memory, item.tokens])),
+        tokens: trace.tokens ?? 0, budget: trace.budget_tokens ?? trace.tokens ?? 0, timed_out: false, took_ms: trace.took_ms ?? {}, error: null,
+    };
+}
+
+/** @param {RecallRecord} record @param {Memory} memory @param {Say} say */
+function item(record, memory, say) {
+    const sent = !record.trimmed.includes(memory.id);
+    const kind = /** @type {keyof typeof FACES} */ (memory.kind in FACES ? memory.kind : 'note');
+    const steps = memory.path ?? [];
+    const tokens = record.item_tokens[memory.id];
+    const facts = [
+        say(sent ? 'item_sent' : 'item_trimmed'),
+        tokens === undefined ? '' : say('item_tokens', { n: tokens }),
+        memory.age_turns > 0 ? say('age_turns', { n: memory.age_turns }) : say('age_now'),
+        memory.permanent ? say('item_permanent') : memory.visibility < FADING ? say('item_fading') : '',
+    ];
+    return el('li', { class: 'soulmem_recalled_item', data: { memory: memory.id, state: sent ? 'sent' : 'trimmed' } }, [
+        el('div', { class: 'soulmem_recalled_head' }, [
+            el('span', { class: 'soulmem_kind' }, [el('i', { class: `fa-solid fa-fw ${FACES[kind]}` }), say(/** @type {Key} */ (`kind_${kind}`))]),
+            el('small', { class: 'soulmem_recalled_facts', text: facts.filter(Boolean).join(' · ') }),
+        ]),
+        el('div', { class: 'soulmem_recalled_text', text: memory.text }),
+        el('div', { class: 'soulmem_recalled_why' }, [el('i', { class: 'fa-solid fa-lightbulb' }), el('span', { text: memory.why })]),
+        steps.length < 2 ? null : el('div', { class: 'soulmem_path', title: say('item_path') }, steps.map(step => el('span', { text: step.label }))),
+    ]);
+}
+
+/** The view of one recall. @param {RecallRecord} record @param {string} name of who recalled @param {Say} say */
+export function recalledView(record, name, say) {
+    const order = [...record.memories].sort((a, b) => Number(record.trimmed.includes(a.id)) - Number(record.trimmed.includes(b.id)));
+    return el('div', { class: 'soulmem_recalled', data: { trace: record.trace } }, [
+        el('h3', { class: 'margin0', text: say('recalled_title', { name }) }),
+        el('div', { class: 'soulmem_bar' }, [el('div', { style: `width: ${Math.min(100, record.budget ? record.tokens / record.budget * 100 : 0)}%` })]),
+        el('small', { text: say('recalled_summary', {
+            sent: record.sent.length, all: record.memories.length, tokens: record.tokens, budget: record.budget, ms: Math.round(record.took_ms.total ?? 0),
+        }) }),
+        record.memories.length ? el('ol', { class: 'soulmem_recalled_list' }, order.map(memory => item(record, memory, say))) : el('p', { text: say('recalled_none') }),
+    ]);
+}
+
+/** @param {App} app @param {Say} say */
+export function mountRecalled(app, say) {
+    /** @param {number} index of the message */
+    async function open(index) {
+        const message = app.host.chat()[index];
+        const trace = message && stampOf(message).trace;
+        if (!message || !trace) return;
+        const record = app.recaller.byTrace(trace)
+            ?? recordOfTrace(await app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 }).catch(() => null));
+        if (record) await app.host.popup(recalledView(record, message.name ?? '', say), say('recalled_close'));
+        else app.host.toast('info', say('recalled_gone'));
+    }
+
+    /** The icon on every shown message that has a trace, and only there. */
+    function decorate() {
+        for (const row of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('#chat .mes'))) {
+            const message = app.host.chat()[Number(row.getAttribute('mesid'))];
+            const wanted = Boolean(message && slotOf(message) && stampOf(message).trace);
+            const button = row.querySelector('.soulmem_recalled_button');
+            if (!wanted) button?.remove();
+            else if (!button) row.querySelector('.mes_buttons')?.prepend(brain(row));
+        }
+    }
+
+    /** @param {HTMLElement} row */
+    function brain(row) {
+        const button = el('div', { class: 'mes_button soulmem_recalled_button fa-solid fa-brain interactable', title: say('recalled_button'), tabindex: '0', role: 'button' });
+        onPress(button, () => open(Number(row.getAttribute('mesid'))));
+        return button;
+    }
+
+    let planned = 0;
+    const plan = () => {
+        cancelAnimationFrame(planned);
+        planned = requestAnimationFrame(decorate);
+    };
+    const chat = document.getElementById('chat');
+    if (chat) new MutationObserver(plan).observe(chat, { childList: true });
+    app.subscribe(plan);
+    plan();
+}
