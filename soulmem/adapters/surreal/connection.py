@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from soulmem.adapters.surreal.faults import Conflicting, translate
-from soulmem.adapters.surreal.link import Link, Query, Statement
+from soulmem.adapters.surreal.link import Link, Statement, Work
 from soulmem.domain.errors import StoreError, StoreFull, StoreReadOnly
 from soulmem.ports.store import StoreHealth
 
@@ -20,7 +20,7 @@ _FIRST_PAUSE = 0.01  # seconds before the second attempt, doubled each time
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Run = Callable[[Callable[[], Query]], Awaitable[list[Any]]]
+Run = Callable[[Work], Awaitable[list[Any]]]
 
 
 class Connection:
@@ -64,9 +64,9 @@ class Connection:
 
         await self._finish(self._alone(work))
 
-    async def run(self, make: Callable[[], Query]) -> list[Any]:
+    async def run(self, work: Work) -> list[Any]:
         """Run one query alone; the results of its statements."""
-        return await self.session(lambda run: run(make))
+        return await self.session(lambda run: run(work))
 
     async def session(self, work: Callable[[Run], Awaitable[T]]) -> T:
         """Let `work` run queries while nobody else does."""
@@ -135,13 +135,13 @@ class Connection:
         self._looked_at = 0
         _log.debug("write-ahead log of %s recycled", self._link.place)
 
-    async def _checked(self, make: Callable[[], Query]) -> list[Any]:
+    async def _checked(self, work: Work) -> list[Any]:
         pause = _FIRST_PAUSE
         for attempt in range(_ATTEMPTS):
             if attempt:
                 await asyncio.sleep(pause)
                 pause *= 2
-            statements = await self._link.run(make)
+            statements = await self._link.run(work)
             try:
                 return _results(statements, self._link.place)
             except Conflicting:

@@ -15,6 +15,8 @@ from soulmem.domain.errors import StoreError
 NAMESPACE = "soulmem"
 DATABASE = "soulmem"
 
+_SMALL = 16 << 10  # bytes of an answer that the loop may decode itself: a thread costs more than that
+
 Params = Mapping[str, Any]
 Statement = Mapping[str, Any]  # one statement's answer: status, result, kind, ..
 
@@ -27,9 +29,12 @@ class Query:
     params: Params
 
 
-def bound(sql: str, **params: Any) -> Callable[[], Query]:
-    """What `Link.run` takes, for parameters that need no thread to build."""
-    return lambda: Query(sql, params)
+Work = Query | Callable[[], Query]  # a function, to be called in a worker thread, for anything large
+
+
+def bound(sql: str, **params: Any) -> Query:
+    """The query with these parameters."""
+    return Query(sql, params)
 
 
 class Link(Protocol):
@@ -43,8 +48,8 @@ class Link(Protocol):
     async def close(self) -> None:
         """Disconnect; calling twice is fine."""
 
-    async def run(self, make: Callable[[], Query]) -> list[Statement]:
-        """Run the query that `make` builds (in a worker thread); StoreError when no statement could run."""
+    async def run(self, work: Work) -> list[Statement]:
+        """The statements' answers; StoreError when not even one could run."""
 
     def written(self) -> int:
         """Bytes sent since the last open()."""
@@ -77,7 +82,7 @@ class EmbeddedLink:
             raise translate(str(error), self.place, opening=True) from error
         self._handle = handle
         self._written = 0
-        await self._call("use", lambda: [NAMESPACE, DATABASE])
+        await self._call(_encode("use", [NAMESPACE, DATABASE]))
 
     async def close(self) -> None:
         handle, self._handle = self._handle, None
@@ -86,12 +91,12 @@ class EmbeddedLink:
             with contextlib.suppress(RuntimeError):
                 await handle.close()
 
-    async def run(self, make: Callable[[], Query]) -> list[Statement]:
-        def params() -> list[Any]:
-            query = make()
-            return [query.sql, query.params]
-
-        statements: list[Statement] = await self._call("query", params)
+    async def run(self, work: Work) -> list[Statement]:
+        if isinstance(work, Query):
+            request = _encode_query(work)
+        else:
+            request = await asyncio.to_thread(lambda: _encode_query(work()))
+        statements: list[Statement] = await self._call(request)
         return statements
 
     def written(self) -> int:
@@ -100,16 +105,18 @@ class EmbeddedLink:
     def log_size(self) -> int:
         return folder_size(self._folder / "wal") if self._folder else 0
 
-    async def _call(self, method: str, params: Callable[[], list[Any]]) -> Any:
+    async def _call(self, request: bytes) -> Any:
         if self._handle is None:
             raise StoreError(f"the store in {self.place} is closed")
-        request = await asyncio.to_thread(_encode, method, params)
         self._written += len(request)
         try:
             response = await self._handle.execute(request)
         except RuntimeError as error:
             raise translate(str(error), self.place) from error
-        answer = await asyncio.to_thread(_decode, response)
+        if len(response) <= _SMALL:
+            answer = _decode(response)
+        else:
+            answer = await asyncio.to_thread(_decode, response)
         if "error" in answer:
             raise translate(str(answer["error"].get("message", answer["error"])), self.place)
         return answer["result"]
@@ -149,11 +156,11 @@ class ServerLink:
         if connection is not None:
             await connection.close()
 
-    async def run(self, make: Callable[[], Query]) -> list[Statement]:
+    async def run(self, work: Work) -> list[Statement]:
         if self._connection is None:
             raise StoreError(f"the store in {self.place} is closed")
         sdk = _sdk()
-        query = await asyncio.to_thread(make)
+        query = work if isinstance(work, Query) else await asyncio.to_thread(work)
         try:
             answer = await self._connection.query_raw(query.sql, dict(query.params))
         except (sdk.SurrealError, OSError) as error:
@@ -194,10 +201,14 @@ def _construct(url: str, folder: Path | None) -> Any:
     return AsyncEmbeddedDB(url)
 
 
-def _encode(method: str, params: Callable[[], list[Any]]) -> bytes:
+def _encode_query(query: Query) -> bytes:
+    return _encode("query", [query.sql, query.params])
+
+
+def _encode(method: str, params: list[Any]) -> bytes:
     from surrealdb.data.cbor import encode
 
-    return encode({"id": "1", "method": method, "params": params()})
+    return encode({"id": "1", "method": method, "params": params})
 
 
 def _decode(response: bytes) -> Any:

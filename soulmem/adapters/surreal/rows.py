@@ -7,7 +7,6 @@ one text a row: the id, then `Table.fields`. Reading those takes a third of the 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,7 +32,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, the fields beside its id, and which part of the id names the row to the domain."""
+    """A table, the fields read from it, and which part of a row's id names it to the domain."""
 
     name: str
     fields: tuple[str, ...]
@@ -41,10 +40,16 @@ class Table:
     relation: bool = False  # its rows are read with the keys of both ends last
 
     def put(self, rows: str) -> str:
-        """The statement that stores the rows bound to `rows`, replacing those that exist."""
-        updates = ", ".join(f"{name} = $input.{name}" for name in self.fields)
-        into = f"INSERT {'RELATION ' if self.relation else ''}INTO {self.name}"
-        return f"{into} ${rows} ON DUPLICATE KEY UPDATE {updates} RETURN NONE;"
+        """The statement that stores the rows bound to `rows`, replacing those that exist.
+
+        A loop: INSERT .. ON DUPLICATE KEY takes a savepoint per row, which makes large transactions slow.
+        """
+        row = f"type::record('{self.name}', $row.id)"
+        if not self.relation:
+            return f"FOR $row IN ${rows} {{ UPSERT {row} CONTENT $row RETURN NONE }};"
+        ends = "LET $in = type::record('memory', $row.in); LET $out = type::record('memory', $row.out);"
+        relate = "RELATE $in->$id->$out CONTENT $row.content RETURN NONE"
+        return f"FOR $row IN ${rows} {{ LET $id = {row}; {ends} {relate} }};"
 
     @property
     def line(self) -> str:
@@ -66,14 +71,14 @@ MESSAGES = Table(
 MEMORIES = Table(
     "memory",
     (
-        *("owner", "soul", "kind", "text", "origin", "created", "tags", "importance", "permanent", "locked"),
+        *("soul", "kind", "text", "origin", "created", "tags", "importance", "permanent", "locked"),
         *("timelines", "state", "revision", "evidence", "place", "situation", "concept"),
     ),
 )
 EDGES = Table(
     "edge",
     (
-        *("owner", "soul", "kind", "origin", "touched", "strength", "confidence", "stability", "uses"),
+        *("soul", "kind", "origin", "touched", "strength", "confidence", "stability", "uses"),
         *("verb", "probability"),
     ),
     relation=True,
@@ -196,6 +201,7 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
         "id": [owner, memory.id],
         "owner": owner,
         "soul": memory.soul,
+        "key": memory.id,
         "kind": memory.kind.value,
         "text": memory.text,
         "origin": memory.origin.value,
@@ -282,16 +288,16 @@ def _situation_of(row: Row | None) -> Situation:
     )
 
 
-def edge_rows(owner: Owner, edges: Iterable[Edge]) -> list[Row]:
-    from surrealdb import RecordID  # here, so that importing SoulMem stays quick
-
-    return [
-        {
-            "id": [owner, edge.id],
-            "in": RecordID(MEMORIES.name, [owner, edge.source]),
-            "out": RecordID(MEMORIES.name, [owner, edge.target]),
+def edge_row(owner: Owner, edge: Edge) -> Row:
+    key = edge.id
+    return {
+        "id": [owner, key],
+        "in": [owner, edge.source],
+        "out": [owner, edge.target],
+        "content": {
             "owner": owner,
             "soul": edge.soul,
+            "key": key,
             "kind": edge.kind.value,
             "origin": edge.origin.value,
             "touched": edge.touched,
@@ -301,9 +307,8 @@ def edge_rows(owner: Owner, edges: Iterable[Edge]) -> list[Row]:
             "uses": edge.uses,
             "verb": edge.verb,
             "probability": None if edge.probability is None else float(edge.probability),
-        }
-        for edge in edges
-    ]
+        },
+    }
 
 
 def edge_of(line: str) -> Edge:

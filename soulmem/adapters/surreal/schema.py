@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Ids: soul, chat and memory [owner, id]; message [owner, chat, slot]; edge [owner, edge id];
-# vector [model, key]. Memories and edges have owner and soul as fields too: an index on both finds a graph.
+# vector [model, key]. Memories and edges have the parts of theirs as fields too: the index that finds the
+# graph of a soul, page by page, needs them.
 _FIRST = """
 DEFINE TABLE soul SCHEMAFULL;
 DEFINE FIELD name ON soul TYPE string;
@@ -42,6 +43,7 @@ DEFINE FIELD present ON message TYPE option<array<string>>;
 DEFINE TABLE memory SCHEMAFULL;
 DEFINE FIELD owner ON memory TYPE string;
 DEFINE FIELD soul ON memory TYPE string;
+DEFINE FIELD key ON memory TYPE string;
 DEFINE FIELD kind ON memory TYPE string;
 DEFINE FIELD text ON memory TYPE string ASSERT string::len($value) > 0;
 DEFINE FIELD origin ON memory TYPE string;
@@ -57,11 +59,12 @@ DEFINE FIELD evidence ON memory TYPE array<array>;
 DEFINE FIELD place ON memory TYPE option<object> FLEXIBLE;
 DEFINE FIELD situation ON memory TYPE option<object> FLEXIBLE;
 DEFINE FIELD concept ON memory TYPE option<object> FLEXIBLE;
-DEFINE INDEX memory_of ON memory FIELDS owner, soul;
+DEFINE INDEX memory_of ON memory FIELDS owner, soul, key;
 
 DEFINE TABLE edge TYPE RELATION IN memory OUT memory ENFORCED SCHEMAFULL;
 DEFINE FIELD owner ON edge TYPE string;
 DEFINE FIELD soul ON edge TYPE string;
+DEFINE FIELD key ON edge TYPE string;
 DEFINE FIELD kind ON edge TYPE string;
 DEFINE FIELD origin ON edge TYPE string;
 DEFINE FIELD touched ON edge TYPE datetime;
@@ -71,7 +74,7 @@ DEFINE FIELD stability ON edge TYPE float;
 DEFINE FIELD uses ON edge TYPE int;
 DEFINE FIELD verb ON edge TYPE option<string>;
 DEFINE FIELD probability ON edge TYPE option<float>;
-DEFINE INDEX edge_of ON edge FIELDS owner, soul;
+DEFINE INDEX edge_of ON edge FIELDS owner, soul, key;
 
 DEFINE TABLE vector SCHEMAFULL;
 DEFINE FIELD data ON vector TYPE bytes;

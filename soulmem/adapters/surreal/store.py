@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from soulmem.ports.store import Change, RankedMessage, SoulGraph, StoreHealth
 
 READ_ROWS = 2000  # a call: what one answer may hold
 WRITE_ROWS = 500  # a statement
+_SMALL = 16  # rows that the loop may encode itself: a thread costs more than that
 
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
@@ -56,7 +58,8 @@ class SurrealStore:
 
     async def commit(self, change: Change) -> None:
         if change:
-            await self._connection.run(lambda: _transaction(change))
+            small = _size(change) <= _SMALL
+            await self._connection.run(_transaction(change) if small else lambda: _transaction(change))
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
@@ -98,7 +101,7 @@ class SurrealStore:
         sql = "INSERT INTO vector $rows ON DUPLICATE KEY UPDATE data = $input.data RETURN NONE;"
         for piece in _pieces(vectors.items(), WRITE_ROWS):
             new = [{"id": [model, key], "data": data} for key, data in piece]
-            await self._connection.run(bound(sql, rows=new))
+            await self._connection.run(partial(bound, sql, rows=new))
 
     async def vector_keys(self) -> list[tuple[str, str]]:
         sql = "SELECT VALUE record::id(id) FROM vector:[$model, $key]>.. LIMIT $limit;"
@@ -123,39 +126,44 @@ class SurrealStore:
         await self._connection.look_at_log()
 
     async def _range(self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]) -> list[T]:
-        """All rows whose id starts with `prefix`, by id."""
+        """All rows whose id starts with `prefix`."""
         start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
-        sql = f"SELECT VALUE {table.line} FROM {table.name}:[{start}, $after]>..=[{start}, ..] LIMIT $limit;"
-
-        async def load(run: Run) -> list[T]:
-            found: list[T] = []
-            after = ""
-            while True:
-                (page,) = await run(bound(sql, prefix=prefix, after=after, limit=READ_ROWS))
-                found += await asyncio.to_thread(_parse, parse, page)
-                if len(page) < READ_ROWS:
-                    return found
-                after = json.loads(page[-1])[0]
-
-        return await self._connection.session(load)
+        source = f"{table.name}:[{start}, $after]>..=[{start}, ..]"
+        return await self._connection.session(lambda run: _pages(run, table, source, parse, prefix=prefix))
 
 
 async def _rows_of(
     run: Run, table: rows.Table, owner: Owner, soul: SoulId, parse: Callable[[str], T]
 ) -> list[T]:
-    """All rows of a soul: its keys by the index first, as a page cannot start inside one."""
-    which = f"SELECT VALUE record::id(id)[1] FROM {table.name} WHERE owner = $owner AND soul = $soul;"
-    page = f"SELECT VALUE {table.line} FROM $keys.map(|$key| type::record('{table.name}', [$owner, $key]));"
-    (keys,) = await run(bound(which, owner=owner, soul=soul))
+    """All rows of a soul."""
+    source = f"{table.name} WHERE owner = $owner AND soul = $soul AND key > $after ORDER BY key"
+    return await _pages(run, table, source, parse, owner=owner, soul=soul)
+
+
+async def _pages(
+    run: Run, table: rows.Table, source: str, parse: Callable[[str], T], **params: Any
+) -> list[T]:
+    """All rows of `source`, which gives those after the key $after in their order."""
+    sql = f"SELECT VALUE {table.line} FROM {source} LIMIT $limit;"
     found: list[T] = []
-    for piece in _pieces(keys, READ_ROWS):
-        (lines,) = await run(bound(page, owner=owner, keys=piece))
-        found += await asyncio.to_thread(_parse, parse, lines)
-    return found
+    after = ""
+    while True:
+        (page,) = await run(bound(sql, after=after, limit=READ_ROWS, **params))
+        found += await asyncio.to_thread(_parse, parse, page)
+        if len(page) < READ_ROWS:
+            return found
+        after = json.loads(page[-1])[0]
 
 
 def _parse(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
     return [parse(line) for line in lines]
+
+
+def _size(change: Change) -> int:
+    """Rows that the change touches."""
+    messages = sum(1 + len(chat.put) + len(chat.drop) for chat in change.chats)
+    graph = (change.put_memories, change.drop_memories, change.put_edges, change.drop_edges)
+    return len(change.souls) + messages + sum(map(len, graph))
 
 
 def _transaction(change: Change) -> Query:
@@ -171,7 +179,7 @@ def _transaction(change: Change) -> Query:
     for chat in change.chats:
         script.put(rows.MESSAGES, [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put])
     script.put(rows.MEMORIES, [rows.memory_row(owner, memory) for memory in change.put_memories])
-    script.put(rows.EDGES, rows.edge_rows(owner, change.put_edges))
+    script.put(rows.EDGES, [rows.edge_row(owner, edge) for edge in change.put_edges])
     return script.query()
 
 
