@@ -13,7 +13,7 @@ from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import EmbedderSettings, Settings
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
-from soulmem.engine.recall import RecallParams
+from soulmem.engine.search import RecallParams
 from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder

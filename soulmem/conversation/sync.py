@@ -95,7 +95,8 @@ def settled_tail(
 ) -> Version | None:
     """The last message's version when it counts as settled though nothing follows it, else None.
 
-    It does once something followed it, or the old tail was settled already and is unchanged. `index` holds the
+    It does once something followed it, or the old tail was settled already and is unchanged. `index` holds
+    the
     position of each stored slot.
     """
     if not now:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
 from soulmem.engine.answers import EmbedderHealth
-from soulmem.engine.mind import Mind, Wanted
+from soulmem.engine.embedded import Wanted
+from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.ports.embedder import Embedder
 from soulmem.ports.store import Store
@@ -141,7 +142,7 @@ class Embedding:
         if better is None:
             return False
         for mind in list(self._minds):
-            texts = await self._compute.run(mind.all_texts)
+            texts = await self._compute.run(mind.embedded.all_texts)
             await self._embed_missing(better, texts)
         self._embedder, self._better, self._is_fallback = better, None, False
         self._notes.pop("fallback", None)
@@ -158,7 +159,9 @@ class Embedding:
         Only when every soul is open.
         """
         model = self._embedder.model if self._embedder else None
-        needed = {_key(w.text) for mind in self._minds for w in await self._compute.run(mind.all_texts)}
+        needed = {
+            _key(w.text) for mind in self._minds for w in await self._compute.run(mind.embedded.all_texts)
+        }
         stored = await self._store.vector_keys()
         stale = [(m, key) for m, key in stored if key not in needed or (model is not None and m != model)]
         if stale and self._better is None and model is not None:
@@ -230,8 +233,8 @@ class Embedding:
         """Empty tables of the model's size, then what is stored."""
         if embedder is None:
             return
-        await self._compute.run(mind.use_model, embedder.dim)
-        texts = await self._compute.run(mind.all_texts)
+        await self._compute.run(mind.embedded.use_model, embedder.dim)
+        texts = await self._compute.run(mind.embedded.all_texts)
         for start in range(0, len(texts), _READ):
             piece = texts[start : start + _READ]
             keys = {_key(w.text) for w in piece}
@@ -260,10 +263,10 @@ class Embedding:
         if embedder is None:
             return False
         for mind in list(self._minds):
-            wanted = await self._compute.run(mind.wanted, _BATCH)
-            if wanted and mind.vectors is not None and mind.vectors.dim == embedder.dim:
+            wanted = await self._compute.run(mind.embedded.wanted, _BATCH)
+            if wanted and (table := mind.embedded.turns) is not None and table.dim == embedder.dim:
                 vectors = await self._vectors(embedder, [w.text for w in wanted])
-                await self._compute.run(mind.take_vectors, list(zip(wanted, vectors, strict=True)))
+                await self._compute.run(mind.embedded.take, list(zip(wanted, vectors, strict=True)))
                 await self._store.put_vectors(
                     embedder.model, {_key(w.text): v.tobytes() for w, v in zip(wanted, vectors, strict=True)}
                 )
@@ -304,4 +307,6 @@ def _key(text: str) -> str:
 
 
 def _take(mind: Mind, wanted: Sequence[Wanted], stored: Mapping[str, bytes]) -> None:
-    mind.take_vectors([(w, np.frombuffer(stored[k], "<f4")) for w in wanted if (k := _key(w.text)) in stored])
+    mind.embedded.take(
+        [(w, np.frombuffer(stored[k], "<f4")) for w in wanted if (k := _key(w.text)) in stored]
+    )

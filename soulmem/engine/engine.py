@@ -19,7 +19,7 @@ from soulmem.engine.lifecycle import Lifecycle
 from soulmem.engine.memories import Keeper
 from soulmem.engine.mind import Mind
 from soulmem.engine.observe import Observer
-from soulmem.engine.recall import Recaller, RecallParams
+from soulmem.engine.recall import Recaller
 from soulmem.engine.requests import (
     Activity,
     MemoryFilter,
@@ -29,6 +29,7 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
+from soulmem.engine.search import RecallParams
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -122,7 +123,9 @@ class Engine:
             embedder=embedder,
             kernels="ok",
             pending=sum(
-                mind.pending() for world in self._worlds.values() for mind in list(world.minds.values())
+                mind.embedded.pending()
+                for world in self._worlds.values()
+                for mind in list(world.minds.values())
             ),
             notes=tuple(notes),
         )

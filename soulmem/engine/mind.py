@@ -21,9 +21,10 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Pla
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope, Soul
+from soulmem.engine.embedded import Embedded, TextKey
+from soulmem.graph.columns import Columns
 from soulmem.graph.lineage import Lineages, Pair, Strand, StrandChange
 from soulmem.graph.rows import Rows
-from soulmem.graph.vectors import VectorTable
 from soulmem.retrieval.lexical import LexicalIndex
 from soulmem.retrieval.words import Tokeniser
 
@@ -59,14 +60,6 @@ class Neighbours:
     position: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A text whose vector is missing, for a memory or for a pair of them."""
-
-    key: MemoryId | Pair
-    text: str
-
-
 class Mind:
     """The loaded memory of one soul."""
 
@@ -77,22 +70,14 @@ class Mind:
         self.lineages = Lineages()
         self.tokeniser = Tokeniser(soul.known_names())
         self.words = LexicalIndex()
-        self.vectors: VectorTable | None = None
-        self.pair_vectors: VectorTable | None = None
         self._touching: defaultdict[MemoryId, set[str]] = defaultdict(set)
         self._rows: Rows[MemoryId] = Rows()
         self._pairs: Rows[Pair] = Rows()
         self._families: Rows[ChatId] = Rows()
         self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         self._bound: dict[MemoryId, Place] = {}
-        self._wanted: dict[MemoryId | Pair, None] = {}
-        self._active = np.zeros(64, np.bool_)  # in use and of a kind that may be shown
-        self._live = np.zeros(64, np.bool_)  # told by a chat that still shows it, or made by hand
-        self._everywhere = np.zeros(64, np.bool_)
-        self._family = np.full(64, -1, np.int64)
-        self.tokens = np.zeros(64, np.int64)  # cost of each row's text
-        self.happened = np.zeros(64, np.float64)  # POSIX seconds
-        self._opens_exchange = np.zeros(64, np.bool_)
+        self.columns = Columns()
+        self.embedded = Embedded(self._rows, self._pairs, self.text_of)
 
     @property
     def size(self) -> int:
@@ -132,10 +117,6 @@ class Mind:
         """Every edge that starts or ends at the memory."""
         return [self.edges[key] for key in sorted(self._touching.get(memory, ()))]
 
-    def pending(self) -> int:
-        """Memories in use that have no vector yet."""
-        return sum(1 for key in self._wanted if isinstance(key, str))
-
     def ages(self, chat: ChatId | None, extra: int) -> Ints:
         """For each row the exchanges the soul lived since: in `chat` those after it, elsewhere those told
         later.
@@ -143,9 +124,9 @@ class Mind:
         `extra` turns of a moved clock are added. Shape (size,).
         """
         n = self.size
-        opens = self._opens_exchange[:n]
-        told = np.sort(self.happened[:n][opens & self._live[:n]])
-        ages = told.size - np.searchsorted(told, self.happened[:n], "right")
+        opens = self.columns.opens_exchange[:n]
+        told = np.sort(self.columns.happened[:n][opens & self.columns.live[:n]])
+        ages = told.size - np.searchsorted(told, self.columns.happened[:n], "right")
         if chat is not None and self.lineages.strand(chat) is not None:
             rows = self._strand_rows[chat][0]
             since = np.cumsum(opens[rows][::-1])[::-1]
@@ -163,13 +144,13 @@ class Mind:
         place where a memory of one timeline was made by hand.
         """
         n = self.size
-        usable = self._active[:n] & self._live[:n]
+        usable = self.columns.active[:n] & self.columns.live[:n]
         if chat is None:
             return usable
-        reach = self._everywhere[:n].copy()
+        reach = self.columns.everywhere[:n].copy()
         code = self._families.row(family) if family is not None else None
         if self.soul.settings.scope is Scope.CHARACTER:
-            told = self._family[:n]
+            told = self.columns.family[:n]
             reach |= (told >= 0) & (told != (-2 if code is None else code))
         strand = self.lineages.strand(chat)
         if strand is not None:
@@ -178,7 +159,7 @@ class Mind:
                 [
                     row
                     for m in strand.held
-                    if (row := self._rows.row(m)) is not None and not self._everywhere[row]
+                    if (row := self._rows.row(m)) is not None and not self.columns.everywhere[row]
                 ]
             ] = False
         for memory, place in self._bound.items():
@@ -309,46 +290,11 @@ class Mind:
             if row is not None:
                 self.words.put(row, self.tokeniser.tokens(self.memories[key].text))
 
-    def use_model(self, dim: int) -> None:
-        """Start empty tables for a model; every text is wanted anew."""
-        self.vectors, self.pair_vectors = VectorTable(dim), VectorTable(dim)
-        self._wanted = dict.fromkeys(key for key, _ in self._rows)
-        self._wanted.update(dict.fromkeys(key for key, _ in self._pairs))
-
-    def wanted(self, limit: int) -> list[Wanted]:
-        """Texts that have no vector yet, at most `limit`, the newest first: they are asked for soonest."""
-        out: list[Wanted] = []
-        for key in reversed(self._wanted):
-            if len(out) == limit:
-                break
-            out.append(Wanted(key, self.text_of(key)))
-        return out
-
-    def all_texts(self) -> list[Wanted]:
-        """Every text a model must embed for this soul."""
-        return [Wanted(key, self.text_of(key)) for key, _ in self._rows] + [
-            Wanted(pair, self.text_of(pair)) for pair, _ in self._pairs
-        ]
-
-    def text_of(self, key: MemoryId | Pair) -> str:
+    def text_of(self, key: TextKey) -> str:
         """What stands for a memory, or for two in a row, before an embedding model."""
         if isinstance(key, tuple):
             return f"{self.memories[key[0]].text}\n{self.memories[key[1]].text}"
         return self.memories[key].text
-
-    def take_vectors(self, vectors: Iterable[tuple[Wanted, NDArray[np.float32]]]) -> None:
-        """Keep these vectors; one whose text has changed or gone meanwhile is ignored."""
-        if self.vectors is None or self.pair_vectors is None:
-            return
-        for wanted, vector in vectors:
-            key = wanted.key
-            if isinstance(key, tuple):
-                row, table = self._pairs.row(key), self.pair_vectors
-            else:
-                row, table = self._rows.row(key), self.vectors
-            if row is not None and vector.shape == (table.dim,) and self.text_of(key) == wanted.text:
-                table.put(row, vector)
-                self._wanted.pop(key, None)
 
     def _next_edge(self, pair: Pair, now: datetime) -> Edge:
         return Edge(self.soul.id, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)
@@ -357,16 +303,16 @@ class Mind:
         old = self.memories.get(memory.id)
         self.memories[memory.id] = memory
         row = self._rows.add(memory.id)
-        self._grow(row + 1)
-        self.happened[row] = memory.happened.timestamp()
+        self.columns.grow(row + 1)
+        self.columns.happened[row] = memory.happened.timestamp()
         if old is None or old.text != memory.text:
-            self.tokens[row] = estimate_tokens(memory.text)
+            self.columns.tokens[row] = estimate_tokens(memory.text)
             self.words.put(row, self.tokeniser.tokens(memory.text))
-            self._want(memory.id)
+            self.embedded.want(memory.id)
             if old is not None:
                 for pair, _ in list(self._pairs):
                     if memory.id in pair:
-                        self._want(pair)
+                        self.embedded.want(pair)
 
     def _drop_memory(self, key: MemoryId) -> None:
         self.memories.pop(key, None)
@@ -374,21 +320,14 @@ class Mind:
             self._drop_edge(edge)
         self._touching.pop(key, None)
         self._bound.pop(key, None)
-        self._wanted.pop(key, None)
         row = self._rows.drop(key)
+        self.embedded.forget(key, row)
         if row is not None:
             self.words.drop(row)
-            self._active[row] = False
-            self._opens_exchange[row] = False
-            self._family[row] = -1
-            if self.vectors is not None:
-                self.vectors.drop(row)
+            self.columns.clear(row)
 
     def _drop_pair(self, pair: Pair) -> None:
-        row = self._pairs.drop(pair)
-        self._wanted.pop(pair, None)
-        if row is not None and self.pair_vectors is not None:
-            self.pair_vectors.drop(row)
+        self.embedded.forget(pair, self._pairs.drop(pair))
 
     def _put_edge(self, edge: Edge) -> None:
         self.edges[edge.id] = edge
@@ -415,14 +354,14 @@ class Mind:
         rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
         between = np.asarray([self._pair_row(pair) for pair in pairwise(fresh)], np.int64)
         pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
-        self._family[rows] = self._families.add(strand.family)
+        self.columns.family[rows] = self._families.add(strand.family)
         self._strand_rows[strand.chat] = rows, pairs
 
     def _pair_row(self, pair: Pair) -> int:
         row = self._pairs.row(pair)
         if row is None:
             row = self._pairs.add(pair)
-            self._want(pair)
+            self.embedded.want(pair)
         return row
 
     def _refresh(self, key: MemoryId) -> None:
@@ -432,31 +371,17 @@ class Mind:
             return
         told = bool(self.lineages.holders(key))
         by_hand = memory.origin is Origin.USER
-        self._active[row] = memory.state is MemoryState.ACTIVE and memory.kind is not MemoryKind.TRIGGER
-        self._live[row] = self.lineages.is_live(key) if told else by_hand
-        self._everywhere[row] = memory.timelines is Timelines.ALL
-        self._opens_exchange[row] = _opens_exchange(memory)
+        self.columns.active[row] = (
+            memory.state is MemoryState.ACTIVE and memory.kind is not MemoryKind.TRIGGER
+        )
+        self.columns.live[row] = self.lineages.is_live(key) if told else by_hand
+        self.columns.everywhere[row] = memory.timelines is Timelines.ALL
+        self.columns.opens_exchange[row] = _opens_exchange(memory)
         if not told:
-            self._family[row] = -1
+            self.columns.family[row] = -1
         self._bound.pop(key, None)
         if by_hand and not told and memory.timelines is Timelines.THIS and memory.place is not None:
             self._bound[key] = memory.place
-
-    def _want(self, key: MemoryId | Pair) -> None:
-        self._wanted.pop(key, None)
-        self._wanted[key] = None
-
-    def _grow(self, n: int) -> None:
-        size = self._active.size
-        if n > size:
-            more = max(n, size + size // 2) - size
-            self._active = np.concatenate([self._active, np.zeros(more, np.bool_)])
-            self._opens_exchange = np.concatenate([self._opens_exchange, np.zeros(more, np.bool_)])
-            self._live = np.concatenate([self._live, np.zeros(more, np.bool_)])
-            self._everywhere = np.concatenate([self._everywhere, np.zeros(more, np.bool_)])
-            self._family = np.concatenate([self._family, np.full(more, -1, np.int64)])
-            self.tokens = np.concatenate([self.tokens, np.zeros(more, np.int64)])
-            self.happened = np.concatenate([self.happened, np.zeros(more, np.float64)])
 
 
 def _opens_exchange(memory: Memory) -> bool:

@@ -1,0 +1,178 @@
+"""How the best memories become an answer: choice, blocks, and the reason for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from soulmem.assembly.compose import Budget, Line, Text, language_of, line_of
+from soulmem.assembly.why import Cause, Reason, sentence
+from soulmem.domain.ids import MemoryId, new_id
+from soulmem.domain.memories import Memory
+from soulmem.engine.answers import Block, BlockItem, Considered, PathStep, Recalled, RecalledMemory, Timings
+from soulmem.engine.mind import Mind
+from soulmem.engine.search import Ranked, Scene
+from soulmem.retrieval.diversity import choose
+
+_LABEL = 40  # characters of a memory that name it in a path
+
+
+def assemble(
+    mind: Mind, scene: Scene, ranked: Ranked, novelty: float
+) -> tuple[Recalled, tuple[Considered, ...]]:
+    """The answer within budget, and every memory that was considered. Computes.
+
+    `novelty` 0..1 weighs against repeating oneself.
+    """
+    permanent = sorted(
+        (
+            m
+            for m in mind.memories.values()
+            if m.permanent and (r := mind.row(m.id)) is not None and scene.visible[r]
+        ),
+        key=lambda m: (-m.importance, m.id),
+    )
+    candidates = [(int(r), mind.at(int(r))) for r in ranked.rows]
+    language = language_of([text for text, _ in scene.parts] + [m.text for _, m in candidates[:5]])
+    budget = Budget(scene.budget, mind.soul.name, language)
+    core = [(m, line) for m in permanent if budget.take(m, line := line_of(m))]
+    free = [i for i, (_, m) in enumerate(candidates) if not m.permanent]
+    picked = _pick(mind, scene, ranked, candidates, free, budget, novelty)
+    taken: list[tuple[int, Line]] = []
+    for i in picked:
+        line = line_of(candidates[i][1])
+        if budget.take(candidates[i][1], line):
+            taken.append((i, line))
+    taken.sort(key=lambda pair: pair[0])  # candidates stand by score
+    chosen = core + [(candidates[i][1], line) for i, line in taken]
+    ages = mind.ages(scene.request.chat, scene.extra_turns)
+
+    def when(memory: Memory) -> tuple[float, int]:
+        row = mind.row_of(memory)
+        return float(mind.columns.happened[row]), int(ranked.position[row])
+
+    texts = budget.blocks(chosen, when)
+    shared = _shared_words(mind, scene, [candidates[i][1] for i, _ in taken])
+    memories = [
+        _recalled(mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), int(ages[mind.row_of(m)])), language)
+        for m, line in core
+    ]
+    for i, line in taken:
+        row, memory = candidates[i]
+        reason = _reason(ranked, i, shared.get(memory.id, ()), int(ages[row]))
+        memories.append(
+            _recalled(mind, scene, memory, line, _squash(float(ranked.score[i])), reason, language)
+        )
+    kept = {m.id for m in memories}
+    considered = tuple(
+        Considered(
+            id=m.id,
+            text=m.text,
+            score=float(ranked.score[i]),
+            dense=None if np.isnan(ranked.dense[i]) else float(ranked.dense[i]),
+            lexical=float(ranked.lexical[i]),
+            kept=m.id in kept,
+            cut=None if m.id in kept else "others were better, more varied, or the budget was spent",
+        )
+        for i, (_, m) in enumerate(candidates)
+    )
+    answer = Recalled(
+        trace=new_id("t"),
+        memories=tuple(memories),
+        blocks=tuple(_block(text) for text in texts),
+        tokens=sum(text.tokens for text in texts),
+        timed_out=False,
+        took_ms=Timings(),
+    )
+    return answer, considered
+
+
+def _pick(
+    mind: Mind,
+    scene: Scene,
+    ranked: Ranked,
+    candidates: Sequence[tuple[int, Memory]],
+    free: Sequence[int],
+    budget: Budget,
+    novelty: float,
+) -> list[int]:
+    if not free:
+        return []
+    table = mind.embedded.turns
+    rows = np.asarray([candidates[i][0] for i in free], np.int64)
+    vectors = table.rows(rows) if table is not None else np.full((rows.size, 1), np.nan, np.float32)
+    chosen = choose(
+        ranked.score[np.asarray(free)],
+        vectors,
+        mind.columns.tokens[rows] + 1,
+        budget=budget.left,
+        max_items=scene.max_items,
+        novelty=novelty,
+    )
+    return [free[i] for i in chosen]
+
+
+def _recalled(
+    mind: Mind,
+    scene: Scene,
+    memory: Memory,
+    line: Line,
+    score: float,
+    reason: Reason,
+    language: str,
+) -> RecalledMemory:
+    return RecalledMemory(
+        id=memory.id,
+        kind=memory.kind.value,
+        text=line.text,
+        score=score,
+        hops=0,
+        permanent=memory.permanent,
+        fired=False if memory.kind.value == "action" else None,
+        why=sentence(reason, mind.soul.name, language),
+        path=(PathStep(memory.id, _label(memory.text), None),),
+        sources=mind.sources(memory, scene.request.chat),
+        age_turns=reason.age_turns,
+        visibility=1.0,
+    )
+
+
+def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[MemoryId, tuple[str, ...]]:
+    """For each memory the rarest words it shares with the cue, at most two, as the cue writes them."""
+    cue = {t for text, _ in scene.parts for t in mind.tokeniser.tokens(text) if len(t) > 1}
+    out = {}
+    for memory in memories:
+        common = cue & set(mind.tokeniser.tokens(memory.text))
+        rare = sorted(common, key=lambda t: (mind.words.frequency(t), -len(t), t))
+        out[memory.id] = tuple(rare[:2])
+    return out
+
+
+def _reason(ranked: Ranked, at: int, shared: tuple[str, ...], age: int) -> Reason:
+    if ranked.score[at] - ranked.own[at] > max(0.5, float(ranked.own[at])):
+        return Reason(Cause.NEIGHBOUR, shared, age)
+    if ranked.lexical[at] > 0 and shared:
+        return Reason(Cause.WORDS, shared, age)
+    return Reason(Cause.MEANING, (), age)
+
+
+def _squash(score: float) -> float:
+    """A standardised score as 0..1, order kept."""
+    return round(1.0 / (1.0 + float(np.exp(-score / 2))), 9)
+
+
+def _label(text: str) -> str:
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+
+
+def _block(text: Text) -> Block:
+    return Block(
+        section=text.section.value,
+        position=text.position,
+        depth=text.depth,
+        role="system",
+        text=text.text,
+        tokens=text.tokens,
+        items=tuple(BlockItem(line.memory, line.text, line.tokens) for line in text.lines),
+    )

@@ -1,0 +1,87 @@
+"""Which of a soul's texts have a vector, and which still want one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import MemoryId
+from soulmem.graph.lineage import Pair
+from soulmem.graph.rows import Rows
+from soulmem.graph.vectors import VectorTable
+
+TextKey = MemoryId | Pair  # a memory, or two that follow each other
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A text whose vector is missing."""
+
+    key: TextKey
+    text: str
+
+
+class Embedded:
+    """Vectors of memories and of pairs, for one model at a time."""
+
+    def __init__(self, rows: Rows[MemoryId], pairs: Rows[Pair], text_of: Callable[[TextKey], str]) -> None:
+        self.turns: VectorTable | None = None
+        self.pairs: VectorTable | None = None
+        self._rows = rows
+        self._pair_rows = pairs
+        self._text_of = text_of
+        self._wanted: dict[TextKey, None] = {}
+
+    def use_model(self, dim: int) -> None:
+        """Start empty tables for a model of `dim` dimensions; every text is wanted anew."""
+        self.turns, self.pairs = VectorTable(dim), VectorTable(dim)
+        self._wanted = dict.fromkeys(self._keys())
+
+    def want(self, key: TextKey) -> None:
+        """The text is new or has changed."""
+        self._wanted.pop(key, None)
+        self._wanted[key] = None
+
+    def forget(self, key: TextKey, row: int | None) -> None:
+        """The text is gone, and with it the vector at `row`."""
+        self._wanted.pop(key, None)
+        table = self.pairs if isinstance(key, tuple) else self.turns
+        if row is not None and table is not None:
+            table.drop(row)
+
+    def wanted(self, limit: int) -> list[Wanted]:
+        """At most `limit` texts without a vector, the newest first: they are asked for soonest."""
+        out: list[Wanted] = []
+        for key in reversed(self._wanted):
+            if len(out) == limit:
+                break
+            out.append(Wanted(key, self._text_of(key)))
+        return out
+
+    def all_texts(self) -> list[Wanted]:
+        """Every text a model must embed."""
+        return [Wanted(key, self._text_of(key)) for key in self._keys()]
+
+    def pending(self) -> int:
+        """Memories that have no vector yet."""
+        return sum(1 for key in list(self._wanted) if isinstance(key, str))
+
+    def take(self, vectors: Iterable[tuple[Wanted, NDArray[np.float32]]]) -> None:
+        """Keep these vectors; one whose text has changed or gone meanwhile is ignored."""
+        if self.turns is None or self.pairs is None:
+            return
+        for wanted, vector in vectors:
+            key = wanted.key
+            if isinstance(key, tuple):
+                row, table = self._pair_rows.row(key), self.pairs
+            else:
+                row, table = self._rows.row(key), self.turns
+            if row is not None and vector.shape == (table.dim,) and self._text_of(key) == wanted.text:
+                table.put(row, vector)
+                self._wanted.pop(key, None)
+
+    def _keys(self) -> list[TextKey]:
+        return [*(key for key, _ in self._rows), *(pair for pair, _ in self._pair_rows)]

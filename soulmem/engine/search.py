@@ -1,0 +1,177 @@
+"""Which memories a recall may see, and how well each answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.conversation.episodes import memorable
+from soulmem.conversation.sync import without_held
+from soulmem.domain.dialogue import Message, Role
+from soulmem.domain.ids import ChatId, SlotId
+from soulmem.engine.mind import Mind
+from soulmem.engine.requests import RecallRequest, RecallType
+from soulmem.engine.world import World
+from soulmem.retrieval import query as queries
+from soulmem.retrieval.fusion import Evidence, FusionParams, fuse
+
+Floats = NDArray[np.float32]
+
+_CONSIDERED = 60  # best rows looked at more closely
+_TAG_BOOST = 0.5  # standard deviations per tag asked for; boosts, never filters
+
+
+@dataclass(frozen=True, slots=True)
+class RecallParams:
+    """What a request leaves open."""
+
+    budget_tokens: int = 1200  # design 4.6
+    max_items: int = 8  # api: 1..50
+    time_budget_ms: int = 1500  # design promise 5
+    novelty: float = 0.15  # 0..1, against repeating oneself
+    fusion: FusionParams = field(default_factory=FusionParams)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a recall may see and asks for; everything the compute thread needs."""
+
+    request: RecallRequest
+    parts: tuple[queries.Part, ...]
+    visible: NDArray[np.bool_]
+    budget: int
+    max_items: int
+    extra_turns: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Best rows first, with what made their score."""
+
+    rows: NDArray[np.int64]
+    score: Floats
+    dense: Floats
+    lexical: Floats
+    own: Floats  # score without the neighbours' share
+    position: NDArray[np.int64]  # of every row in its chat
+
+
+def parts_of(world: World, request: RecallRequest) -> tuple[queries.Part, ...]:
+    """The texts that stand for what is going on, with their shares."""
+    if request.query is not None:
+        parts = queries.from_text(request.query)
+    else:
+        parts = queries.from_messages([m.text for m in _last_messages(world, request)])
+    if request.intent:
+        parts = [(text, 0.8 * weight) for text, weight in parts] + [(request.intent, 0.2 if parts else 1.0)]
+    return tuple(parts)
+
+
+def scene_of(
+    world: World,
+    mind: Mind,
+    request: RecallRequest,
+    parts: tuple[queries.Part, ...],
+    params: RecallParams,
+    extra_turns: int,
+) -> Scene:
+    """What this recall may see: lineage, presence, the context window and the time asked for. Computes."""
+    chat = request.chat
+    family = world.family(chat) if chat is not None else None
+    visible = mind.visible(chat, family, world.holds)
+    notes: list[str] = []
+    if chat is not None and request.context_from is not None:
+        inside = _inside(world, chat, request.context_from)
+        if inside is None:
+            notes.append(f"context_from {request.context_from!r} is no message of this chat and was ignored")
+        else:
+            visible[mind.rows_from(chat, inside)] = False
+    if request.time_range is not None:
+        start, end = request.time_range.start, request.time_range.end
+        when = mind.columns.happened[: mind.size]
+        if start is not None:
+            visible &= when >= start.timestamp()
+        if end is not None:
+            visible &= when < end.timestamp()
+    settings = mind.soul.settings
+    return Scene(
+        request=request,
+        parts=parts,
+        visible=visible,
+        budget=request.budget_tokens or settings.budget_tokens or params.budget_tokens,
+        max_items=request.max_items or settings.max_items or params.max_items,
+        extra_turns=extra_turns,
+        notes=tuple(notes),
+    )
+
+
+def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams) -> Ranked:
+    """The rows that answer best. Computes; `vectors` holds one unit row per part of the query, or is None."""
+    n = mind.size
+    nothing = np.full(n, np.nan, np.float32)
+    turn = pair_in = pair_out = nothing
+    beside = mind.neighbours(scene.request.chat)
+    own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
+    if vectors is not None and own_table and pair_table and vectors.shape[1] == own_table.dim:
+        cue = np.asarray([w for _, w in scene.parts], np.float32) @ vectors
+        cue /= max(float(np.linalg.norm(cue)), 1e-9)
+        turn = own_table.cosines(cue, n)
+        pairs = np.append(pair_table.cosines(cue, mind.pair_count), np.float32(np.nan))
+        pair_in, pair_out = pairs[beside.pair_in], pairs[beside.pair_out]
+    words: dict[str, float] = {}
+    for text, weight in scene.parts:
+        for token in mind.tokeniser.tokens(text):
+            words[token] = words.get(token, 0.0) + weight
+    lexical = mind.words.scores(words, n)
+    evidence = Evidence(turn, pair_in, pair_out, lexical, beside.before, beside.after, scene.visible)
+    score = fuse(evidence, params.fusion)
+    own = fuse(evidence, replace(params.fusion, neighbour=0.0))
+    wanted = {t.casefold() for t in scene.request.tags}
+    if wanted:
+        for memory in mind.memories.values():
+            row = mind.row(memory.id)
+            if row is not None and scene.visible[row]:
+                score[row] += _TAG_BOOST * len(wanted & {t.casefold() for t in memory.tags})
+    count = min(_CONSIDERED + scene.max_items, int(np.count_nonzero(scene.visible)))
+    if not scene.parts:
+        count = 0
+    best = np.argpartition(-score, count - 1)[:count] if 0 < count < n else np.arange(n)[:count]
+    best = best[np.lexsort((best, -score[best]))]
+    if count == n:
+        best = best[np.isfinite(score[best])]
+    return Ranked(best, score[best], turn[best], lexical[best], own[best], beside.position)
+
+
+def _last_messages(world: World, request: RecallRequest) -> list[Message]:
+    """What the chat is about now: not the reply that is being replaced, nothing out of character, nothing
+    held.
+    """
+    log = world.loaded_log(request.chat) if request.chat is not None else None
+    if log is None:
+        return []
+    messages = without_held(log.messages[-20:], log.head.hold)
+    replaces = request.type in (RecallType.SWIPE, RecallType.REGENERATE)
+    if (
+        messages
+        and replaces
+        and messages[-1].role is not Role.USER
+        and request.slot in (None, messages[-1].slot)
+    ):
+        messages.pop()
+    soul = request.soul
+    heard = [m for m in messages if soul in (log.head.souls if m.present is None else m.present)]
+    return [m for m in heard if memorable(m)]
+
+
+def _inside(world: World, chat: ChatId, first: SlotId) -> Callable[[SlotId], bool] | None:
+    """Whether a slot stands at or after `first` in the chat; None when `first` is not in it."""
+    log = world.loaded_log(chat)
+    at = log.index.get(first) if log is not None else None
+    if log is None or at is None:
+        return None
+    index = log.index
+    return lambda slot: index.get(slot, -1) >= at

@@ -1,0 +1,37 @@
+"""What is known of each row in one number: flags, family, cost and time, as arrays a search can mask with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Columns:
+    """Arrays of one length, at least as long as the rows in use; ask `grow` before writing a new row."""
+
+    def __init__(self) -> None:
+        self.active: NDArray[np.bool_] = np.zeros(64, np.bool_)  # in use, and of a kind that may be shown
+        self.live: NDArray[np.bool_] = np.zeros(
+            64, np.bool_
+        )  # told by a chat that still shows it, or by hand
+        self.everywhere: NDArray[np.bool_] = np.zeros(64, np.bool_)  # known on all timelines
+        self.opens_exchange: NDArray[np.bool_] = np.zeros(64, np.bool_)  # a line somebody else said
+        self.family: NDArray[np.int64] = np.full(64, -1, np.int64)  # code of the tree of chats, -1 for none
+        self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt
+        self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
+
+    def grow(self, n: int) -> None:
+        """Make room for `n` rows; new ones are empty."""
+        size = self.active.size
+        if n <= size:
+            return
+        more = max(n, size + size // 2) - size
+        for name in ("active", "live", "everywhere", "opens_exchange", "tokens", "happened"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
+        self.family = np.concatenate([self.family, np.full(more, -1, np.int64)])
+
+    def clear(self, row: int) -> None:
+        """A row that is free shows nothing."""
+        self.active[row] = self.live[row] = self.everywhere[row] = self.opens_exchange[row] = False
+        self.family[row] = -1
