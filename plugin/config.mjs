@@ -13,11 +13,12 @@ const FILE = path.join(path.dirname(fileURLToPath(import.meta.url)), 'config.jso
  * @param {Record<string, string | undefined>} env @param {string} platform @param {string} home @returns {string} */
 export function dataFolder(env, platform, home) {
     const join = platform === 'win32' ? path.win32.join : path.posix.join;
-    if (env.SOULMEM_DATA) return env.SOULMEM_DATA;
-    if (env.SOULMEM_STORE_DATA) return env.SOULMEM_STORE_DATA;
+    const given = env.SOULMEM_DATA || env.SOULMEM_STORE_DATA;
+    if (given) return given.replace(/^~(?=[\\/]|$)/, () => home);
     if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'soulmem');
     if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'soulmem');
-    return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'soulmem');
+    const share = env.XDG_DATA_HOME?.startsWith('/') ? env.XDG_DATA_HOME : join(home, '.local', 'share');
+    return join(share, 'soulmem');
 }
 
 /** @param {string} file @returns {Record<string, unknown>} empty when there is none; a broken one is said and ignored */

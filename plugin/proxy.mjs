@@ -13,6 +13,7 @@ import { readToken } from './config.mjs';
 const METHODS = new Set(['GET', 'PUT', 'POST', 'PATCH', 'DELETE']);
 const MIB = 1024 * 1024;
 const PATIENCE = 30_000; // ms until the sidecar begins to answer
+const SINGLE_USER = 'default-user'; // SillyTavern's handle when accounts are off, and the sidecar's when none is named
 const SEGMENT = /^[A-Za-z0-9._~-]+$/;
 
 /** @param {Response} response @param {number} status @param {string} error code of the contract's shape @param {string} message */
@@ -61,6 +62,9 @@ export function createProxy(config, { patience = PATIENCE } = {}) {
         if (body && body.length > cap(path)) return refuse(response, 413, 'too_large', `${body.length} bytes; ${cap(path)} at most`);
 
         const token = readToken(config);
+        if (!token && handle !== SINGLE_USER) { // without it all users would share one memory
+            return refuse(response, 401, 'unauthorized', `no token in ${config.data}: set SOULMEM_DATA to the sidecar's data folder, or SOULMEM_TOKEN`);
+        }
         const query = (request.url ?? '').split('?')[1];
         const upstream = send({
             hostname: target.hostname.replace(/^\[|\]$/g, ''),

@@ -62,7 +62,13 @@ export function createApp(host) {
         if (settings().enabled && link.state().via) keeper.enqueue();
     };
 
+    /** Words spoken now were heard by who is in the scene now: stamp them before somebody is muted or joins. */
+    const heard = () => {
+        if (settings().enabled && link.state().via) keeper.identify().catch(error => console.debug('[SoulMem] the chat has no identity:', error));
+    };
+
     function listen() {
+        host.on('MESSAGE_SENT', heard);
         for (const event of /** @type {EventName[]} */ (['MESSAGE_SENT', 'MESSAGE_EDITED', 'MESSAGE_UPDATED', 'MESSAGE_DELETED', 'MESSAGE_SWIPED', 'MESSAGE_SWIPE_DELETED', 'GROUP_UPDATED'])) host.on(event, sync);
         host.on('MESSAGE_RECEIVED', (index, type) => {
             recaller.promptMade();

@@ -43,6 +43,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
     const state = /** @type {KeeperState} */ ({ chat: null, held: null, syncing: false, reading: null, paused: false, error: null });
     let pending = /** @type {Pending | null} */ (null);
     let turn = Promise.resolve(); // one sync at a time
+    let naming = /** @type {Promise<unknown>} */ (Promise.resolve()); // one identification at a time, or two would mint two ids
     let urgent = 0; // replies that wait
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     let reading = new AbortController();
@@ -56,7 +57,14 @@ export function createKeeper(host, people, ask, chatNames, changed) {
 
     /** Who the open chat is; writes our record and the missing slots into it.
      * @returns {Promise<Open | null>} null when no chat with a character is open */
-    async function identify() {
+    function identify() {
+        const named = naming.then(nameOpen);
+        naming = named.catch(() => undefined);
+        return named;
+    }
+
+    /** @returns {Promise<Open | null>} */
+    async function nameOpen() {
         const name = host.chatName();
         if (!name) return null;
         const present = await people.present();

@@ -47,6 +47,7 @@ export function createLink(api, way, circumstances, changed) {
         })().finally(() => {
             looking = null;
             update();
+            if (!state.via) refusal = null; // whatever it refused, the missing step says more
             schedule();
         });
         return looking;

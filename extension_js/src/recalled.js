@@ -15,17 +15,18 @@ const FACES = {
     summary: 'fa-align-left', digest: 'fa-calendar-days', note: 'fa-note-sticky',
 };
 
-/** A record from what the sidecar kept of a trace; what the client trimmed then is not known any more.
- * @param {any} trace @returns {RecallRecord | null} */
-export function recordOfTrace(trace) {
-    if (!Array.isArray(trace?.memories)) return null;
-    const blocks = Array.isArray(trace.blocks) ? trace.blocks : [];
-    const items = blocks.flatMap((/** @type {any} */ block) => block.items ?? []);
+/** A record from what the sidecar kept of a trace. What the client trimmed then is not known any more, save how many went in.
+ * @param {any} trace @param {number | undefined} sent @returns {RecallRecord | null} */
+export function recordOfTrace(trace, sent) {
+    const answer = /** @type {import('./types.js').RecallAnswer | undefined} */ (trace?.answer);
+    if (!Array.isArray(answer?.memories)) return null;
+    const ids = answer.memories.map(memory => memory.id);
+    const items = answer.blocks.flatMap(block => block.items);
     return {
-        trace: trace.trace ?? '', type: trace.type ?? 'normal', slot: trace.slot ?? null, swipe: trace.swipe ?? null, soul: trace.soul ?? '', speaker: '', chat: trace.chat ?? '',
-        memories: trace.memories, blocks, sent: trace.memories.map((/** @type {Memory} */ memory) => memory.id), trimmed: [],
-        item_tokens: Object.fromEntries(items.map((/** @type {any} */ item) => [item.memory, item.tokens])),
-        tokens: trace.tokens ?? 0, budget: trace.budget_tokens ?? trace.tokens ?? 0, timed_out: false, took_ms: trace.took_ms ?? {}, error: null,
+        trace: answer.trace, type: trace.type ?? 'normal', slot: null, swipe: null, soul: trace.soul ?? '', speaker: '', chat: trace.chat ?? '',
+        memories: answer.memories, blocks: answer.blocks, sent: ids.slice(0, sent), trimmed: sent === undefined ? [] : ids.slice(sent),
+        item_tokens: Object.fromEntries(items.map(item => [item.memory, item.tokens])),
+        tokens: answer.tokens, budget: answer.tokens, timed_out: answer.timed_out, took_ms: answer.took_ms, error: null,
     };
 }
 
@@ -73,7 +74,7 @@ export function mountRecalled(app, say) {
         const trace = message && stampOf(message).trace;
         if (!message || !trace) return;
         const record = app.recaller.byTrace(trace)
-            ?? recordOfTrace(await app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 }).catch(() => null));
+            ?? recordOfTrace(await app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 }).catch(() => null), stampOf(message).n ?? 0);
         if (record) await app.host.popup(recalledView(record, message.name ?? '', say), say('recalled_close'));
         else app.host.toast('info', say('recalled_gone'));
     }

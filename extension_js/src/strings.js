@@ -17,7 +17,7 @@ export const EN = {
     step_sidecar_slow: 'SoulMem does not answer in time, so replies go out without memories. If this stays, close it and start it again (Start.bat or "python3 start.py"); on a slow machine raise "Longest wait" below.',
     step_sidecar_old: 'The running SoulMem ({version}) is older than this extension. Close it, update its folder ("git pull" there), and start it again.',
     step_sidecar_new: 'The running SoulMem ({version}) is newer than this extension. Update the extension: Extensions > Manage extensions > SoulMem > update, then reload this page.',
-    step_origin_refused: 'SoulMem runs, but does not let this page in. Add "{origin}" to allowed_origins under [server] in SoulMem\'s config.toml and restart it, or use the server plugin.',
+    step_origin_refused: 'SoulMem runs, but does not let this page in. Add "{origin}" to "origins" under [server] in SoulMem\'s config.toml and restart it, or use the server plugin.',
     step_token_wrong: 'SoulMem runs, but the token is wrong. Paste the text of the file "token" in SoulMem\'s data folder into "Token" below. (With the plugin: set SOULMEM_DATA or SOULMEM_TOKEN for SillyTavern.)',
     step_blocked_by_browser: 'The browser may not reach {url} from this page: that address is the device you are holding, or the page is not allowed to use the local network. Choose "Server plugin" below and install the plugin, or allow local network access for this site.',
     step_fallback_model: 'The language model is not on disk yet, so a smaller built-in one recalls. It is replaced by itself once the download is through.',
