@@ -1,0 +1,39 @@
+"""The command `soulmem`: which command is meant, in which language, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from soulmem.cli.arguments import COMMANDS, build_parser
+from soulmem.cli.language import choose_language
+from soulmem.cli.screen import Screen
+from soulmem.cli.words import Words
+from soulmem.domain.errors import SoulMemError
+
+STOPPED = 130  # what a shell expects after Ctrl-C
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code: 0 done, 1 not done and said why, 2 wrong usage, 130 stopped."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a console without Chinese shows ? instead of failing
+    words = Words(choose_language(given, os.environ))
+    args = build_parser(words).parse_args(given)
+    screen = Screen(sys.stdout, sys.stderr, as_json=args.json)
+    command = import_module(COMMANDS[args.command])  # each command pays only for its own imports
+    try:
+        return int(command.run(args, words, screen))
+    except SoulMemError as error:
+        screen.failure(words("failed", message=error.message), error)
+        return 1
+    except KeyboardInterrupt:
+        screen.note(words("stopped"))
+        return STOPPED
+    except BrokenPipeError:  # the reader of a pipe had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,56 @@
+"""Which commands and options there are."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from soulmem import __version__
+from soulmem.cli.language import LANGUAGES
+from soulmem.cli.words import Words
+
+COMMANDS = {
+    "serve": "soulmem.cli.serve",
+    "demo": "soulmem.cli.demo",
+    "import": "soulmem.cli.import_chats",
+    "recall": "soulmem.cli.recall",
+    "doctor": "soulmem.cli.doctor",
+}
+
+
+def build_parser(words: Words) -> argparse.ArgumentParser:
+    """The parser of the whole command line, with its help in the user's language."""
+    parser = argparse.ArgumentParser(prog="soulmem", description=words("help"), epilog=words("help_more"))
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    made = {name: commands.add_parser(name, help=words(f"help_{name}"), description=words(f"about_{name}"))
+            for name in COMMANDS}  # fmt: skip
+
+    _add_place(made["serve"], words)
+    made["serve"].add_argument("--host", metavar="H", help=words("help_host"))
+    made["serve"].add_argument("--test-mode", action="store_true", help=words("help_test_mode"))
+
+    _add_place(made["import"], words)
+    made["import"].add_argument("files", nargs="+", type=Path, metavar="FILE", help=words("help_files"))
+    made["import"].add_argument(
+        "--soul", action="append", required=True, metavar="NAME", help=words("help_souls")
+    )
+    made["import"].add_argument("--confirm-removal", action="store_true", help=words("help_confirm_removal"))
+
+    _add_place(made["recall"], words)
+    made["recall"].add_argument("text", help=words("help_text"))
+    made["recall"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    made["recall"].add_argument("--chat", metavar="ID", help=words("help_chat"))
+
+    _add_place(made["doctor"], words)
+    for command in made.values():
+        command.add_argument("--json", action="store_true", help=words("help_json"))
+        command.add_argument("--lang", choices=LANGUAGES, help=words("help_lang"))
+    return parser
+
+
+def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:
+    """The options that say which sidecar or data folder is meant."""
+    parser.add_argument("--data", metavar="DIR", help=words("help_data"))
+    parser.add_argument("--port", type=int, metavar="N", help=words("help_port"))
+    parser.add_argument("--config", type=Path, metavar="FILE", help=words("help_config"))

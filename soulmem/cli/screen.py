@@ -1,0 +1,101 @@
+"""How is something shown: colours on a terminal, plain text in a pipe, one object with --json?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import unicodedata
+from typing import Any, TextIO
+
+from soulmem.domain.errors import SoulMemError
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_PIECE = re.compile(r"\s+|[^\s\u1100-\uffff\U00020000-\U0003ffff]+|.")
+_NOT_FIRST = frozenset("，。、；：？！…—”’）》」』】,.;:?!)")  # a line never begins with one of these
+
+
+class Screen:
+    """Where a command writes: words to `out`, remarks to `err`; with `as_json` only the object."""
+
+    def __init__(self, out: TextIO, err: TextIO, *, as_json: bool = False) -> None:
+        self._out, self._err, self._as_json = out, err, as_json
+        self._colour = out.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        self._live = err.isatty() and not as_json
+        self.width = min(shutil.get_terminal_size((88, 24)).columns, 100)
+        if self._colour and os.name == "nt":
+            os.system("")  # makes the Windows console understand colours
+
+    def style(self, text: str, *names: str) -> str:
+        """`text` in colours, unless it goes into a pipe."""
+        if not self._colour or not names:
+            return text
+        return f"\x1b[{';'.join(_STYLES[name] for name in names)}m{text}\x1b[0m"
+
+    def line(self, text: str = "", *styles: str, indent: str = "", first: str | None = None) -> None:
+        """Text, wrapped, each line after `indent` (the first one after `first`)."""
+        if self._as_json:
+            return
+        head = indent if first is None else first
+        for row in wrap(text, max(20, self.width - max(cells(indent), cells(head)))):
+            print(head + self.style(row, *styles), file=self._out)
+            head = indent
+        self._out.flush()
+
+    def rule(self, text: str) -> None:
+        """A heading across the screen."""
+        left = f"── {text} "
+        self.line(left + "─" * max(0, self.width - cells(left)), "bold")
+
+    def note(self, text: str) -> None:
+        """A remark beside the result."""
+        self.progress("")
+        if not self._as_json:
+            print(self.style(text, "dim") if self._live else text, file=self._err, flush=True)
+
+    def progress(self, text: str) -> None:
+        """A line that the next one overwrites; only where somebody watches."""
+        if self._live:
+            print("\r\x1b[2K" + text, end="", file=self._err, flush=True)
+
+    def result(self, value: Any) -> None:
+        """The object that `--json` asks for; otherwise nothing."""
+        if self._as_json:
+            print(
+                json.dumps(value, ensure_ascii=not _is_utf8(self._out), indent=2), file=self._out, flush=True
+            )
+
+    def failure(self, text: str, error: SoulMemError) -> None:
+        """What went wrong."""
+        if self._as_json:
+            self.result({"error": error.code, "message": error.message})
+        else:
+            self.progress("")
+            print(self.style(text, "red") if self._live else text, file=self._err, flush=True)
+
+
+def cells(text: str) -> int:
+    """How many columns `text` takes on a terminal."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """`text` in lines of at most `width` columns; Chinese breaks anywhere but before closing punctuation."""
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for piece in _PIECE.findall(paragraph):
+            if line and cells(line) + cells(piece.rstrip()) > width and piece not in _NOT_FIRST:
+                lines.append(line.rstrip())
+                line = "" if piece.isspace() else piece
+            else:
+                line += piece
+        lines.append(line.rstrip())
+    return lines
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8"

@@ -1,0 +1,151 @@
+"""Which sidecar does a command talk to: the one that runs, or one made for the moment over the same data?"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from soulmem.cli.client import Client, Unreachable
+from soulmem.config import Settings, load
+from soulmem.config.token import FILE_NAME as TOKEN_FILE
+from soulmem.domain.errors import SoulMemError
+
+_POLL = 0.05  # seconds between two looks
+_STARTING = 30.0  # seconds until the port of our own sidecar must answer
+
+
+class StoreUnusable(SoulMemError):
+    """The sidecar answers, its store does not."""
+
+    code = "busy"
+
+
+def load_settings(args: argparse.Namespace) -> Settings:
+    """The settings with what the command line says on top. Raises ConfigError."""
+    told = {"store.data": args.data, "server.port": args.port, "server.host": getattr(args, "host", None)}
+    return load(args.config, overrides={key: value for key, value in told.items() if value is not None})
+
+
+def client_for(settings: Settings) -> Client:
+    """A client for the sidecar that these settings would start."""
+    token = settings.server.token
+    try:
+        token = token or (settings.data / TOKEN_FILE).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        token = ""  # on loopback none is needed
+    return Client(settings.server.host, settings.server.port, token)
+
+
+@contextmanager
+def sidecar(args: argparse.Namespace, settings: Settings) -> Iterator[Client]:
+    """A sidecar that answers.
+
+    It is the one at the settings' port, if one runs there. A folder named without a port is opened here instead:
+    what runs may hold another one. Raises StoreUnusable when the store cannot be opened.
+    """
+    running = client_for(settings)
+    if args.data is None or args.port is not None:
+        try:
+            running.health()
+        except Unreachable:
+            pass
+        else:
+            yield running
+            return
+    with Momentary(settings) as client:
+        await_store(client)
+        yield client
+
+
+def await_store(client: Client) -> dict[str, Any]:
+    """Health once the sidecar has started. Raises StoreUnusable."""
+    health = wait_until(client, lambda now: now["status"] != "starting" or now["store"]["state"] == "error")
+    if health["store"]["state"] == "error":
+        raise StoreUnusable(str(health["store"]["detail"]))
+    return health
+
+
+def wait_until(
+    client: Client,
+    good: Callable[[dict[str, Any]], bool],
+    seconds: float = 60.0,
+    seen: Callable[[dict[str, Any]], None] = lambda health: None,
+) -> dict[str, Any]:
+    """The first health that is `good`, or the last one after `seconds`; `seen` is shown each."""
+    deadline = time.monotonic() + seconds
+    while True:
+        health, _ = client.health(seconds=10.0)
+        seen(health)
+        if good(health) or time.monotonic() > deadline:
+            return health
+        time.sleep(_POLL)
+
+
+class Momentary:
+    """A sidecar in this process on a free loopback port, for as long as the `with` lasts."""
+
+    def __init__(self, settings: Settings) -> None:
+        server = replace(settings.server, host="127.0.0.1", port=0)
+        self._settings = replace(settings, server=server)
+        self._thread = threading.Thread(target=self._run, name="soulmem-sidecar")
+        self._up = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._port = 0
+
+    def __enter__(self) -> Client:
+        self._thread.start()
+        if not self._up.wait(_STARTING):
+            raise Unreachable(f"the sidecar did not start within {_STARTING:.0f} s")
+        if self._failure is not None:
+            self._thread.join()
+            raise self._failure
+        return Client("127.0.0.1", self._port)
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None and self._stop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._up.set()
+
+    async def _serve(self) -> None:
+        from aiohttp import web
+
+        from soulmem.bootstrap import build
+
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        _make_folder(self._settings.data)
+        _, app = build(self._settings)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            self._port = runner.addresses[0][1]
+            self._up.set()
+            await self._stop.wait()
+        finally:
+            await runner.cleanup()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnusable(
+            f"the data folder {folder} cannot be made ({error.strerror}): choose another with --data"
+        ) from error

@@ -1,0 +1,45 @@
+"""Whom does the user mean by a name?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from soulmem.cli.client import Client
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import new_id
+
+
+def find_soul(client: Client, name: str) -> dict[str, Any] | None:
+    """The soul of that name (or id), or None. Raises Unprocessable when several share the name."""
+    souls = client.ask("GET", "/souls")["souls"]
+    wanted = name.strip().casefold()
+    for same in (
+        [s for s in souls if s["name"] == name],
+        [s for s in souls if s["name"].strip().casefold() == wanted],
+        [s for s in souls if s["id"] == name],
+    ):
+        if len(same) > 1:
+            listed = ", ".join(s["id"] for s in same)
+            raise Unprocessable(
+                f"{len(same)} souls are called {name!r}: give one of their ids instead: {listed}"
+            )
+        if same:
+            return dict(same[0])
+    return None
+
+
+def known_soul(client: Client, name: str) -> dict[str, Any]:
+    """The soul of that name. Raises NotFound, naming those there are."""
+    soul = find_soul(client, name)
+    if soul is None:
+        names = sorted(s["name"] for s in client.ask("GET", "/souls")["souls"])
+        raise NotFound(f"there is no soul called {name!r}: known are {', '.join(names) or 'none yet'}")
+    return soul
+
+
+def find_or_make_soul(client: Client, name: str) -> tuple[dict[str, Any], bool]:
+    """The soul of that name, made now if there is none; the second value tells whether it is new."""
+    soul = find_soul(client, name)
+    if soul is not None:
+        return soul, False
+    return dict(client.ask("PUT", f"/souls/{new_id('s')}", {"name": name.strip()})), True
