@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
@@ -17,6 +17,16 @@ from soulmem.engine.worker import Worker
 from soulmem.engine.world import ChatLog, World
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A change of one chat, thought through: what to store and what each mind then takes over."""
+
+    log: ChatLog
+    stored: Change
+    minds: tuple[tuple[Mind, MindChange], ...]
+    moved: tuple[ChatId, ...]  # chats whose tree gets another root
 
 
 class Observer:
@@ -36,28 +46,12 @@ class Observer:
                 Chat(request.chat, request.souls, created=self._clock.now())
             )
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
-
-            def known_text(version: Version) -> str | None:
-                return next((t for log in ancestors if (t := log.text(version)) is not None), None)
-
-            found = await self._compute.run(
-                reconcile,
-                old.messages,
-                request.messages,
-                request.base,
-                confirmed=request.confirm_removal or old.head.state is ChatState.BIN,
-                known_text=known_text,
-            )
-            if found.hold is not None:
-                if old.head.hold != found.hold:
-                    await self._write(world, old, replace(old, head=replace(old.head, hold=found.hold)))
-                return SyncAnswer(applied=False, held=len(found.hold.vanished))
-            if found.needs_text:
-                return SyncAnswer(needs_text=found.needs_text, applied=False)
-            new = await self._compute.run(self._next_log, old, request, found.messages)
-            if new.head != old.head or new.messages != old.messages or request.chat not in world.heads:
-                await self._write(world, old, new, found.added | found.changed, found.removed)
-            return SyncAnswer(added=len(found.added), changed=len(found.changed), removed=len(found.removed))
+            heard = (soul for m in request.messages for soul in m.present or ())
+            minds = await _minds(world, [*request.souls, *old.head.souls, *old.head.cast, *heard])
+            answer, step = await self._compute.run(self._sync_step, world, old, request, ancestors, minds)
+            if step is not None:
+                await self._carry_out(world, step)
+            return answer
 
     async def close(self, world: World, chat: ChatId) -> None:
         """The chat was left: its last message is settled."""
@@ -107,6 +101,38 @@ class Observer:
                 world, log, replace(log, head=replace(log.head, settled_tail=last, tail_since=None))
             )
 
+    def _sync_step(
+        self,
+        world: World,
+        old: ChatLog,
+        request: SyncRequest,
+        ancestors: Sequence[ChatLog],
+        minds: Sequence[Mind],
+    ) -> tuple[SyncAnswer, _Step | None]:
+        """What to answer, and what to carry out if anything. Computes: worker only."""
+
+        def known_text(version: Version) -> str | None:
+            return next((t for log in ancestors if (t := log.text(version)) is not None), None)
+
+        found = reconcile(
+            old.messages,
+            request.messages,
+            request.base,
+            confirmed=request.confirm_removal or old.head.state is ChatState.BIN,
+            known_text=known_text,
+        )
+        if found.hold is not None:
+            answer = SyncAnswer(applied=False, held=len(found.hold.vanished))
+            held = replace(old, head=replace(old.head, hold=found.hold))
+            return answer, None if old.head.hold == found.hold else self._step(world, old, held, minds)
+        if found.needs_text:
+            return SyncAnswer(needs_text=found.needs_text, applied=False), None
+        new = self._next_log(old, request, found.messages)
+        answer = SyncAnswer(added=len(found.added), changed=len(found.changed), removed=len(found.removed))
+        if new.head == old.head and new.messages is old.messages and request.chat in world.heads:
+            return answer, None
+        return answer, self._step(world, old, new, minds, found.added | found.changed, found.removed)
+
     def _next_log(self, old: ChatLog, request: SyncRequest, messages: tuple[Message, ...]) -> ChatLog:
         head = old.head
         tail = settled_tail(old.messages, old.index, messages, head.settled_tail)
@@ -138,58 +164,67 @@ class Observer:
             return ChatLog(now, messages, ranks, index)
         return ChatLog.of(now, messages, ranks)
 
-    async def _write(
+    def _step(
         self,
         world: World,
         old: ChatLog,
         new: ChatLog,
+        minds: Sequence[Mind],
         changed: Collection[SlotId] = (),
         removed: Collection[SlotId] = (),
         *,
         retract: bool = False,
-    ) -> None:
-        """Store the new log with what it means for every soul concerned, then take it over."""
+    ) -> _Step:
+        """What the new log means for the store and for every soul. Computes: worker only."""
         chat = new.head.id
         heads = world.heads | {chat: new.head}
         family = world.family(chat, heads)
-        moved = [c for c in world.heads if c != chat and world.family(c) != world.family(c, heads)]
-        minds = [await world.mind_while_writing(s) for s in _concerned(world, old.head, new.head)]
-        changes = [
-            await self._compute.run(world.compare, mind, new, family, changed, retract=retract)
-            for mind in minds
-        ]
-        await self._store.commit(
-            Change(
-                owner=world.owner,
-                chats=[ChatChange(new.head, _rewritten(old, new), removed)],
-                put_memories=[m for c in changes for m in c.put_memories],
-                drop_memories=[m for c in changes for m in c.drop_memories],
-                put_edges=[e for c in changes for e in c.put_edges],
-                drop_edges=[e for c in changes for e in c.drop_edges],
-            )
+        changes = [world.compare(mind, new, family, changed, retract=retract) for mind in minds]
+        stored = Change(
+            owner=world.owner,
+            chats=[ChatChange(new.head, _rewritten(old, new), removed)],
+            put_memories=[m for c in changes for m in c.put_memories],
+            drop_memories=[m for c in changes for m in c.drop_memories],
+            put_edges=[e for c in changes for e in c.put_edges],
+            drop_edges=[e for c in changes for e in c.drop_edges],
         )
-        world.keep_log(new)
-        for mind, change in zip(minds, changes, strict=True):
-            await self._compute.run(mind.apply, change)
-        for other in moved:
-            await self._regroup(world, other)
+        moved = [c for c in world.heads if c != chat and world.family(c) != world.family(c, heads)]
+        return _Step(new, stored, tuple(zip(minds, changes, strict=True)), tuple(moved))
+
+    async def _write(self, world: World, old: ChatLog, new: ChatLog, *, retract: bool = False) -> None:
+        """A change of a chat's head alone."""
+        minds = await _minds(world, [*old.head.souls, *old.head.cast])
+        step = await self._compute.run(self._step, world, old, new, minds, retract=retract)
+        await self._carry_out(world, step)
+
+    async def _carry_out(self, world: World, step: _Step) -> None:
+        """Store it, then take it over."""
+        await self._store.commit(step.stored)
+        world.keep_log(step.log)
+        await self._compute.run(_apply, step.minds)
+        for chat in step.moved:
+            await self._regroup(world, chat)
 
     async def _regroup(self, world: World, chat: ChatId) -> None:
         """A chat whose tree got another root: its episodes are named by the new one."""
         log = await world.log(chat)
         if log is None:
             return
-        for soul in _concerned(world, log.head, log.head):
-            mind = await world.mind_while_writing(soul)
+        for mind in await _minds(world, [*log.head.souls, *log.head.cast]):
             change = await self._compute.run(world.compare, mind, log, world.family(chat))
             await self._store.commit(_stored(world, change))
             await self._compute.run(mind.apply, change)
 
 
-def _concerned(world: World, *heads: Chat) -> list[SoulId]:
-    """Souls in use that were or are in the chat."""
-    ids: Iterable[SoulId] = dict.fromkeys(s for head in heads for s in (*head.souls, *head.cast))
-    return [s for s in ids if s in world.souls and world.souls[s].state is SoulState.ACTIVE]
+async def _minds(world: World, souls: Iterable[SoulId]) -> list[Mind]:
+    """Open minds of those souls that are in use. The caller holds `writing`."""
+    known = [s for s in dict.fromkeys(souls) if s in world.souls]
+    return [await world.mind_while_writing(s) for s in known if world.souls[s].state is SoulState.ACTIVE]
+
+
+def _apply(changes: Iterable[tuple[Mind, MindChange]]) -> None:
+    for mind, change in changes:
+        mind.apply(change)
 
 
 def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
