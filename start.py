@@ -51,20 +51,23 @@ def next_steps() -> None:
     say(
         "SoulMem starts now; leave this window open. In SillyTavern:\n"
         "  1. Extensions (the stacked cubes) > Install extension > paste the address of this repository.\n"
-        "     Not needed when this folder is the one that SillyTavern made.\n"
-        "  2. Reload the page. Extensions > SoulMem: the dot turns green.\n"
-        '  3. Open a chat. Has it gone on for a while? Press "Read this chat" once.\n'
-        '  4. Play on. "What was recalled" shows what the character remembered for each reply, and why.',
+        "     Not needed if SillyTavern made this folder.\n"
+        "  2. Reload the page. A dot at the message field turns green; if not, click it.\n"
+        '  3. Open a chat. If it has gone on for a while: Extensions > SoulMem > "Read this chat", once.\n'
+        "  4. Play on. The brain icon on a reply shows what was recalled for it.",
         "SoulMem 正在启动，请不要关闭这个窗口。在 SillyTavern 里：\n"
-        "  1. 扩展（方块图标）> 安装扩展 > 粘贴本仓库的网址。这个文件夹就是 SillyTavern 下载的则跳过。\n"
-        "  2. 刷新页面。扩展 > SoulMem：圆点变绿。\n"
-        "  3. 打开聊天。已经聊了一段时间的话，点一次“读取此聊天”。\n"
-        "  4. 继续聊天。“回忆了什么”会显示角色每次回复时想起了什么，以及为什么。",
+        "  1. 扩展（方块图标）> 安装扩展 > 粘贴本仓库的网址。这个文件夹就是酒馆下载的则可跳过。\n"
+        "  2. 刷新页面。输入框旁的圆点变绿即可；不是绿色时点它，它会告诉您该做什么。\n"
+        "  3. 打开聊天。已经聊了一段时间的话，点一次“扩展 > SoulMem > 阅读本聊天”。\n"
+        "  4. 继续聊天。点回复上的大脑图标，就能看到这条回复想起了什么。",
     )
 
 
 def main(words: Sequence[str]) -> None:
     """Do what the command line asks; see the top of this file."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
     command, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("serve", words)
     before = installer.read_stamp()
     if command == "install":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
 from collections.abc import Set as AbstractSet
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,25 @@ def test_one_exact_version_of_each(
 
 def test_pins_are_exact(pinned: list[Requirement]) -> None:
     assert [str(pin) for pin in pinned if not re.fullmatch(r"==[^*,]+", str(pin.specifier))] == []
+
+
+def test_nothing_comes_along_unpinned(project: dict[str, Any], pinned: list[Requirement]) -> None:
+    """Follow what is installed here from pyproject.toml to the end of its requirements."""
+    names = {canonicalize_name(pin.name) for pin in pinned}
+    open_names, seen = wanted(project), set[str]()
+    while open_names:
+        requirement = open_names.pop()
+        name = canonicalize_name(requirement.name)
+        seen.add(name)
+        with contextlib.suppress(PackageNotFoundError):  # an extra or another platform's
+            for line in requires(name) or []:
+                found = Requirement(line)
+                extras = requirement.extras or {""}
+                needed = found.marker is None or any(found.marker.evaluate({"extra": e}) for e in extras)
+                if needed and canonicalize_name(found.name) not in seen:
+                    open_names.append(found)
+    assert seen > {"aiohttp", "yarl", "pytest", "pluggy"}
+    assert seen - names == set()
 
 
 def test_the_pythons_we_promise_are_those_we_pin(project: dict[str, Any], repository: Path) -> None:

@@ -80,6 +80,14 @@ def test_install_runs_nothing(folder: Path, commands: Commands, handed: list[lis
     assert handed == []
 
 
+def test_help_installs_nothing(
+    folder: Path, commands: Commands, handed: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    start.main(["--help"])
+    assert "--big-torch" in capsys.readouterr().out
+    assert (commands.asked, handed) == ([], [])
+
+
 def test_test_brings_what_tests_need(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
     installer.install(Wish())
     with pytest.raises(SystemExit):
