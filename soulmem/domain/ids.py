@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import secrets
@@ -35,9 +36,9 @@ def new_id(prefix: str) -> str:
 
 
 def derived_id(prefix: str, *parts: str) -> str:
-    """The id that the same parts always give: 130 bits of SHA-256."""
-    seed = hashlib.sha256("\x1f".join(parts).encode()).digest()
-    return prefix + _encode(int.from_bytes(seed[:17], "big") >> 6, 26)
+    """The id that the same parts always give: 128 bits of SHA-256."""
+    seed = hashlib.sha256("\x1f".join(parts).encode()).digest()[:16]
+    return prefix + base64.b32encode(seed).decode().rstrip("=").lower()
 
 
 def _encode(number: int, length: int) -> str:

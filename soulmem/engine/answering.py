@@ -140,13 +140,18 @@ def _recalled(
 
 def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[MemoryId, tuple[str, ...]]:
     """For each memory the rarest words it shares with the cue, at most two, as the cue writes them."""
-    cue = {t for text, _ in scene.parts for t in mind.tokeniser.tokens(text) if len(t) > 1}
+    cue = {t for text, _ in scene.parts for t in mind.tokeniser.tokens(text) if _tells(t)}
     out = {}
     for memory in memories:
         common = cue & set(mind.tokeniser.tokens(memory.text))
         rare = sorted(common, key=lambda t: (mind.words.frequency(t), -len(t), t))
         out[memory.id] = tuple(rare[:2])
     return out
+
+
+def _tells(word: str) -> bool:
+    """Whether a word is long enough to mean something on its own to a reader."""
+    return len(word) > (2 if word.isascii() else 1)
 
 
 def _reason(ranked: Ranked, at: int, shared: tuple[str, ...], age: int) -> Reason:

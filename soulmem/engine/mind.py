@@ -330,9 +330,10 @@ class Mind:
         self.embedded.forget(pair, self._pairs.drop(pair))
 
     def _put_edge(self, edge: Edge) -> None:
-        self.edges[edge.id] = edge
-        self._touching[edge.source].add(edge.id)
-        self._touching[edge.target].add(edge.id)
+        key = edge.id
+        self.edges[key] = edge
+        self._touching[edge.source].add(key)
+        self._touching[edge.target].add(key)
 
     def _drop_edge(self, key: str) -> None:
         edge = self.edges.pop(key, None)
