@@ -19,7 +19,7 @@ _DIM = 512
 
 
 class PackagedEncoder:
-    """Universal Sentence Encoder multilingual v3 in plain numpy: 16 languages with en, zh and ja, 512 dimensions."""
+    """Universal Sentence Encoder multilingual v3 in plain numpy: 16 languages with en, zh and ja."""
 
     name = PACKAGE
     dim = _DIM

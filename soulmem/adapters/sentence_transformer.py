@@ -20,10 +20,15 @@ from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 
 DEFAULT_MODEL = "intfloat/multilingual-e5-small"
-# What each family was trained to see before a text. Both sides of a match get the same prompt: memory and message
-# are the same kind of text. A name must contain the key.
+# What each family was trained to see before a text; a name must contain the key. Both sides of a match get
+# the same prompt: memory and message are the same kind of text.
 FAMILY_PROMPTS = {"e5": "query: "}
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "pytorch_model.bin.index.json")
+_WEIGHTS = (
+    "model.safetensors",
+    "pytorch_model.bin",
+    "model.safetensors.index.json",
+    "pytorch_model.bin.index.json",
+)
 _REACH_SECONDS = 4.0  # a hub that does not answer by then is away: the fallback serves meanwhile
 _SAMPLE_BYTES = 1 << 20
 
@@ -59,7 +64,10 @@ class SentenceTransformerEmbedder:
 def prompt_of(name: str) -> str:
     """The default prompt of a model by its name or folder; "" for a family that is not known."""
     leaf = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].lower()
-    return next((prompt for family, prompt in FAMILY_PROMPTS.items() if family in leaf.replace("_", "-").split("-")), "")
+    return next(
+        (prompt for family, prompt in FAMILY_PROMPTS.items() if family in leaf.replace("_", "-").split("-")),
+        "",
+    )
 
 
 def is_on_disk(name: str, *, cache_folder: str | None = None) -> bool:
@@ -78,19 +86,23 @@ def load(
 ) -> Embedder:
     """Load `name` (hub name or folder). `query_prompt` None means `prompt_of(name)`.
 
-    Blocks for 5-30 s, longer when it has to download. Raises ModelUnavailable, within seconds when the hub is away.
+    Blocks for 5-30 s, longer when it has to download. Raises ModelUnavailable, within seconds when the hub is
+    away.
     """
     folder = _folder_of(name, cache_folder)
     if folder is None:
         if Path(name).is_absolute() or name.startswith((".", "~")):
-            raise ModelUnavailable(f"no sentence-transformers model in the folder {name!r}: check embedder.model")
+            raise ModelUnavailable(
+                f"no sentence-transformers model in the folder {name!r}: check embedder.model"
+            )
         _require_hub(name)
     try:
         torch = import_module("torch")
         library = import_module("sentence_transformers")
     except ImportError as error:
         raise ModelUnavailable(
-            f"{error.name} is not installed: run `pip install sentence-transformers`, or set embedder.model to `fallback`"
+            f"{error.name} is not installed: run `pip install sentence-transformers`,"
+            " or set embedder.model to `fallback`"
         ) from error
     if threads is not None:
         torch.set_num_threads(threads)
@@ -185,9 +197,11 @@ def _opens(host: str, port: int) -> bool:
 
 
 def _fingerprint(folder: Path) -> str:
-    """12 hex digits that change with the weights: sizes, and both ends of each weight file (reading all takes seconds)."""
+    """12 hex digits that change with the weights: size and both ends of each file (all takes seconds)."""
     digest = hashlib.sha256()
-    for path in sorted([*folder.rglob("*.safetensors"), *folder.rglob("pytorch_model*.bin"), *folder.rglob("config.json")]):
+    for path in sorted(
+        [*folder.rglob("*.safetensors"), *folder.rglob("pytorch_model*.bin"), *folder.rglob("config.json")]
+    ):
         size = path.stat().st_size
         digest.update(f"{path.name}:{size}\n".encode())
         with path.open("rb") as file:

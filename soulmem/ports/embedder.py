@@ -27,7 +27,7 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """Identity of weights, prompt and length limit: vectors are comparable only within one value of it."""
+        """Identity of weights, prompt and length limit; only vectors of one identity can be compared."""
         ...
 
     @property

@@ -15,7 +15,7 @@ def choose(
     max_items: int,
     novelty: float = 0.3,
 ) -> list[int]:
-    """Positions of the chosen candidates, in the order they were chosen; their tokens sum to at most `budget`.
+    """Positions of the chosen candidates, as they were chosen; their tokens sum to at most `budget`.
 
     scores   float32[m]       higher is better; candidates that are not finite are never chosen
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing

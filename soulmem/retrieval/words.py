@@ -1,4 +1,4 @@
-"""Which words does a text hold, for matching by word: Chinese, Japanese, English and what is written like it?"""
+"""Which tokens does a text hold? Words where a script has spaces, characters where it has none."""
 
 from __future__ import annotations
 
@@ -9,100 +9,113 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-# Scripts written without spaces: kana, Han (with extensions), Hangul, Thai, Lao, Khmer, Burmese.
-_KANA = "\u3041-\u309f\u30a0-\u30ff\u31f0-\u31ff"
+# Scripts written without spaces, and Hangul, whose words carry their endings.
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_OTHER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\uac00-\ud7af"
-_UNSPACED = _KANA + _HAN + _OTHER
-_RUN = re.compile(rf"([{_UNSPACED}]+)|((?:(?![{_UNSPACED}])\w)+(?:['\u2019](?:(?![{_UNSPACED}])\w)+)*)")
-_HAS_KANA = re.compile(f"[{_KANA}]")
-_HAS_HAN = re.compile(f"[{_HAN}]")
-_SENTENCE_END = re.compile(r"(?:^|[.!?\u2026*\"\u201c\u201d:\n])[\s\"'*\u201c\u2018(]*$")
+_UNSPACED = (
+    _HAN + "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana
+    "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+)
+_RUN = re.compile(rf"([{_UNSPACED}]+)|((?:(?![{_UNSPACED}_])\w)+(?:['\u2019](?:(?![{_UNSPACED}_])\w)+)*)")
+_ONE_HAN = re.compile(f"[{_HAN}]")
+
+# Words so common that sharing them says nothing; they cost BM25 13 points of R@5 on MADial-Bench (en).
+_COMMON = """
+a an the and or but if then so of to in on at by for with from as than into over about just too very
+also i me my mine we us our you your yours he him his she her hers it its they them their theirs
+this that these those there here is are was were be been being am do does did done doing have has
+had having can could will would shall should may might must not no nor what which who whom whose
+when where why how up out off down again ca wo don
+"""
+_STOP_WORDS = frozenset(_COMMON.split())
+_ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
+_STOP_HAN = frozenset("的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么")
 
 
 class Tokeniser:
-    """Cuts text into tokens. `names` are kept whole, the longest first, and never brought to a base form.
+    """Cuts text into tokens. Words of `names` are never brought to a base form.
 
-    Cheap to make, safe to share between threads: the dictionaries behind it are loaded once per process.
+    Chinese, Japanese and the like become single Han characters and pairs of neighbouring characters. On two
+    Chinese sets that found more than dictionary words, alone or added; and it finds invented names that no
+    dictionary holds. Safe to share between threads.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        known = {_plain(name) for name in names} - {""}
-        unspaced = sorted((n for n in known if _RUN.fullmatch(n) and _is_unspaced(n)), key=len, reverse=True)
-        self._unspaced_name = re.compile("|".join(map(re.escape, unspaced))) if len(unspaced) else None
-        self._name_words = {word for name in known for word in _words_of(name.lower())}
+        self._names = {
+            _bare(match.group(2)) for name in names for match in _RUN.finditer(_plain(name)) if match.group(2)
+        }
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text` in order, lower case; punctuation is dropped."""
-        text = _plain(text)
-        japanese = bool(_HAS_KANA.search(text))
+        """The tokens of `text`, lower case; without punctuation and words that say nothing."""
         out: list[str] = []
-        for match in _RUN.finditer(text):
-            run = match.group()
+        for match in _RUN.finditer(_plain(text)):
             if match.group(1):
-                out += self._unspaced(run, japanese)
+                out += _characters(match.group(1))
             else:
-                out += self._spaced(run, starts=bool(_SENTENCE_END.search(text, max(0, match.start() - 8), match.start())))
+                out += self._word(match.group(2))
         return out
 
-    def _unspaced(self, run: str, japanese: bool) -> Iterator[str]:
-        at = 0
-        for match in self._unspaced_name.finditer(run) if self._unspaced_name else ():
-            yield from _cut(run[at : match.start()], japanese)
-            yield match.group()
-            at = match.end()
-        yield from _cut(run[at:], japanese)
+    def shared(self, cue: str, text: str) -> list[str]:
+        """What `cue` and `text` have in common, for people to read: words, and runs of unspaced script.
 
-    def _spaced(self, run: str, *, starts: bool) -> list[str]:
-        word = run.lower().replace("\u2019", "'").removesuffix("'s")
-        if word in self._name_words or not word.isascii() or not word.isalpha():
+        As the cue writes them, in its order, each once.
+        """
+        theirs = set(self.tokens(text))
+        plain = _plain(text)
+        out: dict[str, None] = {}
+        for match in _RUN.finditer(_plain(cue)):
+            if match.group(1):
+                out.update(dict.fromkeys(_common_runs(match.group(1), plain)))
+            elif theirs.intersection(self._word(match.group(2))):
+                out[match.group(2)] = None
+        return list(out)
+
+    def _word(self, run: str) -> list[str]:
+        word = _bare(run)
+        if word in self._names:
             return [word]
-        if run[0].isupper() and not starts:
-            return [word]  # a capital inside a sentence marks a name
-        return list(dict.fromkeys([word, _lemma(word)])) if run[0].isupper() else [_lemma(word)]
+        if word in _STOP_WORDS:
+            return []
+        if not (word.isascii() and word.isalpha()):
+            return [word]
+        # A capital may mark a name, and names have no base form; it may as well mark the start of a sentence.
+        return list(dict.fromkeys((word, _lemma(word)))) if run[0].isupper() else [_lemma(word)]
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip()
+    return unicodedata.normalize("NFKC", text)
 
 
-def _is_unspaced(text: str) -> bool:
-    return bool(re.match(f"[{_UNSPACED}]", text))
+def _bare(run: str) -> str:
+    """Lower case, without what follows an apostrophe: she's, we'll, don't."""
+    word = run.lower().replace("\u2019", "'").removesuffix("'s")
+    head, _, tail = word.partition("'")
+    if tail == "t":
+        return head.removesuffix("n")
+    return head if tail in _ENDINGS else head + tail
 
 
-def _words_of(name: str) -> list[str]:
-    return [match.group(2).replace("\u2019", "'").removesuffix("'s") for match in _RUN.finditer(name) if match.group(2)]
-
-
-def _cut(run: str, japanese: bool) -> Iterator[str]:
-    """Tokens of a run without spaces: dictionary words, and character pairs for what no dictionary knows."""
-    if not run:
-        return
-    if japanese and (segmenter := _japanese()) is not None:
-        yield from (m.dictionary_form() for m in segmenter.tokenize(run))
-    elif not japanese and _HAS_HAN.search(run):
-        yield from _chinese()(run)
-    yield from _pairs(run)
-
-
-def _pairs(run: str) -> Iterator[str]:
-    if len(run) == 1:
+def _characters(run: str) -> Iterator[str]:
+    """Single Han characters and pairs of neighbours; what consists of stop characters only is left out."""
+    yield from (c for c in run if c not in _STOP_HAN and _ONE_HAN.match(c))
+    if len(run) == 1 and not _ONE_HAN.match(run):
         yield run
-    yield from (run[i : i + 2] for i in range(len(run) - 1))
+    for i in range(len(run) - 1):
+        if run[i] not in _STOP_HAN or run[i + 1] not in _STOP_HAN:
+            yield run[i : i + 2]
 
 
-@cache
-def _chinese() -> Any:
-    return import_module("rjieba").cut
-
-
-@cache
-def _japanese() -> Any:
-    """Sudachi's tokeniser, or None: it is an optional extra."""
-    try:
-        return import_module("sudachipy").Dictionary(dict="small").create()
-    except Exception:
-        return None
+def _common_runs(run: str, text: str) -> Iterator[str]:
+    """Longest pieces of `run`, two characters at least, that `text` holds too."""
+    start = 0
+    while start < len(run) - 1:
+        end = start + 1
+        while end < len(run) and run[start : end + 1] in text:
+            end += 1
+        piece = run[start:end]
+        if len(piece) > 1 and not _STOP_HAN.issuperset(piece):
+            yield piece
+        start = end if len(piece) > 1 else start + 1
 
 
 @cache
