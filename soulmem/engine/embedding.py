@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,9 @@ from soulmem.ports.store import Store
 log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
-_BATCH = 8  # texts a waiting question may have to stand behind
+_BATCH = 16  # texts at once while nobody asks
+_SHORT_BATCH = 4  # texts a question may have to stand behind while somebody does
+_ASKED_SECONDS = 30.0  # how long after a question somebody counts as asking
 _READ = 1000  # stored vectors read in one go
 _REMEMBERED = 4096  # texts whose vector is at hand: the last messages are asked for again every turn
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
@@ -63,6 +66,7 @@ class Embedding:
         self._is_fallback = False
         self._failed: str | None = None
         self._notes: dict[str, str] = {}
+        self._asked = float("-inf")  # monotonic seconds of the last question
         self._recent: OrderedDict[str, Vector] = OrderedDict()
         self._minds: list[Mind] = []
         self._work = asyncio.Event()
@@ -107,6 +111,7 @@ class Embedding:
         failed.
         """
         embedder = self._embedder
+        self._asked = time.monotonic()
         if embedder is None or not texts:
             return None
         try:
@@ -263,7 +268,7 @@ class Embedding:
         if embedder is None:
             return False
         for mind in list(self._minds):
-            wanted = await self._compute.run(mind.embedded.wanted, _BATCH)
+            wanted = await self._compute.run(mind.embedded.wanted, self._batch())
             if wanted and (table := mind.embedded.turns) is not None and table.dim == embedder.dim:
                 vectors = await self._vectors(embedder, [w.text for w in wanted])
                 await self._compute.run(mind.embedded.take, list(zip(wanted, vectors, strict=True)))
@@ -273,13 +278,16 @@ class Embedding:
                 return True
         return False
 
+    def _batch(self) -> int:
+        return _SHORT_BATCH if time.monotonic() - self._asked < _ASKED_SECONDS else _BATCH
+
     async def _embed_missing(self, embedder: Embedder, texts: Sequence[Wanted]) -> None:
         for start in range(0, len(texts), _READ):
             by_key = {_key(w.text): w.text for w in texts[start : start + _READ]}
             found = await self._store.vectors(embedder.model, sorted(by_key))
             missing = [key for key in by_key if key not in found]
-            for at in range(0, len(missing), _BATCH):
-                keys = missing[at : at + _BATCH]
+            for at in range(0, len(missing), _SHORT_BATCH):
+                keys = missing[at : at + _SHORT_BATCH]
                 vectors = await self._models.run(embedder.embed, [by_key[k] for k in keys])
                 await self._store.put_vectors(
                     embedder.model, {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)}

@@ -6,7 +6,7 @@ Everything here computes, so it runs on the engine's compute thread alone; nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -45,6 +45,15 @@ class MindChange:
     put_edges: tuple[Edge, ...] = ()
     drop_edges: tuple[str, ...] = ()
     strand: Strand | None = None
+
+    def pieces(self, size: int) -> Iterator[MindChange]:
+        """The same change in steps: new memories unseen at first, then the strand that shows them all at
+        once.
+        """
+        early = max(0, len(self.put_memories) - size)
+        for start in range(0, early, size):
+            yield MindChange(put_memories=self.put_memories[start : min(start + size, early)])
+        yield replace(self, put_memories=self.put_memories[early:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from soulmem.engine.world import ChatLog, World
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
 
+_PIECE = 200  # memories taken over in one go: a recall that comes meanwhile waits some 20 ms
+
 
 @dataclass(frozen=True, slots=True)
 class _Step:
@@ -201,7 +203,9 @@ class Observer:
         """Store it, then take it over."""
         await self._store.commit(step.stored)
         world.keep_log(step.log)
-        await self._compute.run(_apply, step.minds)
+        for mind, change in step.minds:
+            for piece in change.pieces(_PIECE):
+                await self._compute.run(mind.apply, piece)
         for chat in step.moved:
             await self._regroup(world, chat)
 
@@ -220,11 +224,6 @@ async def _minds(world: World, souls: Iterable[SoulId]) -> list[Mind]:
     """Open minds of those souls that are in use. The caller holds `writing`."""
     known = [s for s in dict.fromkeys(souls) if s in world.souls]
     return [await world.mind_while_writing(s) for s in known if world.souls[s].state is SoulState.ACTIVE]
-
-
-def _apply(changes: Iterable[tuple[Mind, MindChange]]) -> None:
-    for mind, change in changes:
-        mind.apply(change)
 
 
 def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:

@@ -259,13 +259,11 @@ class World:
         return mind
 
     async def _take_graph(self, mind: Mind, graph: SoulGraph) -> None:
-        for start in range(0, len(graph.memories), _PIECE):
-            piece = MindChange(put_memories=tuple(graph.memories[start : start + _PIECE]))
+        for piece in MindChange(tuple(graph.memories)).pieces(_PIECE):
             await self._compute.run(mind.apply, piece)
         for start in range(0, len(graph.edges), 10 * _PIECE):
-            await self._compute.run(
-                mind.apply, MindChange(put_edges=tuple(graph.edges[start : start + 10 * _PIECE]))
-            )
+            edges = tuple(graph.edges[start : start + 10 * _PIECE])
+            await self._compute.run(mind.apply, MindChange(put_edges=edges))
 
     async def _commit_and_apply(self, mind: Mind, change: MindChange) -> None:
         known = {e.id for e in change.put_edges if e.id in mind.edges}  # only what is missing is written
