@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ class ServerSettings(Section):
     origins: tuple[str, ...] = ("http://127.0.0.1:8000", "http://localhost:8000")  # of web pages, exactly
     hosts: tuple[str, ...] = ()  # names this machine is called by, beyond loopback
     token: str = ""  # empty: the one in the file `token` of the data folder
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the sidecar."""
+        return is_loopback(self.host)
 
     def __post_init__(self) -> None:
         Section.__post_init__(self)
@@ -169,3 +175,13 @@ SECTIONS: dict[str, type[Any]] = {
         LogSettings,
     )
 }
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens on `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

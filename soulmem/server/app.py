@@ -9,7 +9,6 @@ from aiohttp import web
 
 from soulmem.domain.soul import SoulSettings
 from soulmem.server import chats, health, memories, openapi, recall, souls, test_doors, views
-from soulmem.server.bodies import BODY_LIMIT
 from soulmem.server.doors import ENGINE, SOUL_DEFAULTS, add_doors
 from soulmem.server.errors import answer_failures
 from soulmem.server.guard import Guard, add_headers
@@ -34,7 +33,7 @@ def create_app(
     `config` of a card leaves out.
     """
     guard = Guard(settings)
-    app = web.Application(middlewares=[answer_failures, guard.check], client_max_size=BODY_LIMIT)
+    app = web.Application(middlewares=[answer_failures, guard.check])
     app[ENGINE] = engine
     app[SOUL_DEFAULTS] = soul_defaults or SoulSettings()
     doors = (*_ALWAYS, *(test_doors.DOORS if test_mode else ()))

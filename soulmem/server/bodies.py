@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
-from aiohttp import web
+from aiohttp import ClientPayloadError, web
 from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import inspect
 
@@ -19,6 +19,9 @@ from soulmem.server.schemas.common import Body, Query
 BODY_LIMIT = 32 << 20  # bytes
 _INLINE = 64 << 10  # bytes; more than this is decoded off the loop
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+_LONE_SURROGATE = re.compile(
+    rb"\\u[dD][89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB]..)\\u[dD][c-fC-F]"
+)
 _BOOLS = {"true": True, "false": False}
 
 B = TypeVar("B", bound=Body)
@@ -46,8 +49,10 @@ def check_announced(request: web.BaseRequest) -> None:
 
 async def read_json(request: web.Request, *, may_be_empty: bool) -> bytes:
     """The raw body; empty counts as `{}` where it may. Raises TooLarge, UnsupportedMediaType, BadRequest."""
-    if may_be_empty and not request.can_read_body:
-        return b"{}"
+    if not request.can_read_body:
+        if may_be_empty:
+            return b"{}"
+        raise BadRequest("the body is missing: send a JSON object")
     charset = (request.charset or "utf-8").lower().replace("_", "-")
     if request.content_type != "application/json" or charset not in ("utf-8", "utf8"):
         sent = request.headers.get("Content-Type", "nothing")[:80]
@@ -56,13 +61,22 @@ async def read_json(request: web.Request, *, may_be_empty: bool) -> bytes:
         )
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("the body is compressed: send it as it is", field="Content-Encoding")
+    raw = await _read(request)
+    return raw or (b"{}" if may_be_empty else raw)
+
+
+async def _read(request: web.Request) -> bytes:
+    """All bytes of the body, put together off the loop. Raises TooLarge as soon as they are too many."""
+    pieces, size = [], 0
     try:
-        raw = await request.read()
-    except web.HTTPRequestEntityTooLarge as error:
-        raise TooLarge(f"the body is over {BODY_LIMIT} bytes long: send less at once") from error
-    except (web.RequestPayloadError, HttpProcessingError, ConnectionError) as error:
+        async for piece in request.content.iter_any():
+            pieces.append(piece)
+            size += len(piece)
+            if size > BODY_LIMIT:
+                raise TooLarge(f"the body is over {BODY_LIMIT} bytes long: send less at once")
+    except (ClientPayloadError, HttpProcessingError, ConnectionError) as error:
         raise BadRequest("the body broke off: send it again") from error
-    return raw or (b"{}" if may_be_empty else b"")
+    return await off_loop(size, lambda: b"".join(pieces))
 
 
 def decode(raw: bytes, shape: type[B]) -> B:
@@ -72,7 +86,7 @@ def decode(raw: bytes, shape: type[B]) -> B:
     except msgspec.ValidationError as error:
         raise unprocessable(error, shape, _generic(raw)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequest(f"the body is no JSON in UTF-8: {_plain(error)}") from error
+        raise BadRequest(f"the body is no JSON in UTF-8: {_plain(error, raw)}") from error
 
 
 def parse_query(request: web.Request, shape: type[Q]) -> Q:
@@ -116,9 +130,11 @@ def _generic(raw: bytes) -> Any:
         return None
 
 
-def _plain(error: Exception) -> str:
+def _plain(error: Exception, raw: bytes) -> str:
     if isinstance(error, RecursionError):
         return "it nests too deep"
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.object[error.start]:#04x} is no UTF-8"
+    if _LONE_SURROGATE.search(raw):
+        return "it holds half of a surrogate pair"
     return str(error).removeprefix("JSON is malformed: ")

@@ -13,7 +13,8 @@ from soulmem.domain.ids import DEFAULT_OWNER, Owner, check_id
 from soulmem.domain.soul import SoulSettings
 from soulmem.server.answers.common import Answer
 from soulmem.server.as_json import Reply, respond
-from soulmem.server.bodies import decode, off_loop, parse_query, read_json
+from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
+from soulmem.server.errors import http_problem
 from soulmem.server.schemas.common import Body, NoBody, Query
 
 if TYPE_CHECKING:
@@ -98,9 +99,18 @@ def add_doors(app: web.Application, doors: Iterable[Door]) -> None:
     """Put the doors on the router; a GET answers HEAD too."""
     for each in doors:
         handler = partial(_open, each)
-        app.router.add_route(each.method, each.path, handler)
-        if each.method == "GET":
-            app.router.add_route("HEAD", each.path, handler)
+        for method in ("GET", "HEAD") if each.method == "GET" else (each.method,):
+            app.router.add_route(method, each.path, handler, expect_handler=_invite)
+
+
+async def _invite(request: web.Request) -> web.StreamResponse | None:
+    """Answer an expectation: the client may send its body, unless that is too large anyway."""
+    if request.headers["Expect"].lower() != "100-continue":
+        return http_problem(417)
+    if (request.content_length or 0) <= BODY_LIMIT:
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
+    return None
 
 
 async def _open(door: Door, request: web.Request) -> web.StreamResponse:

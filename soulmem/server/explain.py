@@ -49,7 +49,10 @@ def unprocessable(error: msgspec.ValidationError, shape: type, sent: Any) -> Unp
         return _about_name(named["how"], named["name"], steps, shape)
     value = _walk(sent, steps)
     shown = "the value" if value is _MISSING else _show(value)
-    return Unprocessable(f"{shown} {_remedy(what, value, steps, shape)}", field=_path(steps) or None)
+    path = _path(steps)
+    return Unprocessable(
+        f"{path or 'the body'}: {shown} {_remedy(what, value, steps, shape)}", field=path or None
+    )
 
 
 def _about_name(how: str, name: str, steps: list[Step], shape: type) -> Unprocessable:

@@ -12,7 +12,7 @@ from soulmem.domain.errors import Forbidden, Unauthorized
 from soulmem.domain.ids import Owner, check_id
 from soulmem.server.bodies import check_announced
 from soulmem.server.doors import OWNER
-from soulmem.server.settings import ServerSettings, is_loopback
+from soulmem.server.settings import ServerSettings
 
 _LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?\Z")
@@ -25,7 +25,7 @@ class Guard:
     """The rules of one server."""
 
     def __init__(self, settings: ServerSettings) -> None:
-        self._loopback = is_loopback(settings.host)
+        self._loopback = settings.loopback
         self._origins = frozenset(settings.origins)
         self._token = settings.token.encode()
         names = () if self._loopback else (*settings.hosts, settings.host)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 
 from aiohttp import web
 
 from soulmem.domain.errors import SoulMemError
+from soulmem.server.errors import http_problem
+
+log = logging.getLogger(__name__)
 
 _GRACE = 5.0  # seconds for requests in flight
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
@@ -41,20 +45,53 @@ async def serve(
     with _signals_set(ended):
         await runner.setup()
         try:
-            site = web.TCPSite(runner, host, port)
-            try:
-                await site.start()
-            except OSError as error:
-                raise PortTaken(
-                    f"{host}:{port} cannot be listened on ({error.strerror or error}): "
-                    "stop the other program, or choose another server.port",
-                    field="server.port",
-                ) from error
-            if ready is not None:
-                ready(host, runner.addresses[0][1])
-            await ended.wait()
+            async with _listening(runner, host, port) as taken:
+                if ready is not None:
+                    ready(host, taken)
+                await ended.wait()
         finally:
             await runner.cleanup()
+
+
+@asynccontextmanager
+async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterator[int]:
+    """Take connections for as long as the `with` lasts; tells the port."""
+    loop, server = asyncio.get_running_loop(), runner.server
+    assert server is not None
+
+    def connection() -> _Connection:
+        return _Connection(server, loop=loop, access_log=None)  # type: ignore[arg-type]  # None: off
+
+    try:
+        listener = await loop.create_server(connection, host, port)
+    except OSError as error:
+        raise PortTaken(
+            f"{host}:{port} cannot be listened on ({error.strerror or error}): "
+            "stop the other program, or choose another server.port",
+            field="server.port",
+        ) from error
+    try:
+        yield listener.sockets[0].getsockname()[1]
+    finally:
+        listener.close()
+
+
+class _Connection(web.RequestHandler):
+    """A connection that refuses in the one shape also what is no HTTP, and writes none of it into the log."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        log.log(logging.ERROR if status >= 500 else logging.DEBUG, "no answer: %s", type(exc).__name__)
+        if request.writer.output_size > 0:
+            raise ConnectionError("the answer is on its way already")
+        response = http_problem(status)
+        response.force_close()
+        return response
 
 
 @contextmanager

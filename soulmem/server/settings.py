@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Protocol
 
 
@@ -11,7 +10,11 @@ class ServerSettings(Protocol):
 
     @property
     def host(self) -> str:
-        """The address it is bound to; beyond loopback every caller needs the token."""
+        """The address it is bound to."""
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach that; otherwise every caller needs the token."""
 
     @property
     def origins(self) -> tuple[str, ...]:
@@ -24,13 +27,3 @@ class ServerSettings(Protocol):
     @property
     def token(self) -> str:
         """The caller's proof; empty, nobody can prove anything."""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens on `host`."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, TypeVar
 
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.edges import Edge
@@ -37,6 +37,7 @@ from soulmem.engine.requests import (
     SyncRequest,
 )
 
+T = TypeVar("T")
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
 
 
@@ -116,7 +117,9 @@ class FakeEngine:
         wanted = tuple(m.slot for m in request.messages if m.text is None)
         if wanted:
             return SyncAnswer(needs_text=wanted, applied=False)
-        chat = Chat(request.chat, request.souls, request.title, request.persona, request.parent)
+        chat = Chat(
+            request.chat, request.souls, title=request.title, persona=request.persona, parent=request.parent
+        )
         messages = [
             Message(
                 slot=m.slot,
@@ -320,7 +323,7 @@ def a_recalled() -> Recalled:
     return Recalled("t1", (memory,), (block,), 5, False, Timings(1.0, 0.5, 0.25, 0.0, 0.25))
 
 
-def _found(things: dict[tuple[Owner, str], Any], owner: Owner, name: str) -> Any:
+def _found(things: dict[tuple[Owner, str], T], owner: Owner, name: str) -> T:
     if (owner, name) not in things:
         raise NotFound(f"nothing has the id {name!r}")
     return things[owner, name]

@@ -1,0 +1,112 @@
+"""Souls: what is put is what is got, and nothing invalid reaches the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Client, refused
+from tests.server.fake_engine import FakeEngine
+
+DEFAULTS = {
+    "scope": "character",
+    "clock": "turns",
+    "forgetting": 1.0,
+    "budget_tokens": None,
+    "max_items": None,
+    "remember_hidden": True,
+    "weights": {},
+}
+FULL: dict[str, Any] = {
+    "scope": "chat",
+    "clock": "story",
+    "forgetting": 0,
+    "budget_tokens": 800,
+    "max_items": 5,
+    "remember_hidden": False,
+    "weights": {"recency": 0.2},
+}
+
+
+async def test_new_then_changed(client: Client) -> None:
+    first = await client.put("/v1/souls/s1", json={"name": "Mira"})
+    assert first.status == 201
+    assert await first.json() == {"id": "s1", "name": "Mira", "names": [], "config": DEFAULTS}
+    second = await client.put("/v1/souls/s1", json={"name": "林月"})
+    assert second.status == 200
+    assert (await second.json())["name"] == "林月"
+
+
+async def test_config_comes_back_as_it_was_put(client: Client) -> None:
+    names = [{"name": "Bo", "aliases": ["B", "小波"]}]
+    await client.put("/v1/souls/s1", json={"name": "Mira", "names": names, "config": FULL})
+    got = await (await client.get("/v1/souls/s1")).json()
+    assert got["config"] == FULL
+    assert got["names"] == names
+    assert (await (await client.get("/v1/souls")).json()) == {"souls": [got], "cursor": None}
+
+
+async def test_without_names_or_config_what_is_stored_stays(client: Client, engine: FakeEngine) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira", "names": [{"name": "Bo"}], "config": FULL})
+    await client.put("/v1/souls/s1", json={"name": "Mira B."})
+    assert engine.asked("put_soul")[3:] == (None, None)
+    got = await (await client.get("/v1/souls/s1")).json()
+    assert (got["name"], got["config"]) == ("Mira B.", FULL)
+
+
+async def test_a_config_is_a_whole(client: Client) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira", "config": FULL})
+    await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"scope": "chat"}})
+    got = await (await client.get("/v1/souls/s1")).json()
+    assert got["config"] == {**DEFAULTS, "scope": "chat"}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": 7}, "name"),
+        ({"name": "Mira", "Name": "x"}, "Name"),
+        ({"name": "Mira", "names": [{"name": "Bo", "alias": []}]}, "names[0].alias"),
+        ({"name": "Mira", "names": [{"name": "Bo", "aliases": [7]}]}, "names[0].aliases[0]"),
+        ({"name": "Mira", "config": {"forgetting": 2.1}}, "config.forgetting"),
+        ({"name": "Mira", "config": {"forgetting": -0.1}}, "config.forgetting"),
+        ({"name": "Mira", "config": {"forgetting": "1"}}, "config.forgetting"),
+        ({"name": "Mira", "config": {"forgetting": True}}, "config.forgetting"),
+        ({"name": "Mira", "config": {"scope": "world"}}, "config.scope"),
+        ({"name": "Mira", "config": {"clock": ""}}, "config.clock"),
+        ({"name": "Mira", "config": {"budget_tokens": 0}}, "config.budget_tokens"),
+        ({"name": "Mira", "config": {"max_items": 51}}, "config.max_items"),
+        ({"name": "Mira", "config": {"max_items": 7.5}}, "config.max_items"),
+        ({"name": "Mira", "config": {"remember_hidden": 1}}, "config.remember_hidden"),
+        ({"name": "Mira", "config": {"weights": {"recency": 2}}}, "config.weights"),
+        ({"name": "Mira", "config": {"forgeting": 1}}, "config.forgeting"),
+    ],
+)
+async def test_bad_souls_are_refused(
+    client: Client, engine: FakeEngine, body: dict[str, Any], field: str
+) -> None:
+    await refused(await client.put("/v1/souls/s1", json=body), 422, field)
+    assert engine.calls == []
+
+
+async def test_a_typo_is_told_with_what_was_meant(client: Client) -> None:
+    answer = await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"forgeting": 1}})
+    assert "'forgetting'" in await refused(answer, 422, "config.forgeting")
+
+
+async def test_delete_needs_the_name(client: Client) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira"})
+    answer = await client.delete("/v1/souls/s1")
+    assert (await answer.json())["error"] == "confirmation_required"
+    await refused(answer, 409, "confirm")
+    assert (await client.delete("/v1/souls/s1", params={"confirm": "Mira"})).status == 200
+    await refused(await client.get("/v1/souls/s1"), 404)
+
+
+async def test_fingerprint(client: Client) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira"})
+    answer = await client.get("/v1/souls/s1/fingerprint")
+    assert await answer.json() == {"hash": "print-of-s1"}
