@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,14 @@ settings.register_profile("search", deadline=None, max_examples=2000)  # pytest 
 settings.load_profile("soulmem")
 
 OptionalData = Callable[[str, str], Path]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why tests were skipped: once for each reason, with the number of tests."""
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} x {reason}", yellow=True)
 
 
 @pytest.fixture(scope="session")
