@@ -14,7 +14,8 @@ from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unpr
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.engine.answers import GraphView, MemoryView, Page
-from soulmem.engine.mind import Mind, MindChange
+from soulmem.engine.changes import MindChange
+from soulmem.engine.mind import Mind
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemory, TagMatch
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World

@@ -6,7 +6,7 @@ Everything here computes, so it runs on the engine's compute thread alone; nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -21,6 +21,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Pla
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope, Soul
+from soulmem.engine.changes import MindChange
 from soulmem.engine.embedded import Embedded, TextKey
 from soulmem.graph.columns import Columns
 from soulmem.graph.lineage import Lineages, Pair, Strand, StrandChange
@@ -32,28 +33,6 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class MindChange:
-    """What is to be stored, then applied: memories and edges written anew or dropped, and at most one new
-    strand.
-    """
-
-    put_memories: tuple[Memory, ...] = ()
-    drop_memories: tuple[MemoryId, ...] = ()
-    put_edges: tuple[Edge, ...] = ()
-    drop_edges: tuple[str, ...] = ()
-    strand: Strand | None = None
-
-    def pieces(self, size: int) -> Iterator[MindChange]:
-        """The same change in steps: new memories unseen at first, then the strand that shows them all at
-        once.
-        """
-        early = max(0, len(self.put_memories) - size)
-        for start in range(0, early, size):
-            yield MindChange(put_memories=self.put_memories[start : min(start + size, early)])
-        yield replace(self, put_memories=self.put_memories[early:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from soulmem.domain.dialogue import Chat, ChatState, Message, Version
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import SoulState
-from soulmem.engine.mind import Mind, MindChange
+from soulmem.engine.changes import MindChange
+from soulmem.engine.mind import Mind
 from soulmem.engine.requests import SyncAnswer, SyncRequest
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import ChatLog, World

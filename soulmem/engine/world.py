@@ -14,7 +14,8 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryState, Origin, Place
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
-from soulmem.engine.mind import Mind, MindChange
+from soulmem.engine.changes import MindChange
+from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.graph.lineage import Strand
 from soulmem.ports.clock import Clock

@@ -1,0 +1,33 @@
+"""What a change means to one mind: the memories and edges it writes or drops, and a chat's new strand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from soulmem.domain.edges import Edge
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory
+from soulmem.graph.lineage import Strand
+
+
+@dataclass(frozen=True, slots=True)
+class MindChange:
+    """What is to be stored, then applied: memories and edges written anew or dropped, and at most one new
+    strand.
+    """
+
+    put_memories: tuple[Memory, ...] = ()
+    drop_memories: tuple[MemoryId, ...] = ()
+    put_edges: tuple[Edge, ...] = ()
+    drop_edges: tuple[str, ...] = ()
+    strand: Strand | None = None
+
+    def pieces(self, size: int) -> Iterator[MindChange]:
+        """The same change in steps: new memories unseen at first, then the strand that shows them all at
+        once.
+        """
+        early = max(0, len(self.put_memories) - size)
+        for start in range(0, early, size):
+            yield MindChange(put_memories=self.put_memories[start : min(start + size, early)])
+        yield replace(self, put_memories=self.put_memories[early:])
