@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -27,6 +26,11 @@ class _World:
     messages: dict[ChatId, dict[SlotId, RankedMessage]] = field(default_factory=dict)
     memories: dict[MemoryId, Memory] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
+
+    def copy(self) -> _World:
+        """Another world of the same values, which never change themselves."""
+        messages = {chat: dict(ranked) for chat, ranked in self.messages.items()}
+        return _World(dict(self.souls), dict(self.chats), messages, dict(self.memories), dict(self.edges))
 
 
 class FakeStore:
@@ -56,7 +60,7 @@ class FakeStore:
             return
         if self.refuses:
             raise self.refuses
-        world = copy.deepcopy(self._world(change.owner))
+        world = self._world(change.owner).copy()
         _apply(world, change)
         self._worlds[change.owner] = world
 

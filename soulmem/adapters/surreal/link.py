@@ -117,9 +117,7 @@ class EmbeddedLink:
             answer = _decode(response)
         else:
             answer = await asyncio.to_thread(_decode, response)
-        if "error" in answer:
-            raise translate(str(answer["error"].get("message", answer["error"])), self.place)
-        return answer["result"]
+        return _result(answer, self.place)
 
 
 class ServerLink:
@@ -165,7 +163,7 @@ class ServerLink:
             answer = await self._connection.query_raw(query.sql, dict(query.params))
         except (sdk.SurrealError, OSError) as error:
             raise translate(str(error), self.place) from error
-        statements: list[Statement] = answer["result"]
+        statements: list[Statement] = _result(answer, self.place)
         return statements
 
     def written(self) -> int:
@@ -215,6 +213,13 @@ def _decode(response: bytes) -> Any:
     from surrealdb.data.cbor import decode
 
     return decode(response)
+
+
+def _result(answer: Any, place: str) -> Any:
+    """What the engine made of a request as a whole; StoreError when it could make nothing of it."""
+    if "error" in answer:
+        raise translate(str(answer["error"].get("message", answer["error"])), place)
+    return answer["result"]
 
 
 def _sdk() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from itertools import islice
@@ -167,13 +167,19 @@ def _size(change: Change) -> int:
 
 
 def _transaction(change: Change) -> Query:
-    """The change as one transaction: what goes first, then what comes, edges after the memories they join."""
+    """The change as one transaction: what goes first, then what comes, edges after the memories they join.
+
+    Nothing that is put is deleted before: the engine in memory does not see it again in the same transaction.
+    """
     script = _Script()
     owner = change.owner
+    memories, edges = {memory.id for memory in change.put_memories}, {edge.id for edge in change.put_edges}
     for chat in change.chats:
-        script.drop(rows.MESSAGES, [[owner, chat.chat.id, slot] for slot in chat.drop])
-    script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges])
-    script.drop(rows.MEMORIES, [[owner, memory] for memory in change.drop_memories])
+        slots = {ranked.message.slot for ranked in chat.put}
+        script.drop(rows.MESSAGES, [[owner, chat.chat.id, slot] for slot in chat.drop if slot not in slots])
+    script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges])
+    script.drop(rows.MEMORIES, [[owner, key] for key in change.drop_memories if key not in memories])
+    script.drop_edges_of([[owner, key] for key in change.drop_memories if key in memories], edges)
     script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
     script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
     for chat in change.chats:
@@ -196,6 +202,14 @@ class _Script:
             self._statements.append(
                 f"DELETE ${name}.map(|$id| type::record('{table.name}', $id)) RETURN NONE;"
             )
+
+    def drop_edges_of(self, memories: list[list[str]], kept: Collection[str]) -> None:
+        """Delete what ends at these memories, but for the edges whose keys are `kept`."""
+        for piece in _pieces(memories, WRITE_ROWS):
+            ends, keep = self._bind(piece), self._bind(list(kept))
+            found = f"(SELECT VALUE <->edge FROM ${ends}.map(|$id| type::record('memory', $id))).flatten()"
+            gone = f"{found}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
+            self._statements.append(f"DELETE {gone} RETURN NONE;")
 
     def put(self, table: rows.Table, new: list[rows.Row]) -> None:
         for piece in _pieces(new, WRITE_ROWS):

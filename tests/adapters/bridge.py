@@ -1,0 +1,39 @@
+"""A SurrealDB server for tests: the embedded engine behind a websocket.
+
+Server and engine speak the same CBOR messages, so that passing them on unread is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import WSMsgType, web
+from surrealdb_embedded import AsyncEmbeddedDB
+
+
+@asynccontextmanager
+async def bridge(url: str, port: int = 0) -> AsyncIterator[str]:
+    """Serve the store at `url`; gives the server's ws:// address, at a free port unless one is named."""
+    engine = AsyncEmbeddedDB(url)
+    await engine.connect()
+
+    async def serve(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse(protocols=["cbor"], max_msg_size=128 << 20)
+        await socket.prepare(request)
+        async for frame in socket:
+            if frame.type is WSMsgType.BINARY:
+                await socket.send_bytes(await engine.execute(frame.data))
+        return socket
+
+    app = web.Application()
+    app.router.add_get("/rpc", serve)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", port)
+        await site.start()
+        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+        await engine.close()

@@ -1,0 +1,233 @@
+"""Which stores the contract runs on, and one full value of each kind to put into them."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from soulmem.adapters.surreal import SurrealStore
+from soulmem.domain.dialogue import (
+    Chat,
+    ChatState,
+    Fork,
+    Hold,
+    Message,
+    Role,
+    Version,
+    text_hash,
+)
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.situation import (
+    ConceptDetail,
+    ConceptType,
+    Emotion,
+    Participant,
+    ParticipantKind,
+    Situation,
+    TimeSpan,
+)
+from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
+from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
+from tests.adapters.bridge import bridge
+from tests.fakes.store import FakeStore
+
+WS_VARIABLE = "SOULMEM_TEST_SURREAL_WS"
+SERVER = os.environ.get(WS_VARIABLE, "")
+KINDS = ("fake", "mem", "surrealkv", "ws bridge", *(["ws server"] if SERVER else []))
+
+OWNER = Owner("default-user")
+SOUL = SoulId("soul-1")
+CHAT = ChatId("chat-1")
+BEIJING = timezone(timedelta(hours=8))
+NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, BEIJING)
+
+# What users paste: control characters, quotes of every kind, query language, emoji, right-to-left, a lot.
+STRANGE = (
+    "",
+    "\x00",
+    "a\x00b\x00",
+    "'",
+    '"',
+    "`",
+    "\\",
+    "\\u0000",
+    "'; DELETE memory; --",
+    "$owner ${1} {{user}} <script>",
+    "/* -- # */ \r\n\t\x1b[0m\x7f",
+    "钥匙 🗝️ 👩‍👩‍👧 é é ﷽ \u202egnihtyna",
+    "\ufeff\uffff\U0010ffff",
+    "雨" * 350_000,
+)
+
+
+def soul(key: str = SOUL) -> Soul:
+    """A soul with every field set."""
+    return Soul(
+        id=SoulId(key),
+        name="艾莉 'Elly'",
+        names=(KnownName("User", ("you", "他")), KnownName("Bob")),
+        settings=SoulSettings(
+            scope=Scope.CHAT,
+            clock=SoulClock.STORY,
+            forgetting=1.5,
+            budget_tokens=900,
+            max_items=7,
+            remember_hidden=False,
+            weights={"importance": 0.25, "recency": 1.0, "用": 0.1},
+        ),
+        state=SoulState.BIN,
+        created=NOON,
+    )
+
+
+def chat(key: str = CHAT) -> Chat:
+    """A chat with every field set."""
+    return Chat(
+        id=ChatId(key),
+        souls=(SOUL,),
+        cast=(SOUL, SoulId("guest")),
+        title="The old bridge",
+        persona="Traveller",
+        parent=Fork(ChatId("chat-0"), SlotId("slot-9")),
+        settled_tail=Version(SlotId("slot-2"), text_hash("hello")),
+        tail_since=NOON,
+        hold=Hold(frozenset({SlotId("slot-1"), SlotId("slot-2")})),
+        state=ChatState.BIN,
+        created=NOON,
+    )
+
+
+def message(number: int, text: str = "hello", rank: int | None = None) -> RankedMessage:
+    """A message with every field set."""
+    return RankedMessage(
+        number * 1000 if rank is None else rank,
+        Message(
+            slot=SlotId(f"slot-{number}"),
+            hash=text_hash(text),
+            role=Role.CHARACTER,
+            speaker="Elly",
+            text=text,
+            sent_at=NOON,
+            story_at=NOON - timedelta(days=300_000),
+            hidden=True,
+            swipe=3,
+            present=(SOUL, SoulId("guest")),
+        ),
+    )
+
+
+def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: str = SOUL) -> Memory:
+    """A memory with every field set."""
+    return Memory(
+        id=MemoryId(key),
+        soul=SoulId(of),
+        kind=MemoryKind.CONCEPT,
+        text=text,
+        origin=Origin.USER,
+        created=NOON,
+        tags=("key", "桥"),
+        importance=0.7,
+        permanent=True,
+        locked=True,
+        timelines=Timelines.THIS,
+        state=MemoryState.STALE,
+        revision=4,
+        evidence=((Version(SlotId("slot-1"), "a" * 16), Version(SlotId("slot-2"), "b" * 16)), ()),
+        place=Place(CHAT, SlotId("slot-1")),
+        situation=Situation(
+            time_span=TimeSpan(NOON, NOON + timedelta(hours=1), "that rainy night"),
+            location="old bridge",
+            participants=(Participant("Bob", ParticipantKind.OBJECT), Participant("", ParticipantKind.SELF)),
+            emotions=(Emotion("joy", 1.0), Emotion("悲", 0.25)),
+            sensations=("cold", ""),
+            situation="before dawn",
+        ),
+        concept=ConceptDetail(ConceptType.TOPIC, ("clé", "钥匙"), "opens the tower"),
+    )
+
+
+def edge(
+    source: str = "mem-1", target: str = "mem-2", kind: EdgeKind = EdgeKind.RELATES, of: str = SOUL
+) -> Edge:
+    """An edge with every field set."""
+    return Edge(
+        soul=SoulId(of),
+        source=MemoryId(source),
+        target=MemoryId(target),
+        kind=kind,
+        origin=Origin.USER,
+        touched=NOON,
+        strength=0.3,
+        confidence=0.75,
+        stability=421.5,
+        uses=12,
+        verb="opens 'it'",
+        probability=0.125,
+    )
+
+
+def full_change(owner: Owner = OWNER) -> Change:
+    """One of everything."""
+    return Change(
+        owner=owner,
+        souls=[soul()],
+        chats=[ChatChange(chat(), [message(1), message(2)])],
+        put_memories=[memory("mem-1"), memory("mem-2")],
+        put_edges=[edge()],
+    )
+
+
+Snapshot = dict[str, object]
+
+
+async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
+    """All that the store says of an owner, in an order of its own where the port promises none."""
+    souls, chats = await store.souls(owner), await store.chats(owner)
+    graphs = [await store.graph(owner, one.id) for one in souls]
+    return {
+        "souls": souls,
+        "chats": chats,
+        "messages": [await store.messages(owner, one.id) for one in chats],
+        "memories": [sorted(graph.memories, key=lambda one: one.id) for graph in graphs],
+        "edges": [sorted(graph.edges, key=lambda one: one.id) for graph in graphs],
+    }
+
+
+def without_context(one: Memory) -> Memory:
+    """The same memory with every field that may be empty empty."""
+    return replace(one, tags=(), evidence=(), place=None, situation=Situation(), concept=None)
+
+
+Factory = Callable[[], Store]
+
+
+@asynccontextmanager
+async def factory(kind: str, folder: Path) -> AsyncIterator[Factory]:
+    """A maker of handles on one and the same store."""
+    if kind == "fake":
+        fake = FakeStore()
+        yield lambda: fake
+    elif kind == "mem":
+        memory_only = SurrealStore("mem://")
+        yield lambda: memory_only
+    elif kind == "surrealkv":
+        yield lambda: SurrealStore(f"surrealkv://{folder}/my data 数据 #1")
+    elif kind == "ws bridge":
+        async with bridge("mem://") as url:
+            yield lambda: SurrealStore(url)
+    else:
+        database = f"test_{uuid.uuid4().hex}"
+        yield lambda: SurrealStore(
+            SERVER,
+            user=os.environ.get(f"{WS_VARIABLE}_USER"),
+            password=os.environ.get(f"{WS_VARIABLE}_PASSWORD"),
+            namespace="soulmem_test",
+            database=database,
+        )
