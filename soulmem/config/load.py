@@ -84,7 +84,7 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
     path = config or folder / FILE_NAME
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if config is None:
             return {}
         raise ConfigError(f"there is no settings file {path}: check the path after --config") from None

@@ -1,7 +1,7 @@
 """Whatever the OpenAPI page forbids is refused, in the contract's shape, and never reaches the engine.
 
-The broken requests are made from the page itself: for each field of a body and each query parameter, values that
-its schema does not allow. So a rule that is told but not kept, or a new door without rules, fails here.
+The broken requests are made from the page itself: for each field and each parameter, values that its schema
+does not allow. So a rule that is told but not kept, or a new door without rules, fails here.
 """
 
 from __future__ import annotations
