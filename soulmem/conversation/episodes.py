@@ -12,9 +12,11 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
 
-# Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: ..
+# Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: .., and the same
+# with the full-width signs of a Chinese or Japanese keyboard.
 _OUT_OF_CHARACTER = re.compile(
-    r"\s*(\(\(.*\)\)|[\[(]\s*OOC\b.*[\])]|OOC\s*[:：].*)\s*\Z", re.IGNORECASE | re.DOTALL
+    r"\s*([(（]{2}.*[)）]{2}|[\[(［（【]\s*OOC(?![A-Za-z]).*[\])］）】]|OOC\s*[:：].*)\s*\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _DICE = re.compile(r"\s*(🎲.*|.{0,60}\brolls? (a )?\d*d\d+\b.{0,80})\s*\Z", re.IGNORECASE)
 
