@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a console without Chinese shows ? instead of failing
+    logging.getLogger("soulmem").addHandler(logging.NullHandler())  # a command tells its errors itself
     words = Words(choose_language(given, os.environ))
     args = build_parser(words).parse_args(given)
     screen = Screen(sys.stdout, sys.stderr, as_json=args.json)

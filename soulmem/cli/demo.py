@@ -29,8 +29,8 @@ _BUDGET = 500  # tokens
 class Moment:
     """A point of a chat at which the player has just spoken.
 
-    `at` is the player's line, counted from 1. With `fork` it is said in a branch that left the chat after message
-    `fork`. `shows` says what to look at, by language.
+    `at` is the player's line, counted from 1; with `fork` it is said in a branch that left after that one.
+    `shows` tells, by language, what to look at.
     """
 
     shows: dict[str, str]

@@ -128,8 +128,8 @@ def _disk(data: Path, words: Words) -> Finding:
 
 
 def _nearest(path: Path) -> Path:
-    """`path`, or the nearest folder above it that exists."""
-    return next(folder for folder in (path, *path.parents) if folder.is_dir())
+    """`path`, or the nearest above it that exists."""
+    return next(place for place in (path, *path.parents) if place.exists())
 
 
 def _port(settings: Settings, words: Words) -> tuple[Finding, dict[str, Any] | None]:
@@ -149,8 +149,12 @@ def _port(settings: Settings, words: Words) -> tuple[Finding, dict[str, Any] | N
 
 def _running_store(health: dict[str, Any], words: Words) -> Finding:
     if health["store"]["state"] == "error":
-        return Finding("store", "fail", str(health["store"]["detail"]), words("store_remedy"))
+        return _broken_store(health, words)
     return Finding("store", "ok", words("store_running"))
+
+
+def _broken_store(health: dict[str, Any], words: Words) -> Finding:
+    return Finding("store", "fail", str(health["store"]["detail"]), words("store_remedy"))
 
 
 def _store(settings: Settings, words: Words) -> Finding:
@@ -163,11 +167,7 @@ def _store(settings: Settings, words: Words) -> Finding:
             client, lambda now: now["status"] != "starting" or now["store"]["state"] == "error"
         )
         if health["store"]["state"] == "error":
-            detail = str(health["store"]["detail"])
-            locked = "already running" in detail
-            return Finding(
-                "store", "fail", detail, words("store_remedy_locked" if locked else "store_remedy")
-            )
+            return _broken_store(health, words)
         souls = len(client.ask("GET", "/souls")["souls"])
         chats = len(client.ask("GET", "/chats")["chats"])
     return Finding("store", "ok", words("store_ok", souls=souls, chats=chats))

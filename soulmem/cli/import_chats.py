@@ -136,7 +136,11 @@ class _Importer:
         if log.undated:
             screen.line(say("file_undated", count=log.undated), "dim", indent="  ")
         for broken in log.broken[:10]:
-            screen.line(say("line_broken", number=broken.number, reason=broken.reason), "yellow", indent="  ")
+            screen.line(
+                say("line_broken", number=broken.number, reason=say(f"broken_{broken.reason}")),
+                "yellow",
+                indent="  ",
+            )
         if len(log.broken) > 10:
             screen.line(say("lines_broken", count=len(log.broken) - 10), "yellow", indent="  ")
 

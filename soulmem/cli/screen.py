@@ -59,11 +59,13 @@ class Screen:
         if self._live:
             print("\r\x1b[2K" + text, end="", file=self._err, flush=True)
 
-    def result(self, value: Any) -> None:
-        """The object that `--json` asks for; otherwise nothing."""
+    def result(self, value: Any, *, indent: int | None = 2) -> None:
+        """The object that `--json` asks for, on one line without `indent`; otherwise nothing."""
         if self._as_json:
             print(
-                json.dumps(value, ensure_ascii=not _is_utf8(self._out), indent=2), file=self._out, flush=True
+                json.dumps(value, ensure_ascii=not _is_utf8(self._out), indent=indent),
+                file=self._out,
+                flush=True,
             )
 
     def failure(self, text: str, error: SoulMemError) -> None:

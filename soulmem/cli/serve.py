@@ -27,8 +27,17 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    from soulmem.bootstrap import (
+        build,
+    )  # after a wrong setting was told, which should not have to wait for this
+
+    _, app = build(settings, test_mode=args.test_mode)
+
+    def ready(host: str, port: int) -> None:
+        _tell(settings, Client(host, port).url, words, screen, test_mode=args.test_mode)
+
     try:
-        asyncio.run(_serve(settings, args.test_mode, words, screen))
+        asyncio.run(serve(app, settings.server.host, settings.server.port, ready=ready))
     except PortTaken as error:
         if not _is_ours(settings):
             raise
@@ -38,20 +47,15 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     return 0
 
 
-async def _serve(settings: Settings, test_mode: bool, words: Words, screen: Screen) -> None:
-    from soulmem.bootstrap import build
-
-    def ready(host: str, port: int) -> None:
-        url = Client(host, port).url
-        screen.line(words("listening", url=url, data=settings.data))
-        if not is_loopback(host):
-            screen.line(words("listening_wide", file=settings.data / "token"), "yellow")
-        if test_mode:
-            screen.line(words("test_mode"), "yellow")
-        screen.result({"url": url, "data": str(settings.data), "version": __version__, "pid": os.getpid()})
-
-    _, app = build(settings, test_mode=test_mode)
-    await serve(app, settings.server.host, settings.server.port, ready=ready)
+def _tell(settings: Settings, url: str, words: Words, screen: Screen, *, test_mode: bool) -> None:
+    """Say where it listens."""
+    screen.line(words("listening", url=url, data=settings.data))
+    if not is_loopback(settings.server.host):
+        screen.line(words("listening_wide", file=settings.data / "token"), "yellow")
+    if test_mode:
+        screen.line(words("test_mode"), "yellow")
+    told = {"url": url, "data": str(settings.data), "version": __version__, "pid": os.getpid()}
+    screen.result(told, indent=None)  # one line: whoever started us reads on while we run
 
 
 def _is_ours(settings: Settings) -> bool:

@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from soulmem.cli.client import Client, Unreachable
 from soulmem.config import Settings, load
 from soulmem.config.token import FILE_NAME as TOKEN_FILE
 from soulmem.domain.errors import SoulMemError
 
+if TYPE_CHECKING:
+    from aiohttp import web
+
 _POLL = 0.05  # seconds between two looks
 _STARTING = 30.0  # seconds until the port of our own sidecar must answer
+_GRACE = 5.0  # seconds for requests in flight
 
 
 class StoreUnusable(SoulMemError):
@@ -45,10 +49,9 @@ def client_for(settings: Settings) -> Client:
 
 @contextmanager
 def sidecar(args: argparse.Namespace, settings: Settings) -> Iterator[Client]:
-    """A sidecar that answers.
+    """A sidecar that answers: the one at the settings' port, if one runs there, else one for the moment.
 
-    It is the one at the settings' port, if one runs there. A folder named without a port is opened here instead:
-    what runs may hold another one. Raises StoreUnusable when the store cannot be opened.
+    A folder named without a port is opened here, for what runs may hold another one. Raises StoreUnusable.
     """
     running = client_for(settings)
     if args.data is None or args.port is not None:
@@ -117,21 +120,23 @@ class Momentary:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._serve())
+            _make_folder(self._settings.data)
+            # Half a second of imports that a command with a running sidecar never pays.
+            from aiohttp import web
+
+            from soulmem.bootstrap import build
+
+            _, app = build(self._settings)
+            asyncio.run(self._serve(web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)))
         except BaseException as error:
             self._failure = error
         finally:
             self._up.set()
 
-    async def _serve(self) -> None:
+    async def _serve(self, runner: web.AppRunner) -> None:
         from aiohttp import web
 
-        from soulmem.bootstrap import build
-
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        _make_folder(self._settings.data)
-        _, app = build(self._settings)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
         await runner.setup()
         try:
             await web.TCPSite(runner, "127.0.0.1", 0).start()

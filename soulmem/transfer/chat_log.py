@@ -29,7 +29,7 @@ class BrokenLine:
     """A line that could not be read; `number` counts from 1."""
 
     number: int
-    reason: str
+    reason: str  # not_utf8, not_json, not_an_object, no_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def read_chat_log(
         if "mes" not in row and not rows and _is_header(row):
             header = _header(row)
         elif not isinstance(row.get("mes"), str):
-            broken.append(BrokenLine(number, "no message text (mes)"))
+            broken.append(BrokenLine(number, "no_text"))
         else:
             rows.append(row)
     own, copied_from = _identity(header, title)
@@ -120,19 +120,19 @@ def as_branch(log: ChatLog, parent: ChatId, theirs: Collection[SlotId]) -> ChatL
 
 
 def _row(line: bytes) -> dict[str, Any] | None:
-    """The object in a line, None for an empty line. Raises ValueError, in words, for anything else."""
+    """The object in a line, None for an empty line. Raises ValueError(reason) for anything else."""
     try:
         text = line.decode().strip()
     except UnicodeDecodeError:
-        raise ValueError("not UTF-8") from None
+        raise ValueError("not_utf8") from None
     if not text:
         return None
     try:
         row = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError("not JSON") from None
+        raise ValueError("not_json") from None
     if not isinstance(row, dict):
-        raise ValueError("not an object")
+        raise ValueError("not_an_object")
     return row
 
 

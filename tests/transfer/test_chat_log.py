@@ -80,11 +80,11 @@ def test_broken_lines_are_reported_with_their_number_and_stop_nothing() -> None:
     )
     assert [m.text for m in log.messages] == ["One.", "Two."]
     assert [(b.number, b.reason) for b in log.broken] == [
-        (3, "not JSON"),
-        (5, "not an object"),
-        (6, "not UTF-8"),
-        (7, "no message text (mes)"),
-        (9, "no message text (mes)"),
+        (3, "not_json"),
+        (5, "not_an_object"),
+        (6, "not_utf8"),
+        (7, "no_text"),
+        (9, "no_text"),
     ]
 
 

@@ -1,0 +1,108 @@
+"""Does the demo play two real chats and recall what its moments promise?"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from soulmem.cli.demo import CHATS, ITEMS, WINDOW, load_chat
+from tests.cli.conftest import Ended, run_process
+
+pytestmark = pytest.mark.timeout(120)
+
+# What each moment, (chat, line, fork), is about: at least one of these messages must come up.
+ABOUT = {
+    ("lantern-en", 72, None): range(36, 52),  # the letter, and the quarrel over it
+    ("lantern-en", 80, None): (23, 24),  # the promise
+    ("inn-zh", 70, None): (14, 43, 45, 46, 47, 48),  # the thimble
+    ("inn-zh", 76, None): range(4, 11),  # three bowls
+}
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    """What the demo prints as an object."""
+    ended = run_process("demo", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    return dict(ended.json())
+
+
+@pytest.fixture(scope="module")
+def shown() -> Ended:
+    """What the demo prints as words, in Chinese."""
+    return run_process("demo", "--lang", "zh")
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_the_chats_are_long_enough_to_forget_in(name: str) -> None:
+    chat = load_chat(name)
+    assert len(chat.messages) >= 60
+    assert len({m["text"] for m in chat.messages}) == len(chat.messages)
+    assert {m["role"] for m in chat.messages} == {"user", "character", "narrator"}
+    times = [m["sent_at"] for m in chat.messages]
+    assert times == sorted(times)
+    for moment in chat.moments:
+        assert chat.messages[moment.at - 1]["role"] == "user"
+
+
+def test_there_are_five_moments_over_both_chats(told: dict[str, Any]) -> None:
+    assert len(told["moments"]) == 5
+    assert {moment["chat"] for moment in told["moments"]} == {load_chat(name).id for name in CHATS}
+    assert told["took_s"] < 60
+
+
+def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:
+    checked = set()
+    for moment in told["moments"]:
+        key = (moment["chat"], moment["at"], moment["fork"])
+        if key in ABOUT:
+            checked.add(key)
+            assert set(_numbers(moment)) & set(ABOUT[key]), key
+    assert checked == set(ABOUT)
+
+
+def test_the_branch_knows_nothing_that_came_after_its_fork(told: dict[str, Any]) -> None:
+    [branch] = [moment for moment in told["moments"] if moment["fork"] is not None]
+    assert branch["recall"]["memories"]
+    assert max(_numbers(branch)) <= branch["fork"]
+    [main] = [
+        m for m in told["moments"] if (m["chat"], m["at"], m["fork"]) == (branch["chat"], branch["at"], None)
+    ]
+    assert max(_numbers(main)) > branch["fork"]
+
+
+def test_what_is_still_in_the_prompt_is_not_repeated(told: dict[str, Any]) -> None:
+    for moment in told["moments"]:
+        last = moment["fork"] + 1 if moment["fork"] is not None else moment["at"]
+        assert max(_numbers(moment)) <= last - WINDOW
+        assert 0 < len(moment["recall"]["memories"]) <= ITEMS
+
+
+def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(told: dict[str, Any], shown: Ended) -> None:
+    assert (shown.code, shown.err) == (0, "")
+    assert "\x1b" not in shown.out
+    flat = re.sub(r"[\s│]+", "", shown.out)
+    for number, moment in enumerate(told["moments"], 1):
+        assert f"{number}/5" in shown.out
+        assert re.sub(r"\s+", "", moment["line"]) in flat
+        assert re.sub(r"\s+", "", moment["shows"]["zh"]) in flat
+        for memory in moment["recall"]["memories"]:
+            assert re.sub(r"\s+", "", memory["why"]) in flat
+            assert re.sub(r"\s+", "", memory["text"]) in flat
+    assert "start.py" in shown.out.strip().splitlines()[-1]
+
+
+def test_it_leaves_the_users_own_memories_alone(told: dict[str, Any], tmp_path: Any) -> None:
+    ended = run_process("demo", "--json", SOULMEM_DATA=str(tmp_path), SOULMEM_EMBEDDER_MODEL="none")
+    assert ended.code == 0
+    assert list(tmp_path.iterdir()) == []
+    again = [[m["text"] for m in moment["recall"]["memories"]] for moment in json.loads(ended.out)["moments"]]
+    assert again == [[m["text"] for m in moment["recall"]["memories"]] for moment in told["moments"]]
+
+
+def _numbers(moment: dict[str, Any]) -> list[int]:
+    """Which messages the recalled memories rest on, counted from 1."""
+    return [int(place["slot"][1:]) for memory in moment["recall"]["memories"] for place in memory["sources"]]

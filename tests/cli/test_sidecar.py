@@ -1,0 +1,87 @@
+"""Does a command find the sidecar it should talk to, and is `serve` a good server process?"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from soulmem.cli.client import Client, Unreachable
+from tests.cli.chat_files import talk, write
+from tests.cli.conftest import Command, run_process, start_process
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def stranger() -> Iterator[int]:
+    """A port on which something listens that is not SoulMem."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_without_a_running_one_the_folder_is_opened_for_the_moment(tmp_path: Path) -> None:
+    chat = write(tmp_path / "night.jsonl", [*talk(3), *talk(1, "a silver whistle")])
+    place = ("--data", str(tmp_path / "data"), "--lang", "en")
+    first = run_process("import", chat, "--soul", "Bel", *place, "--json")
+    assert (first.code, first.err) == (0, "")
+    assert first.json()["files"][0]["added"] == 4
+    second = run_process("recall", "--soul", "Bel", "the whistle", *place)
+    assert (second.code, second.err) == (0, "")
+    assert "silver whistle" in second.out
+
+
+def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
+    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json") as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        told = run_process("recall", "x", "--soul", "Bel", "--data", str(tmp_path), "--lang", "en")
+        assert told.code == 1
+        assert "already running" in told.err
+        assert len(told.err.strip().splitlines()) == 1
+        port = url.removesuffix("/v1").rpartition(":")[2]
+        told = run_process("recall", "x", "--soul", "B", "--data", str(tmp_path), "--port", port, "--json")
+        assert told.json()["error"] == "not_found"
+        process.terminate()
+        process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_tells_where_it_is_and_ends_well(tmp_path: Path, number: signal.Signals) -> None:
+    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json") as process:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        assert told["pid"] == process.pid
+        assert told["data"] == str(tmp_path)
+        health, _ = Client("127.0.0.1", int(told["url"].removesuffix("/v1").rpartition(":")[2])).health()
+        assert health["version"] == told["version"]
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (0, "")
+    assert "Traceback" not in err
+
+
+def test_serving_twice_on_one_port_says_so(running: Client, tmp_path: Path, stranger: int) -> None:
+    ours = run_process("serve", "--port", str(running.port), "--data", str(tmp_path), "--lang", "en")
+    assert ours.code == 1
+    assert "already running" in ours.err
+    other = run_process("serve", "--port", str(stranger), "--data", str(tmp_path), "--json")
+    assert (other.code, other.json()["error"]) == (1, "port_taken")
+
+
+def test_another_program_at_the_port_is_not_taken_for_a_sidecar(stranger: int) -> None:
+    with pytest.raises(Unreachable, match="does not answer"):
+        Client("127.0.0.1", stranger).health(seconds=0.2)
+
+
+def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    told = command("recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data"))
+    assert told.code == 1
+    assert "--data" in told.err
