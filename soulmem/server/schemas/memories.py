@@ -14,8 +14,6 @@ from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemor
 from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Prose, Query, Share, Tags, Words
 from soulmem.server.schemas.fields import FieldsBody, concept_of, refuse_foreign_fields, situation_of
 
-Edges = Annotated[list["EdgeBody"], Meta(max_length=1_000)]
-
 
 class EdgeBody(Body, frozen=True):
     """An edge of the memory: to `to`, or from `from`; exactly one of the two."""
@@ -27,6 +25,9 @@ class EdgeBody(Body, frozen=True):
     verb: Words | None = None
     confidence: Share | None = None
     probability: Share | None = None
+
+
+Edges = Annotated[list[EdgeBody], Meta(max_length=1_000)]
 
 
 class NewMemoryBody(Body, frozen=True):
