@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import shutil
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from .needs import Tools, cache_folder, find_tools
 from .page import TavernPage
 from .ports import free_port
 from .sidecar import Sidecar
-from .sillytavern import SillyTavern, copy_package, install
+from .sillytavern import SillyTavern, install
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
@@ -155,18 +155,19 @@ def tavern(
 ) -> Iterator[Tavern]:
     """The SillyTavern most scenarios use: with the server plugin."""
     installed = install(version, cache_folder(), tools)
-    # In the cache: hard links need the same file system.
-    with tempfile.TemporaryDirectory(dir=cache_folder(), prefix="run-") as scratch:
-        package = copy_package(installed, Path(scratch) / "package")
-        copy_repository(package / "plugins" / EXTENSION)
-        root = tmp_path_factory.mktemp("sillytavern")
-        data = DataFolder(root, installed, llm.url, plugins=True)
-        env = {"SOULMEM_URL": f"http://127.0.0.1:{gate.port}"}
-        server = SillyTavern(package, root, tavern_ports[True], _compiled(version), tools, env)
-        server.wait()
-        sidecar.wait()
-        yield Tavern(server, data)
-        server.stop()
+    # Plugins are loaded from the server's own folder; a copy of that would be compiled anew each time.
+    plugin = installed / "plugins" / EXTENSION
+    shutil.rmtree(plugin, ignore_errors=True)  # of a run that was killed
+    copy_repository(plugin)
+    root = tmp_path_factory.mktemp("sillytavern")
+    data = DataFolder(root, installed, llm.url, plugins=True)
+    env = {"SOULMEM_URL": f"http://127.0.0.1:{gate.port}", "SOULMEM_DATA": str(sidecar.folder)}
+    server = SillyTavern(installed, root, tavern_ports[True], _compiled(version), tools, env)
+    server.wait()
+    sidecar.wait()
+    yield Tavern(server, data)
+    server.stop()
+    shutil.rmtree(plugin)
 
 
 @pytest.fixture

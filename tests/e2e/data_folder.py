@@ -20,8 +20,8 @@ EXTENSION = "SoulMem"
 # What a user has after pasting the repository's address; tests, data and the virtual environment stay out.
 SHIPPED = ("manifest.json", "package.json", "extension_js", "plugin")
 
-CONTEXT_TOKENS = 3000
-REPLY_TOKENS = 200
+CONTEXT_TOKENS = 1500
+REPLY_TOKENS = 250
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
 
 

@@ -18,15 +18,16 @@ class Gate:
     def __init__(self, port: int, target: int) -> None:
         self.port, self.target = port, target
         self._start: bytes | None = None
+        self._let_through = 0
         self._open = threading.Event()
         self._open.set()
         self.held = 0
         self._listener = socket.create_server(("127.0.0.1", port))
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def hold(self, start: bytes) -> None:
-        """From now on hold requests whose first bytes are `start`."""
-        self.held, self._start = 0, start
+    def hold(self, start: bytes, let_through: int = 0) -> None:
+        """From now on hold requests whose first bytes are `start`, after the next `let_through` of them."""
+        self.held, self._start, self._let_through = 0, start, let_through
         self._open.clear()
 
     def release(self) -> None:
@@ -59,13 +60,19 @@ class Gate:
         threading.Thread(target=self._pump, args=(server, client), daemon=True).start()
         self._pump(client, server, may_hold=True)
 
+    def _wait(self) -> None:
+        if self._let_through > 0:
+            self._let_through -= 1
+            return
+        self.held += 1
+        self._open.wait()
+
     def _pump(self, source: socket.socket, sink: socket.socket, may_hold: bool = False) -> None:
         try:
             while chunk := source.recv(65536):
                 start = self._start
                 if may_hold and start is not None and chunk.startswith(start):
-                    self.held += 1
-                    self._open.wait()
+                    self._wait()
                 sink.sendall(chunk)
         except OSError:
             pass

@@ -18,6 +18,7 @@ class Sidecar:
 
     def __init__(self, folder: Path, port: int, origins: list[str]) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
+        self.folder = folder
         self.log = folder.with_suffix(".log")
         self._command = [
             sys.executable,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tarfile
@@ -38,20 +37,8 @@ def install(version: str, cache: Path, tools: Tools) -> Path:
 
 
 def _npm(tools: Tools, cwd: Path, *arguments: str) -> None:
-    subprocess.run([tools.npm, *arguments], cwd=cwd, check=True, timeout=900, stdout=subprocess.DEVNULL)
-
-
-def copy_package(installed: Path, to: Path) -> Path:
-    """A copy that may get plugins of its own; hard links where possible, so it takes half a second."""
-
-    def link(source: str, target: str) -> None:
-        try:
-            os.link(source, target)
-        except OSError:
-            shutil.copy2(source, target)
-
-    shutil.copytree(installed, to, copy_function=link, symlinks=True)
-    return to
+    command = [tools.npm, "--loglevel=error", *arguments]
+    subprocess.run(command, cwd=cwd, check=True, timeout=900, stdout=subprocess.DEVNULL)
 
 
 class SillyTavern:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .conftest import World
-from .stories import KEY, chat, small_talk
+from .small_talk import small_talk
+from .stories import KEY, chat
 
 
 def talk(world: World, key: str) -> None:

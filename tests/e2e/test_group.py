@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .conftest import World
-from .stories import FEVER, KEY, PARROT, chat, small_talk
+from .small_talk import small_talk
+from .stories import FEVER, KEY, PARROT, chat
 
 NAMES = ("Mira", "Bodo", "Cleo")
 
@@ -35,8 +36,10 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
         page.slash(f'/sendas name="Bodo" {theirs}')
     page.let_speak("Mira")
 
-    page.say_without_reply(" ".join(fact.question for fact in (KEY, PARROT, FEVER)))
-    prompts = {name: page.let_speak(name) for name in NAMES}
+    prompts = {}
+    for name in NAMES:
+        page.say_without_reply(" ".join(fact.question for fact in (KEY, PARROT, FEVER)))
+        prompts[name] = page.let_speak(name)
 
     for name, prompt in prompts.items():
         assert prompt.said(KEY.words) == prompt.said(FEVER.words) == 0, "still in the window"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .conftest import World
 from .data_folder import CONTEXT_TOKENS
-from .stories import KEY, chat, small_talk
+from .small_talk import small_talk
+from .stories import KEY, chat
 
 BUDGET_SHARE = 0.12  # of the context, the default
 

@@ -8,7 +8,8 @@ import pytest
 
 from .child import until
 from .conftest import World
-from .stories import KEY, chat, small_talk
+from .small_talk import small_talk
+from .stories import KEY, chat
 
 TIME_BUDGET = 1.5  # seconds the extension may wait for a recall
 SLACK = 1.5  # seconds a busy two-core machine may add

@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from .child import until
 from .conftest import World
-from .stories import KEY, KEY_ZH, Fact, chat, small_talk
+from .small_talk import small_talk
+from .stories import KEY, KEY_ZH, Fact, chat
 
 HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -32,11 +34,10 @@ def test_the_user_sees_what_was_recalled_and_why(
     tab.locator("#chat .last_mes .soulmem_recalled_button").click()
     view = tab.locator(".soulmem_recalled")
     view.wait_for()
-    item = view.locator('.soulmem_recalled_item[data-state="sent"]', has_text=fact.words)
-    assert item.count() == 1
-    why = item.locator(".soulmem_recalled_why").inner_text().strip()
-    assert why
-    assert bool(HAN.search(view.inner_text().replace(item.inner_text(), ""))) == (locale == "zh-cn")
+    item = view.locator('.soulmem_recalled_item[data-state="sent"]', has_text=fact.words).first
+    assert item.locator(".soulmem_recalled_why").inner_text().strip()
+    summary = view.locator("small").first.inner_text()
+    assert bool(HAN.search(summary)) == (locale == "zh-cn"), summary
     page.screenshot(f"recalled-{locale}")
     tab.keyboard.press("Escape")
     view.wait_for(state="detached")
@@ -44,8 +45,35 @@ def test_the_user_sees_what_was_recalled_and_why(
     tab.locator("#extensions-settings-button .drawer-toggle").click()
     drawer = tab.locator("#soulmem_drawer")
     drawer.locator(".inline-drawer-toggle").click()
-    content = drawer.locator(".inline-drawer-content").first
-    content.wait_for()
-    drawer.locator("#soulmem_read_chat").scroll_into_view_if_needed()
-    assert bool(HAN.search(content.inner_text())) == (locale == "zh-cn")
+    drawer.locator("#soulmem_read_chat").wait_for()
+    labels = [label for label in drawer.locator("span[data-i18n], h4[data-i18n]").all_inner_texts() if label]
+    other = [label for label in labels if bool(HAN.search(label)) != (locale == "zh-cn")]
+    assert len(labels) > 10
+    assert not other, "not in the language of the page"
     page.screenshot(f"drawer-{locale}")
+
+
+def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(world: World) -> None:
+    lines = chat("Mira", [KEY.told, *small_talk("en", 200)])
+    avatar = world.data.add_character("read", "Mira", first="Hello.", lines=lines)
+    page, tab = world.page, world.page.tab
+    page.load()
+    page.wait_for_dot("ok")
+    # The first request asks which texts are lacking, the second brings a hundred messages.
+    world.gate.hold(b"PUT /v1/chats", let_through=2)
+    page.open_character(avatar)
+    tab.locator("#extensions-settings-button .drawer-toggle").click()
+    tab.locator("#soulmem_drawer .inline-drawer-toggle").click()
+    tab.locator("#soulmem_read_cancel").click()
+    tab.locator("#soulmem_read_chat").wait_for()
+    bar = tab.locator("#soulmem_read_progress")
+    assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("100", str(len(lines)))
+    chat_id = page.soulmem["chat"]
+    assert len(world.sidecar.stored(chat_id)) == 100
+
+    world.gate.release()
+    tab.locator("#soulmem_read_chat").click()
+    until(lambda: len(world.sidecar.stored(chat_id)) == len(lines), 30, "the whole chat read")
+    bar.wait_for(state="hidden")
+    assert [message["text"] for message in world.sidecar.stored(chat_id)] == [line.text for line in lines]
+    assert page.send(KEY.question).recalled(KEY.words) == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from .conftest import World
-from .stories import KEY, KEY_ZH, Fact, chat, small_talk
+from .small_talk import small_talk
+from .stories import KEY, KEY_ZH, Fact, chat
 
 
 def long_chat(language: str, fact: Fact) -> list[tuple[str, str]]:
