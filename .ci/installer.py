@@ -182,8 +182,9 @@ def check_folder() -> None:
 
 
 def check_space(parts: Sequence[str]) -> None:
-    """Raises Trouble when the disk cannot take `parts` (names in SPACE)."""
-    need = sum(SPACE[part] for part in parts)
+    """Raises Trouble when the disk cannot take what .venv still lacks of `parts` (names in SPACE)."""
+    taken = sum(path.lstat().st_size for path in VENV.rglob("*")) // 10**6
+    need = sum(SPACE[part] for part in parts) - taken
     free = shutil.disk_usage(HERE).free // 10**6
     if free < need:
         english, chinese = DISK_FULL
@@ -326,7 +327,7 @@ def install_model(wish: Wish) -> str:
     try:
         model = "big" if wish.big_torch else choose_model(offer_model(), wish.ask)
         if model in ("cpu", "big"):
-            check_space([model])
+            check_space(["base", *wish.extras, model])
             pip("--no-build-isolation", "-e", ".[model]")
         return model
     except Trouble as failure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -142,6 +143,18 @@ def test_a_full_disk_is_noticed_before_anything_is_fetched(
     with pytest.raises(Trouble, match="disk is full"):
         installer.install(Wish())
     assert commands.asked == []
+
+
+def test_what_is_there_already_needs_no_space(
+    folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installer.install(Wish())
+    monkeypatch.setitem(installer.SPACE, "base", 3)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=10**6))
+    with pytest.raises(Trouble, match="disk is full"):
+        installer.check_space(["base"])
+    (installer.VENV / "library").write_bytes(bytes(2 * 10**6))
+    installer.check_space(["base"])
 
 
 def test_a_folder_that_takes_nothing_is_named(
