@@ -54,8 +54,10 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     findings = []
     for finding in examine(args, words):
         findings.append(finding)
-        mark = screen.style(f"[{words('state_' + finding.state)}]", _COLOURS[finding.state])
-        screen.line(f"{mark} {words('check_' + finding.check)}: {finding.detail}", indent="     ", first="")
+        state = words(f"state_{finding.state}")
+        mark = screen.style(f"[{state}]", _COLOURS[finding.state])
+        name = words(f"check_{finding.check}")
+        screen.line(f"{mark} {name}: {finding.detail}", indent="     ", first="")
         if finding.remedy:
             screen.line(words("remedy", remedy=finding.remedy), "dim", indent="     ")
     worst = max((f.state for f in findings), key=_STATES.index)
