@@ -45,9 +45,10 @@ export function createApp(host) {
         awaited = settings().position === 'macro' ? '' : text.split('\n').at(-1)?.trim() ?? '';
     });
 
-    /** @param {'generating' | 'typing' | 'idle' | 'closed'} state @param {string | null} [chat] */
-    function tell(state, chat = keeper.state.chat) {
-        if (chat && link.state().via && settings().enabled) link.ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
+    /** Keeps the sidecar's background work out of the way of the open chat. @param {'generating' | 'typing' | 'idle' | 'closed'} state */
+    function tell(state) {
+        const { chat } = keeper.state;
+        if (keeper.known() && link.state().via && settings().enabled) link.ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
     }
 
     /** @param {string} prompt */

@@ -222,7 +222,8 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         expect(reply) {
             pending = reply;
         },
-        pending: () => pending,
+        /** Does the sidecar know the open chat? */
+        known: () => state.chat !== null && (syncs.get(state.chat)?.synced() ?? 0) > 0,
         /** A reply came: stamp it, or clear what a new swipe copied from the old one. @param {number} index @param {string} type */
         received(index, type) {
             const message = host.chat()[index];

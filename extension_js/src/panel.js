@@ -34,14 +34,12 @@ export async function mountPanel(app, say) {
 
     function draw() {
         const link = app.link.state();
-        const { held } = app.keeper.state;
         for (const light of document.querySelectorAll('.soulmem_light, #soulmem_health')) /** @type {HTMLElement} */ (light).dataset.state = link.state;
         byId('soulmem_state').textContent = say(`state_${link.state}`);
         byId('soulmem_step').textContent = stepText(link, facts(app), say);
         byId('soulmem_checks').replaceChildren(...checklist(link, app.keeper.state, app.settings().url, say).map(({ sign, text }) =>
             el('li', { class: `soulmem_${sign}` }, [el('i', { class: `fa-solid fa-fw ${SIGNS[sign]}` }), el('span', { text })])));
-        byId('soulmem_held').hidden = !held;
-        if (held) byId('soulmem_held_title').textContent = say('held_title', { count: held.count });
+        byId('soulmem_held').hidden = app.keeper.state.held === null;
         reading.draw();
     }
 

@@ -56,7 +56,6 @@ export const EN = {
     read_failed: 'Reading stopped: {error}',
     no_chat: 'Open a chat first.',
     held_title: '{count} messages vanished at once',
-    held_text: 'Their memories are hidden and kept until you decide.',
     held_confirm: 'Yes, forget them',
     held_question: 'Really forget the {count} messages that vanished from this chat, and what was remembered only from them?',
     held_done: '{count} messages forgotten.',
