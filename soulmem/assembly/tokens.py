@@ -9,8 +9,9 @@ import re
 # is not a loss.
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\W\d_A-Za-z]+|.", re.DOTALL)
 _WIDE_FROM = 0x2E80  # CJK, kana, Hangul, emoji
-_WIDE_TOKENS = 1.3  # per sign
-_OTHER_TOKENS = 0.75  # per letter of another alphabet
+_WIDE_TOKENS = 1.35  # per sign
+_OTHER_TOKENS = 0.85  # per letter of another alphabet
+_SYMBOL_TOKENS = 2.0  # per arrow, box, joiner or sign of that sort
 
 
 def estimate_tokens(text: str) -> int:
@@ -37,4 +38,4 @@ def _sign(sign: str) -> float:
     code = ord(sign)
     if code >= 0x1F000:
         return 3.0
-    return _WIDE_TOKENS if code >= _WIDE_FROM else _OTHER_TOKENS if sign.isalpha() else 1.5
+    return _WIDE_TOKENS if code >= _WIDE_FROM else _OTHER_TOKENS if sign.isalpha() else _SYMBOL_TOKENS
