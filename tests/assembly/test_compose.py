@@ -1,0 +1,176 @@
+"""How do chosen memories become prompt text within a budget?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soulmem.assembly.compose import (
+    Budget,
+    Section,
+    harmless,
+    language_of,
+    line_of,
+    section_of,
+)
+from soulmem.assembly.tokens import estimate_tokens
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+BRACES = st.text(st.sampled_from("{} a雨\n"), max_size=30)
+
+
+def memory(
+    key: str = "m1",
+    text: str = "It rained.",
+    kind: MemoryKind = MemoryKind.EPISODE,
+    *,
+    permanent: bool = False,
+    importance: float = 0.5,
+    created: datetime = NOON,
+) -> Memory:
+    """A memory made at noon."""
+    return Memory(
+        MemoryId(key),
+        SoulId("s1"),
+        kind,
+        text,
+        Origin.USER,
+        created,
+        permanent=permanent,
+        importance=importance,
+    )
+
+
+def oldest_first(one: Memory) -> tuple[float, int]:
+    """When it happened."""
+    return one.happened.timestamp(), 0
+
+
+@given(st.one_of(BRACES, st.text()))
+def test_no_macro_survives(text: str) -> None:
+    """No `{{` is left, however braces are nested, and nothing but spaces is added."""
+    safe = harmless(text)
+    assert "{{" not in safe
+    assert safe.replace(" ", "") == text.replace(" ", "")
+    if "{{" not in text:
+        assert safe == text
+
+
+def test_a_line_is_the_whole_memory_and_pays_its_line_break() -> None:
+    """Whole memories only; the cost is that of what is written, after macros are broken up."""
+    line = line_of(memory(text="use {{user}} here"))
+    assert line.text == "use { {user}} here"
+    assert line.tokens == estimate_tokens(line.text) + 1
+
+
+@pytest.mark.parametrize(
+    ("one", "section"),
+    [
+        (memory(kind=MemoryKind.EPISODE), Section.EPISODES),
+        (memory(kind=MemoryKind.ABSTRACT_EPISODE), Section.EPISODES),
+        (memory(kind=MemoryKind.NOTE), Section.FACTS),
+        (memory(kind=MemoryKind.CONCEPT), Section.FACTS),
+        (memory(kind=MemoryKind.ACTION), Section.SELF),
+        (memory(kind=MemoryKind.ACTION, permanent=True), Section.PERMANENT),
+        (memory(kind=MemoryKind.EPISODE, permanent=True), Section.PERMANENT),
+    ],
+)
+def test_each_kind_has_its_section(one: Memory, section: Section) -> None:
+    """A habit is self-knowledge, never an order; what is permanent stands with its like."""
+    assert section_of(one) is section
+
+
+SAID = st.text("ab 雨{\n", min_size=1, max_size=60).map(str.strip).filter(bool)
+SHOWN = [kind for kind in MemoryKind if kind is not MemoryKind.TRIGGER]
+LIVES = st.lists(st.tuples(SAID, st.sampled_from(SHOWN), st.booleans()), max_size=8)
+
+
+@settings(max_examples=60)
+@given(
+    lives=LIVES,
+    tokens=st.integers(0, 200),
+    name=st.sampled_from(["Mira", "艾莉", "{{char}}", "{0}"]),
+    language=st.sampled_from(["en", "zh"]),
+)
+def test_the_budget_is_never_exceeded(
+    lives: list[tuple[str, MemoryKind, bool]], tokens: int, name: str, language: str
+) -> None:
+    """Blocks cost what was spent, no more than was given; each text is its header and whole lines."""
+    memories = [memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)]
+    budget = Budget(tokens, name, language)
+    chosen = [(m, line) for m in memories if budget.take(m, line := line_of(m))]
+    blocks = budget.blocks(chosen, oldest_first)
+    assert sum(block.tokens for block in blocks) == tokens - budget.left <= tokens
+    assert sum(estimate_tokens(block.text) + 1 for block in blocks) <= tokens
+    for block in blocks:
+        header, *_ = block.text.split("\n")
+        assert harmless(name) in header
+        assert block.text == "\n".join([header, *(line.text for line in block.lines)])
+        assert block.tokens >= sum(line.tokens for line in block.lines)
+        assert "{{" not in block.text
+    assert sorted(line.memory for block in blocks for line in block.lines) == sorted(m.id for m, _ in chosen)
+
+
+def test_a_memory_that_does_not_fit_leaves_room_for_a_smaller_one() -> None:
+    """Passed over whole, and its header is not paid."""
+    budget = Budget(30, "Mira", "en")
+    long, short = memory(text="rain " * 60), memory("m2", "It rained.")
+    assert not budget.take(long, line_of(long))
+    assert budget.left == 30
+    assert budget.take(short, line_of(short))
+
+
+def test_a_header_is_paid_once() -> None:
+    """By the first memory of its section."""
+    budget = Budget(200, "Mira", "en")
+    one, two = memory("m1"), memory("m2")
+    first = budget.header_cost(Section.EPISODES)
+    budget.take(one, line_of(one))
+    assert first > 0
+    assert budget.header_cost(Section.EPISODES) == 0
+    budget.take(two, line_of(two))
+    assert budget.left == 200 - first - line_of(one).tokens - line_of(two).tokens
+
+
+def test_blocks_stand_in_order_and_in_their_place() -> None:
+    """Permanent and self high in the prompt, by importance; episodes oldest first, at depth 4."""
+    chosen = [
+        memory("new", "Later.", created=NOON + timedelta(hours=2)),
+        memory("old", "Before.", created=NOON - timedelta(hours=2)),
+        memory("note", "Fact.", MemoryKind.NOTE),
+        memory("core-", "Minor.", MemoryKind.NOTE, permanent=True, importance=0.1),
+        memory("core+", "Major.", MemoryKind.NOTE, permanent=True, importance=0.9),
+        memory("habit", "Denies caring.", MemoryKind.ACTION),
+    ]
+    budget = Budget(500, "Mira", "en")
+    taken = [(m, line) for m in chosen if budget.take(m, line := line_of(m))]
+    blocks = budget.blocks(taken, oldest_first)
+    told = [(b.section, b.position, b.depth, [line.memory for line in b.lines]) for b in blocks]
+    assert told == [
+        (Section.PERMANENT, "in_prompt", None, ["core+", "core-"]),
+        (Section.SELF, "in_prompt", None, ["habit"]),
+        (Section.EPISODES, "in_chat", 4, ["old", "new"]),
+        (Section.FACTS, "in_chat", 4, ["note"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (["你还记得那把钥匙吗？"], "zh"),
+        (["Do you remember the key?"], "en"),
+        (["Elly 说她会在桥边等我，直到雨停。"], "zh"),
+        (["She calls it 钥匙, the key, and smiles at me."], "en"),
+        (["雨の夜に"], "zh"),
+        ([], "en"),
+        (["🎉 ... 42"], "en"),
+    ],
+)
+def test_headers_speak_the_language_of_the_chat(texts: list[str], language: str) -> None:
+    """Chinese when the texts are mostly Chinese signs, else English."""
+    assert language_of(texts) == language

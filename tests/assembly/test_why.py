@@ -1,0 +1,62 @@
+"""Is the reason of a memory a sentence that a player understands?"""
+
+from __future__ import annotations
+
+import pytest
+
+from soulmem.assembly.why import Cause, Reason, sentence
+
+
+@pytest.mark.parametrize(
+    ("reason", "english", "chinese"),
+    [
+        (
+            Reason(Cause.PERMANENT, ("key",), 3),
+            "Mira never forgets this: it is a permanent memory.",
+            "这是永久记忆，Mira不会忘记。",
+        ),
+        (
+            Reason(Cause.WORDS, ("key", "bridge"), 40),
+            '"key" and "bridge" came up, and Mira remembers it from 40 turns ago.',
+            "提到了「key」和「bridge」，Mira想起了40 轮之前的这件事。",
+        ),
+        (
+            Reason(Cause.WORDS, ("key",), 1),
+            '"key" came up, and Mira remembers it from 1 turn ago.',
+            "提到了「key」，Mira想起了1 轮之前的这件事。",
+        ),
+        (
+            Reason(Cause.MEANING, (), 0),
+            "It is close in meaning to what is being said, just now.",
+            "它和正在说的事意思相近，在刚才。",
+        ),
+        (
+            Reason(Cause.MEANING, ("key",), 2),
+            'It is close in meaning to what is being said ("key"), 2 turns ago.',
+            "它和正在说的事意思相近（「key」），在2 轮之前。",
+        ),
+        (
+            Reason(Cause.NEIGHBOUR, ("key",), 2),
+            "It stands right beside another moment that came to mind, 2 turns ago.",
+            "它紧挨着另一段被想起的往事，在2 轮之前。",
+        ),
+    ],
+)
+def test_the_sentence(reason: Reason, english: str, chinese: str) -> None:
+    """Cue, memory and age, in the language of the chat."""
+    assert sentence(reason, "Mira", "en") == english
+    assert sentence(reason, "Mira", "zh") == chinese
+
+
+def test_words_without_a_shared_one_is_meaning() -> None:
+    """Never an empty quotation."""
+    assert sentence(Reason(Cause.WORDS, (), 5), "Mira", "en") == sentence(
+        Reason(Cause.MEANING, (), 5), "Mira", "en"
+    )
+
+
+@pytest.mark.parametrize("cause", Cause)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_two_words_at_most(cause: Cause, language: str) -> None:
+    """A third shared word is not named."""
+    assert "third" not in sentence(Reason(cause, ("first", "second", "third"), 5), "Mira", language)

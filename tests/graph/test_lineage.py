@@ -1,0 +1,92 @@
+"""Which chat holds which episodes, and what does a new strand change?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.graph.lineage import Lineages, Strand
+
+CHATS = ("c1", "c2", "c3")
+EPISODES = [MemoryId(f"e{i}") for i in range(7)]
+ORDERS = st.lists(st.sampled_from(EPISODES), unique=True, max_size=7)
+
+
+@st.composite
+def strands(draw: st.DrawFn) -> Strand:
+    """A chat as a soul lived it, some of it held perhaps."""
+    order = draw(ORDERS)
+    held = draw(st.frozensets(st.sampled_from(order))) if order else frozenset()
+    return Strand(ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), held)
+
+
+def told(strands_now: Iterable[Strand]) -> set[MemoryId]:
+    """Episodes that some chat holds."""
+    return {m for s in strands_now for m in s.order}
+
+
+def paired(strands_now: Iterable[Strand]) -> set[tuple[MemoryId, MemoryId]]:
+    """Pairs that follow each other in some chat."""
+    return {p for s in strands_now for p in pairwise(s.order)}
+
+
+@given(st.lists(strands(), max_size=12))
+def test_lineages_agree_with_recounting_everything(series: list[Strand]) -> None:
+    """Holders, pairs and what comes and goes, after any series of strands of several chats."""
+    lineages = Lineages()
+    now: dict[ChatId, Strand] = {}
+    for new in series:
+        before = dict(now)
+        now[new.chat] = new
+        change = lineages.compare(new)
+        assert set(change.came) == told(now.values()) - told(before.values())
+        assert set(change.went) == told(before.values()) - told(now.values())
+        assert set(change.paired) == paired(now.values()) - paired(before.values())
+        assert set(change.parted) == paired(before.values()) - paired(now.values())
+        for listed in (change.came, change.went, change.paired, change.parted):
+            assert len(set(listed)) == len(listed)
+        lineages.put(new)
+        assert {s.chat: s for s in lineages} == {chat: s for chat, s in now.items() if s.order}
+        for memory in EPISODES:
+            holders = {chat for chat, s in now.items() if memory in s.order}
+            assert set(lineages.holders(memory)) == holders
+            assert len(lineages.holders(memory)) == len(holders)
+            assert lineages.is_live(memory) == any(memory not in now[chat].held for chat in holders)
+        for pair in paired(before.values()) | paired(now.values()):
+            assert set(lineages.pair_holders(pair)) == {
+                c for c, s in now.items() if pair in pairwise(s.order)
+            }
+
+
+def test_comparing_changes_nothing() -> None:
+    """Only `put` does: the store comes first and may refuse."""
+    lineages = Lineages()
+    a, b = EPISODES[:2]
+    lineages.put(Strand(ChatId("c1"), ChatId("c1"), (a, b)))
+    lineages.compare(Strand(ChatId("c1"), ChatId("c1"), (b,)))
+    assert lineages.holders(a) == ["c1"]
+    assert lineages.strand(ChatId("c1")) == Strand(ChatId("c1"), ChatId("c1"), (a, b))
+
+
+def test_a_memory_names_the_chat_that_told_it_first_first() -> None:
+    """A branch comes after its parent, whichever is synced again."""
+    lineages = Lineages()
+    a, b = EPISODES[:2]
+    lineages.put(Strand(ChatId("c2"), ChatId("c2"), (a,)))
+    lineages.put(Strand(ChatId("c1"), ChatId("c2"), (a,)))
+    lineages.put(Strand(ChatId("c2"), ChatId("c2"), (a, b)))
+    assert lineages.holders(a) == ["c2", "c1"]
+
+
+def test_a_chat_without_episodes_is_forgotten() -> None:
+    """Nothing of it is left to ask for."""
+    lineages = Lineages()
+    lineages.put(Strand(ChatId("c1"), ChatId("c1"), (EPISODES[0],)))
+    lineages.put(Strand(ChatId("c1"), ChatId("c1"), ()))
+    assert list(lineages) == []
+    assert lineages.strand(ChatId("c1")) is None
+    assert not lineages.is_live(EPISODES[0])
