@@ -57,7 +57,7 @@ def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, n
         id=episode_id(soul, family, message.version),
         soul=soul,
         kind=MemoryKind.EPISODE,
-        text=f"{message.speaker}: {message.text}" if message.speaker.strip() else message.text,
+        text=narrative(message),
         origin=Origin.CHAT,
         created=now,
         importance=importance_of(message.text),
@@ -70,6 +70,11 @@ def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, n
             participants=_participants(message, soul_name),
         ),
     )
+
+
+def narrative(message: Message) -> str:
+    """A message as its memory tells it: who said what."""
+    return f"{message.speaker}: {message.text}" if message.speaker.strip() else message.text
 
 
 def _participants(message: Message, soul_name: str) -> tuple[Participant, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.conversation.episodes import memorable
+from soulmem.conversation.episodes import memorable, narrative
 from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, SlotId
@@ -65,7 +65,7 @@ def parts_of(world: World, request: RecallRequest) -> tuple[queries.Part, ...]:
     if request.query is not None:
         parts = queries.from_text(request.query)
     else:
-        parts = queries.from_messages([m.text for m in _last_messages(world, request)])
+        parts = queries.from_messages([narrative(m) for m in _last_messages(world, request)])
     if request.intent:
         parts = [(text, 0.8 * weight) for text, weight in parts] + [(request.intent, 0.2 if parts else 1.0)]
     return tuple(parts)
@@ -122,12 +122,18 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
         turn = own_table.cosines(cue, n)
         pairs = np.append(pair_table.cosines(cue, mind.pair_count), np.float32(np.nan))
         pair_in, pair_out = pairs[beside.pair_in], pairs[beside.pair_out]
-    words: dict[str, float] = {}
-    for text, weight in scene.parts:
-        for token in mind.tokeniser.tokens(text):
-            words[token] = words.get(token, 0.0) + weight
+    words = queries.words(scene.parts, mind.tokeniser.tokens)
     lexical = mind.words.scores(words, n)
-    evidence = Evidence(turn, pair_in, pair_out, lexical, beside.before, beside.after, scene.visible)
+    evidence = Evidence(
+        turn=turn,
+        pair_in=pair_in,
+        pair_out=pair_out,
+        lexical=lexical,
+        lexical_in=mind.words.pair_scores(words, beside.before),
+        before=beside.before,
+        after=beside.after,
+        visible=scene.visible,
+    )
     score = fuse(evidence, params.fusion)
     own = fuse(evidence, replace(params.fusion, neighbour=0.0))
     wanted = {t.casefold() for t in scene.request.tags}
