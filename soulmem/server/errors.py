@@ -36,19 +36,8 @@ _HTTP = {
     413: "the request is too large: send less at once",
     417: "an expectation other than 100-continue is not met: leave the header out",
 }
-_CODES = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    409: "conflict",
-    413: "too_large",
-    415: "unsupported_media_type",
-    422: "unprocessable",
-    503: "busy",
-}
-OTHER_CODES = ("method_not_allowed", "unsupported_media_type", "refused", "internal")
+# The class that stands first for a status names it.
+_CODES = {status: kind.code for kind, status in reversed(_STATUS.items())} | {405: "method_not_allowed"}
 
 
 def problem(error: errors.SoulMemError) -> web.Response:
