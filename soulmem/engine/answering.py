@@ -155,7 +155,8 @@ def _tells(word: str) -> bool:
 
 
 def _reason(ranked: Ranked, at: int, shared: tuple[str, ...], age: int) -> Reason:
-    if ranked.score[at] - ranked.own[at] > max(0.5, float(ranked.own[at])):
+    alone = float(ranked.alone[at])
+    if ranked.score[at] - alone > max(1.0, alone):
         return Reason(Cause.NEIGHBOUR, shared, age)
     if ranked.lexical[at] > 0 and shared:
         return Reason(Cause.WORDS, shared, age)

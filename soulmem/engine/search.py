@@ -56,7 +56,7 @@ class Ranked:
     score: Floats
     dense: Floats
     lexical: Floats
-    own: Floats  # score without the neighbours' share
+    alone: Floats  # score without what stands beside it
     position: NDArray[np.int64]  # of every row in its chat
 
 
@@ -135,7 +135,10 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
         visible=scene.visible,
     )
     score = fuse(evidence, params.fusion)
-    own = fuse(evidence, replace(params.fusion, neighbour=0.0))
+    alone = fuse(
+        replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None),
+        replace(params.fusion, neighbour=0.0),
+    )
     wanted = {t.casefold() for t in scene.request.tags}
     if wanted:
         for memory in mind.memories.values():
@@ -149,7 +152,7 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
     best = best[np.lexsort((best, -score[best]))]
     if count == n:
         best = best[np.isfinite(score[best])]
-    return Ranked(best, score[best], turn[best], lexical[best], own[best], beside.position)
+    return Ranked(best, score[best], turn[best], lexical[best], alone[best], beside.position)
 
 
 def _last_messages(world: World, request: RecallRequest) -> list[Message]:
