@@ -9,6 +9,7 @@ from typing import Any
 
 from soulmem.domain.errors import SoulMemError
 
+API_MAJOR = 1  # of the contract that we speak
 _ANY_ADDRESS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # where to call what listens everywhere
 
 
@@ -58,6 +59,9 @@ class Client:
             raise Refused(status, "forbidden", str(answer.get("message")), None)
         if status != 200 or not isinstance(answer, dict) or "api" not in answer:
             raise Unreachable(f"what answers at {self.url} is not SoulMem (status {status})")
+        if answer["api"]["major"] != API_MAJOR:
+            message = f"SoulMem {answer['version']} at {self.url} speaks another version: restart it from this folder"
+            raise Refused(status, "conflict", message, None)
         return answer, allowed
 
     def _exchange(

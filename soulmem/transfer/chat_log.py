@@ -12,7 +12,7 @@ from typing import Any
 from soulmem.domain.dialogue import Fork, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
 from soulmem.transfer.send_dates import parse_send_date
-from soulmem.transfer.slots import as_id, slots_of, well_formed
+from soulmem.transfer.slots import as_id, slots_of, stamp_of, well_formed
 
 # SillyTavern's own notices; the extension goes by the same list.
 # fmt: off
@@ -45,6 +45,7 @@ class ChatLog:
     main_chat: str | None = None  # title of the chat this one was branched from
     copied_from: ChatId | None = None  # the chat whose record SillyTavern copied into this branch
     parent: Fork | None = None
+    people: frozenset[SoulId] = frozenset()  # souls of whom the file says when they were present
 
 
 @dataclass(slots=True)
@@ -106,6 +107,7 @@ def read_chat_log(
         main_chat=header.main_chat(),
         copied_from=copied_from,
         parent=_recorded_parent(header) if own else None,
+        people=frozenset(_ids(header.record("cast")) or ()).union(*(m.present or () for m in messages)),
     )
 
 
@@ -187,7 +189,14 @@ def _message(row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo |
         sent_at=parse_send_date(row.get("send_date"), local),
         hidden=bool(row.get("is_system")) and role is not Role.SYSTEM,
         swipe=swipe if isinstance(swipe, int) and swipe > 0 else 0,
+        present=_ids(stamp_of(extra).get("present")) or _ids(header.record("cast")),
     )
+
+
+def _ids(value: Any) -> tuple[SoulId, ...] | None:
+    """The souls that the extension listed, None when it listed none."""
+    found = [SoulId(one) for one in value if as_id(one)] if isinstance(value, list) else []
+    return tuple(found) or None
 
 
 def _usual_name(role: Role, header: _Header) -> str:

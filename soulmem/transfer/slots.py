@@ -21,7 +21,7 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
     slots: list[str | None] = []
     taken: set[str] = set()
     for row in rows:
-        slot = next((found for extra in _extras(row) if (found := _stamp(extra))), None)
+        slot = next((found for extra in _extras(row) if (found := as_id(stamp_of(extra).get("id")))), None)
         slots.append(None if slot in taken else slot)  # a copied message carries its original's slot
         if slot is not None:
             taken.add(slot)
@@ -38,16 +38,17 @@ def well_formed(text: str) -> str:
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
+def stamp_of(extra: Any) -> dict[str, Any]:
+    """What the extension wrote on a message, found in its `extra`; empty when nothing."""
+    stamp = extra.get("soulmem") if isinstance(extra, dict) else None
+    return stamp if isinstance(stamp, dict) else {}
+
+
 def _extras(row: Mapping[str, Any]) -> Iterator[Any]:
     yield row.get("extra")
     swipes = row.get("swipe_info")
     for swipe in swipes if isinstance(swipes, list) else ():
         yield swipe.get("extra") if isinstance(swipe, dict) else None
-
-
-def _stamp(extra: Any) -> str | None:
-    stamp = extra.get("soulmem") if isinstance(extra, dict) else None
-    return as_id(stamp.get("id")) if isinstance(stamp, dict) else None
 
 
 def _mint(row: Mapping[str, Any], taken: set[str]) -> str:

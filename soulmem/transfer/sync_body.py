@@ -25,13 +25,24 @@ def sync_body(
         "souls": list(souls),
         "title": log.title,
         "persona": log.persona,
-        "messages": [_sent(m, with_text=texts is None or m.slot in texts) for m in log.messages[start:stop]],
+        "messages": [
+            {**_sent(m, with_text=texts is None or m.slot in texts), "present": _present(m, log, souls)}
+            for m in log.messages[start:stop]
+        ],
     }
     if log.parent is not None:
         body["parent"] = {"chat": log.parent.chat, "fork_slot": log.parent.slot}
     if start:
         body["base"] = {"count": start, "digest": digest(log.messages[:start])}
     return body
+
+
+def _present(message: Message, log: ChatLog, souls: Sequence[SoulId]) -> list[SoulId] | None:
+    """Who of `souls` was there, None for all; a soul that the file knows nothing of was there throughout."""
+    if message.present is None:
+        return None
+    there = [soul for soul in souls if soul in message.present or soul not in log.people]
+    return None if len(there) == len(souls) else there
 
 
 def _sent(message: Message, *, with_text: bool) -> dict[str, Any]:

@@ -7,7 +7,9 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -78,6 +80,26 @@ def test_serving_twice_on_one_port_says_so(running: Client, tmp_path: Path, stra
 def test_another_program_at_the_port_is_not_taken_for_a_sidecar(stranger: int) -> None:
     with pytest.raises(Unreachable, match="does not answer"):
         Client("127.0.0.1", stranger).health(seconds=0.2)
+
+
+def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> None:
+    class Newer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"version": "9.0", "api": {"major": 9, "minor": 0}}).encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Newer) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        told = command("recall", "x", "--soul", "Bel", "--port", str(server.server_port))
+        server.shutdown()
+        thread.join()
+    assert told.code == 1
+    assert "SoulMem 9.0" in told.err
 
 
 def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) -> None:

@@ -181,6 +181,20 @@ def test_the_record_of_the_extension_names_the_chat() -> None:
     assert (renamed.chat, renamed.copied_from) == ("chat-1", None)
 
 
+def test_who_was_present_is_taken_over_for_souls_that_the_file_knows() -> None:
+    stamped = said("Only Cas hears this.", extra={"soulmem": {"id": "m2", "present": ["cas"]}})
+    log = read({"chat_metadata": {"soulmem": {"chat": "c", "cast": ["bel", "cas"]}}}, said("All."), stamped)
+
+    def present(*souls: str) -> list[Any]:
+        return [m["present"] for m in sync_body(log, [SoulId(soul) for soul in souls])["messages"]]
+
+    assert present("bel", "cas") == [None, ["cas"]]
+    assert present("bel") == [None, []]
+    assert present("cas", "newcomer") == [None, None]
+    assert present("bel", "newcomer") == [None, ["newcomer"]]
+    assert [m["present"] for m in sync_body(read(said("All.")), SOULS)["messages"]] == [None]
+
+
 def test_a_record_that_a_branch_copied_from_its_parent_is_not_its_own() -> None:
     metadata = {"main_chat": "night", "soulmem": {"chat": "chat-1", "name": "night"}}
     log = read({"chat_metadata": metadata}, said("One."), title="night - Branch #1")
