@@ -60,7 +60,7 @@ class Client:
         if status != 200 or not isinstance(answer, dict) or "api" not in answer:
             raise Unreachable(f"what answers at {self.url} is not SoulMem (status {status})")
         if answer["api"]["major"] != API_MAJOR:
-            message = f"SoulMem {answer['version']} at {self.url} speaks another version: restart it from this folder"
+            message = f"SoulMem {answer['version']} at {self.url} is not of this version: restart it"
             raise Refused(status, "conflict", message, None)
         return answer, allowed
 
