@@ -3,6 +3,7 @@
 import { createApp } from './src/app.js';
 import { registerCommands } from './src/commands.js';
 import { mountDot } from './src/dot.js';
+import { offerFarewell } from './src/farewell.js';
 import { createHost } from './src/host.js';
 import { mountPanel } from './src/panel.js';
 import { mountRecalled } from './src/recalled.js';
@@ -16,6 +17,7 @@ Object.assign(globalThis, { soulmemInterceptor: app.recaller.intercept, soulmem:
 host.on('APP_READY', () => {
     const say = createSay(host.translate);
     registerCommands(app, say);
+    offerFarewell(app, say);
     mountDot(app, say);
     mountRecalled(app, say);
     mountPanel(app, say).catch(error => console.error('[SoulMem] the settings drawer could not be built', error));

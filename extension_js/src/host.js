@@ -127,13 +127,15 @@ export function createHost(getContext) {
             const { Popup, POPUP_TYPE } = ctx();
             return new Popup(content, POPUP_TYPE.TEXT, '', { okButton: closeLabel, wide: true, allowVerticalScrolling: true, leftAlign: true }).show();
         },
-        /** @param {string} question @returns {Promise<boolean>} */
+        /** @param {string} question as text: chat names may hold anything @returns {Promise<boolean>} */
         async confirm(question) {
             const { Popup, POPUP_RESULT } = ctx();
-            return await Popup.show.confirm('SoulMem', question) === POPUP_RESULT.AFFIRMATIVE;
+            const escaped = question.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
+            return await Popup.show.confirm('SoulMem', escaped) === POPUP_RESULT.AFFIRMATIVE;
         },
-        /** @param {'info' | 'success' | 'warning' | 'error'} kind @param {string} text */
-        toast: (kind, text) => /** @type {any} */ (globalThis).toastr?.[kind](text, 'SoulMem'),
+        /** @param {'info' | 'success' | 'warning' | 'error'} kind @param {string} text
+         * @param {{timeOut?: number, extendedTimeOut?: number, onclick?: () => unknown}} [options] of toastr */
+        toast: (kind, text, options) => /** @type {any} */ (globalThis).toastr?.[kind](text, 'SoulMem', { escapeHtml: true, ...options }),
 
         /** @param {string} name @param {() => string} handler @param {string} description */
         registerMacro(name, handler, description) {

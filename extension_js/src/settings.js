@@ -55,7 +55,7 @@ export function bounded(key, value) {
 /** The stored settings made whole, in place, so that SillyTavern saves what is used.
  * @param {Partial<Settings> & Record<string, unknown>} stored @returns {Settings} */
 export function repair(stored) {
-    const settings = /** @type {Settings} */ (Object.assign(stored, { ...DEFAULTS, ...stored }));
+    const settings = /** @type {Settings} */ (Object.assign(stored, { ...structuredClone(DEFAULTS), ...stored }));
     for (const key of /** @type {(keyof typeof BOUNDS)[]} */ (Object.keys(BOUNDS))) settings[key] = bounded(key, settings[key]);
     for (const [key, choices] of /** @type {[keyof typeof CHOICES, string[]][]} */ (Object.entries(CHOICES))) {
         if (!choices.includes(settings[key])) Object.assign(settings, { [key]: DEFAULTS[key] });

@@ -123,9 +123,11 @@ export const EN = {
     macro_help: 'What the character recalls for this reply (SoulMem). Set the position to "Nowhere" when you place it yourself.',
     command_help: 'Recalls from the memory of the character of this chat, without changing anything, and returns the texts.',
     command_argument: 'what to recall; empty for the last messages',
-    chat_deleted: 'The chat "{name}" is deleted; what it left in memory is kept. Click here to forget it as well.',
-    chat_forgotten: 'Forgotten: what only the chat "{name}" had told.',
-    chat_forget_question: 'Forget what only the chat "{name}" had told? It goes to the bin.',
+
+    // a chat was deleted
+    chat_deleted: 'Deleted: {names}. What was remembered from there is kept. Click here to forget it as well.',
+    chat_forget_question: 'Forget what was told only in {names}? It goes to the bin.',
+    chat_forgotten: 'Forgotten: what was told only in {names}.',
 };
 
 /** @typedef {keyof typeof EN} Key */

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounded, DEFAULTS, repair } from '../../extension_js/src/settings.js';
+
+test('nothing stored means the defaults', () => assert.deepEqual(repair({}), DEFAULTS));
+
+test('the stored object itself is repaired, so that SillyTavern saves what is used', () => {
+    const stored = { budget: 900 };
+    assert.equal(repair(stored), /** @type {any} */ (stored));
+    assert.equal(repair(stored).budget, 900);
+});
+
+test('values that make no sense become defaults, out of bounds are clipped', () => {
+    const settings = repair(/** @type {any} */ ({ budget: 1e9, depth: -3, time_budget: 'soon', route: 'pigeon', position: null, url: 'javascript:1', souls: [1], forgetting: 1.26, max_items: '7' }));
+    assert.deepEqual(
+        [settings.budget, settings.depth, settings.time_budget, settings.route, settings.position, settings.url, settings.souls, settings.forgetting, settings.max_items],
+        [8000, 0, 2000, 'auto', 'auto', DEFAULTS.url, {}, 1.26, 7],
+    );
+});
+
+test('the defaults are not shared between users of the module', () => {
+    repair({}).souls.a = 's1';
+    assert.deepEqual(repair({}).souls, {});
+});
+
+test('an emptied field is the default, not zero', () => assert.equal(bounded('depth', ''), DEFAULTS.depth));
