@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -11,9 +12,11 @@ from soulmem.adapters import packaged_encoder, sentence_transformer
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import EmbedderSettings, Settings
+from soulmem.domain.errors import ModelUnavailable
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
 from soulmem.engine.search import RecallParams
+from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
@@ -64,4 +67,15 @@ def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource
         batch=settings.batch,
         threads=settings.threads or None,
     )
-    return ModelSource(name, partial(sentence_transformer.is_on_disk, name), load), _FALLBACK
+    at_hand = partial(sentence_transformer.is_on_disk, name)
+    return ModelSource(name, at_hand, partial(_local, name, load) if settings.offline else load), _FALLBACK
+
+
+def _local(name: str, load: Callable[[], Embedder]) -> Embedder:
+    """The model if it is on disk. Raises ModelUnavailable."""
+    if not sentence_transformer.is_on_disk(name):
+        raise ModelUnavailable(
+            f"{name!r} is not on this computer, and embedder.offline forbids to fetch it:"
+            " set embedder.offline = false, or name a folder in embedder.model"
+        )
+    return load()

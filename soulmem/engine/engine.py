@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -318,6 +319,7 @@ class Engine:
                         await world.mind(soul.id)
                     except SoulMemError as error:
                         log.error("soul %s could not be opened: %s", soul.id, error.message)
+        gc.freeze()  # a full collection over hundreds of thousands of memories would hold the loop for 100 ms
 
     async def _ready(self) -> None:
         await self._opened.wait()
