@@ -19,6 +19,8 @@ from tests.cli.conftest import Command, run_process, start_process
 
 pytestmark = pytest.mark.timeout(60)
 
+BARE = {"SOULMEM_EMBEDDER_MODEL": "none"}  # no model to load where none is asked
+
 
 @pytest.fixture
 def stranger() -> Iterator[int]:
@@ -39,15 +41,17 @@ def test_without_a_running_one_the_folder_is_opened_for_the_moment(tmp_path: Pat
 
 
 def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
-    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json") as process:
+    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
-        told = run_process("recall", "x", "--soul", "Bel", "--data", str(tmp_path), "--lang", "en")
+        told = run_process("recall", "x", "--soul", "Bel", "--data", str(tmp_path), "--lang", "en", **BARE)
         assert told.code == 1
         assert "already running" in told.err
         assert len(told.err.strip().splitlines()) == 1
         port = url.removesuffix("/v1").rpartition(":")[2]
-        told = run_process("recall", "x", "--soul", "B", "--data", str(tmp_path), "--port", port, "--json")
+        told = run_process(
+            "recall", "x", "--soul", "B", "--data", str(tmp_path), "--port", port, "--json", **BARE
+        )
         assert told.json()["error"] == "not_found"
         process.terminate()
         process.communicate()
@@ -56,7 +60,7 @@ def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_serve_tells_where_it_is_and_ends_well(tmp_path: Path, number: signal.Signals) -> None:
-    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json") as process:
+    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
         assert told["pid"] == process.pid
@@ -70,10 +74,10 @@ def test_serve_tells_where_it_is_and_ends_well(tmp_path: Path, number: signal.Si
 
 
 def test_serving_twice_on_one_port_says_so(running: Client, tmp_path: Path, stranger: int) -> None:
-    ours = run_process("serve", "--port", str(running.port), "--data", str(tmp_path), "--lang", "en")
+    ours = run_process("serve", "--port", str(running.port), "--data", str(tmp_path), "--lang", "en", **BARE)
     assert ours.code == 1
     assert "already running" in ours.err
-    other = run_process("serve", "--port", str(stranger), "--data", str(tmp_path), "--json")
+    other = run_process("serve", "--port", str(stranger), "--data", str(tmp_path), "--json", **BARE)
     assert (other.code, other.json()["error"]) == (1, "port_taken")
 
 
