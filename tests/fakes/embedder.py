@@ -1,0 +1,53 @@
+"""An embedder without a model: a text is the bag of its words, each hashed to a direction."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.engine.embedding import ModelSource
+from soulmem.ports.embedder import EmbedderError
+
+_WORD = re.compile(r"[a-z0-9]+|[^\W\d_a-z]")
+
+
+class FakeEmbedder:
+    """Deterministic unit vectors; texts that share words are alike, all others nearly at right angles.
+
+    `delay` seconds pass before each answer, `fails` makes every call raise, `asked` collects the texts.
+    """
+
+    def __init__(self, name: str = "fake", dim: int = 64) -> None:
+        self.name = name
+        self.model = f"{name}/1"
+        self.dim = dim
+        self.delay = 0.0
+        self.fails = False
+        self.asked: list[str] = []
+        self.answers = threading.Event()  # while clear, every call waits
+        self.answers.set()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.answers.wait(5)
+        time.sleep(self.delay)
+        if self.fails:
+            raise EmbedderError(f"{self.name} has failed")
+        self.asked.extend(texts)
+        return np.stack([self._vector(text) for text in texts])
+
+    def source(self, *, at_hand: bool = True) -> ModelSource:
+        """Where the engine gets it."""
+        return ModelSource(self.name, lambda: at_hand, lambda: self)
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        out = np.full(self.dim, 1e-3, np.float32)
+        for word in _WORD.findall(text.lower()):
+            seed = hashlib.sha256(f"{self.name}:{word}".encode()).digest()[:8]
+            out += np.random.default_rng(int.from_bytes(seed, "big")).normal(size=self.dim)
+        return np.asarray(out / np.linalg.norm(out), np.float32)
