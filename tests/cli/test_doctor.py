@@ -18,7 +18,7 @@ from soulmem.cli import doctor
 from soulmem.cli.client import Client
 from tests.cli.conftest import REPOSITORY, Command, Ended
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 
 def found(ended: Ended) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from soulmem.cli.client import Client
 from tests.cli.chat_files import HEADER, said, talk, write
 from tests.cli.conftest import Command, Ended
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 
 def report(ended: Ended) -> dict[str, Any]:

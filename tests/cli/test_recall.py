@@ -11,7 +11,7 @@ from soulmem.domain.dialogue import text_hash
 from tests.cli.chat_files import said, talk, write
 from tests.cli.conftest import Command
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from soulmem.cli.client import Client, Unreachable
 from tests.cli.chat_files import talk, write
 from tests.cli.conftest import Command, run_process, start_process
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 BARE = {"SOULMEM_EMBEDDER_MODEL": "none"}  # no model to load where none is asked
 
