@@ -79,13 +79,6 @@ def test_a_readme_is_under_two_screens(repository: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_links_lead_to_files_that_are_there(repository: Path, name: str) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", page(repository, name))
-    missing = [link for link in links if not ((repository / name).parent / link).exists()]
-    assert missing == []
-
-
-@pytest.mark.parametrize("name", PAGES)
 def test_files_that_are_named_are_there(repository: Path, name: str) -> None:
     named = re.findall(
         r"`((?:soulmem|tests|extension_js|plugin|\.ci)/[\w./-]+|\w[\w.-]*\.(?:toml|md|bat|py))`",
