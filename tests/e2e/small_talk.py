@@ -11,7 +11,7 @@ _FILES = {"en": "lantern_en.json", "zh": "inn_zh.json"}
 
 
 def small_talk(language: str, count: int, start: int = 0) -> list[tuple[str, str]]:
-    """`count` exchanges, the user's words and the answer, about 40 tokens a message; a chat ends where it began."""
+    """`count` exchanges, the user's words and the answer, about 40 tokens a message; endless."""
     told = _exchanges(language)
     return [told[number % len(told)] for number in range(start, start + count)]
 
