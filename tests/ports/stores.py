@@ -35,7 +35,6 @@ from soulmem.domain.situation import (
 )
 from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
-from tests.adapters.bridge import bridge
 from tests.fakes.store import FakeStore
 
 WS_VARIABLE = "SOULMEM_TEST_SURREAL_WS"
@@ -220,6 +219,8 @@ async def factory(kind: str, folder: Path) -> AsyncIterator[Factory]:
     elif kind == "surrealkv":
         yield lambda: SurrealStore(f"surrealkv://{folder}/my data 数据 #1")
     elif kind == "ws bridge":
+        from tests.adapters.bridge import bridge  # here: a child process that only writes starts sooner
+
         async with bridge("mem://") as url:
             yield lambda: SurrealStore(url)
     else:

@@ -7,15 +7,17 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from soulmem.adapters.surreal.faults import Conflicting, translate
+from soulmem.adapters.surreal.faults import Conflicting, full, translate
 from soulmem.adapters.surreal.link import Link, Statement, Work
-from soulmem.domain.errors import StoreError, StoreFull, StoreReadOnly
+from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreReadOnly
 from soulmem.ports.store import StoreHealth
 
 LOG_LIMIT = 64 << 20  # bytes of write-ahead log; at some hundred MiB the engine's writes never return
-_LOOK_EVERY = 2 << 20  # bytes sent between looks at the log: it grows several times faster than what is sent
+ROOM = 4 << 20  # bytes that must be free on the disk, beside a copy of the log, to open the store anew
+_LOOK_EVERY = 2 << 20  # bytes sent between looks at the log, which grows about twice as fast
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.01  # seconds before the second attempt, doubled each time
+_TAKEN_ALONG = "The query was not executed"
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +33,8 @@ class Connection:
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._in_use = False
-        self._reopen = False  # after "disk full" the engine refuses writes until it is opened anew
+        # After a failed write the log may end in half a record; the next start would lose what follows it.
+        self._suspect = False
         self._looked_at = 0  # link.written() at the last look at the log
         self._health = StoreHealth()
 
@@ -44,16 +47,15 @@ class Connection:
 
         async def work() -> None:
             await self._link.open()
-            self._looked_at = 0
             try:
                 await prepare(self._checked, self._link.place)
+                await self._look_at_log()
             except BaseException:
                 await self._link.close()
                 raise
             self._in_use = True
-            self._health = StoreHealth()
 
-        await self._finish(self._alone(work))
+        await self._alone(work)
 
     async def close(self) -> None:
         """Let go of the store once the work under way is done."""
@@ -62,45 +64,55 @@ class Connection:
             self._in_use = False
             await self._link.close()
 
-        await self._finish(self._alone(work))
+        await self._alone(work)
 
-    async def run(self, work: Work) -> list[Any]:
-        """Run one query alone; the results of its statements."""
-        return await self.session(lambda run: run(work))
+    async def read(self, work: Callable[[Run], Awaitable[T]]) -> T:
+        """Let `work` run queries that change nothing while nobody else runs any."""
 
-    async def session(self, work: Callable[[Run], Awaitable[T]]) -> T:
-        """Let `work` run queries while nobody else does."""
+        async def alone() -> T:
+            self._check_in_use()
+            await self._link.open()
+            return await work(self._checked)
 
-        async def ready() -> T:
-            await self._make_ready()
+        return await self._alone(alone)
+
+    async def write(self, query: Work) -> None:
+        """Run a query that changes something; it is stored, or the error is raised and nothing is."""
+
+        async def alone() -> None:
+            self._check_in_use()
             try:
-                done = await work(self._checked)
-            except (StoreFull, StoreReadOnly) as error:
-                self._reopen = True
+                if self._suspect:
+                    await self._recycle()
+                await self._link.open()
+                await self._checked(query)
+            except (StoreFull, StoreReadOnly, StoreBroken) as error:
+                self._suspect = True
                 self._health = StoreHealth(writable=False, detail=error.message)
                 raise
             self._health = StoreHealth()
-            await self._look_at_log()
-            return done
+            if self._link.written() - self._looked_at >= _LOOK_EVERY:
+                await self._look_at_log()
 
-        return await self._finish(self._alone(ready))
+        await self._alone(alone)
 
     async def look_at_log(self) -> None:
         """Recycle the log now if it has grown past the limit."""
 
         async def work() -> None:
-            if self._in_use and await asyncio.to_thread(self._link.log_size) >= LOG_LIMIT:
-                await self._recycle()
+            self._check_in_use()
+            await self._look_at_log()
 
-        await self._finish(self._alone(work))
+        await self._alone(work)
 
     async def _alone(self, work: Callable[[], Awaitable[T]]) -> T:
-        async with self._lock:
-            return await work()
+        """Await `work` under the lock. It goes on when the caller is cancelled: the engine does not stop."""
 
-    async def _finish(self, work: Awaitable[T]) -> T:
-        """Await `work`, which goes on when the caller is cancelled: the engine cannot be stopped half-way."""
-        task = asyncio.ensure_future(work)
+        async def locked() -> T:
+            async with self._lock:
+                return await work()
+
+        task = asyncio.ensure_future(locked())
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return await asyncio.shield(task)
@@ -110,55 +122,55 @@ class Connection:
         if not task.cancelled():
             task.exception()  # seen by whoever still waits; a caller that went away has no use for it
 
-    async def _make_ready(self) -> None:
+    def _check_in_use(self) -> None:
         if not self._in_use:
             raise StoreError(f"the store in {self._link.place} is not open")
-        if self._reopen:
-            await self._link.close()
-        await self._link.open()
-        self._reopen = False
 
     async def _look_at_log(self) -> None:
-        if self._link.written() - self._looked_at < _LOOK_EVERY:
-            return
         self._looked_at = self._link.written()
-        if await asyncio.to_thread(self._link.log_size) >= LOG_LIMIT:
-            try:
-                await self._recycle()
-            except StoreError as error:
-                # What was committed stays committed; the next caller opens the store again or hears why not.
-                self._health = StoreHealth(writable=False, detail=error.message)
+        if await asyncio.to_thread(self._link.log_size) < LOG_LIMIT:
+            return
+        try:
+            await self._recycle()
+        except StoreError as error:
+            # What was committed stays committed; the next writer tries again or hears why not.
+            self._suspect = True
+            self._health = StoreHealth(writable=False, detail=error.message)
 
     async def _recycle(self) -> None:
+        """Close and open: the engine moves its log into tables only then."""
+        need = await asyncio.to_thread(self._link.log_size) + ROOM
+        if await asyncio.to_thread(self._link.free) < need:
+            raise full(self._link.place, f"{need >> 20} MiB must be free")
         await self._link.close()
         await self._link.open()
         self._looked_at = 0
+        self._suspect = False
         _log.debug("write-ahead log of %s recycled", self._link.place)
 
     async def _checked(self, work: Work) -> list[Any]:
         pause = _FIRST_PAUSE
-        for attempt in range(_ATTEMPTS):
-            if attempt:
-                await asyncio.sleep(pause)
-                pause *= 2
+        for _ in range(_ATTEMPTS - 1):
             statements = await self._link.run(work)
             try:
                 return _results(statements, self._link.place)
             except Conflicting:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+                await asyncio.sleep(pause)
+                pause *= 2
+        return _results(await self._link.run(work), self._link.place)
 
 
 def _results(statements: list[Statement], place: str) -> list[Any]:
-    """The results, or the error of the statement that failed first (not of those it took along)."""
+    """The results, or the error of the statement that failed (not of those it took along)."""
     failed = [one for one in statements if one["status"] != "OK"]
     if failed:
-        cause = next((one for one in failed if _kind(one) not in ("NotExecuted", "Cancelled")), failed[0])
-        raise translate(f"{_kind(cause)}: {cause['result']}".lstrip(": "), place)
+        causes = [one for one in failed if not str(one["result"]).startswith(_TAKEN_ALONG)]
+        cause = (causes or failed)[0]
+        raise translate(f"{_kind(cause)}: {cause['result']}", place)
     return [one["result"] for one in statements]
 
 
 def _kind(statement: Statement) -> str:
-    details = statement.get("details") or {}
-    return str(details.get("kind", "")) if isinstance(details, dict) else ""
+    """The engine's name of the error, as far as it gives one."""
+    details = statement.get("details")
+    return str(details.get("kind")) if isinstance(details, dict) else str(statement.get("kind"))

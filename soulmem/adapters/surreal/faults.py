@@ -9,6 +9,8 @@ _READ_ONLY = ("read-only file system", "readonly filesystem", "permission denied
 _LOCKED = ("already locked", "lock is held", "used by another process")
 _CONFLICT = ("transactionconflict", "transaction conflict", "write conflict", "read or write conflict")
 
+_BROKEN = ("checksum", "corrupt", "wal error", "io error")
+
 
 class Conflicting(StoreError):
     """The engine asks to run the same transaction again."""
@@ -21,7 +23,7 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
     """
     low = text.lower()
     if any(words in low for words in _FULL):
-        return StoreFull(f"the disk of {place} is full: free some space, SoulMem goes on by itself ({text})")
+        return full(place, text)
     if any(words in low for words in _LOCKED):
         return StoreLocked(
             f"SoulMem is already running on this data folder ({place}): "
@@ -34,9 +36,14 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
         )
     if any(words in low for words in _CONFLICT):
         return Conflicting(f"two writers met in {place}: {text}")
-    if opening:
+    if opening or any(words in low for words in _BROKEN):
         return StoreBroken(
             f"the data folder {place} cannot be read: put a backup in its place, "
             f"or choose another folder with --data ({text})"
         )
     return StoreError(f"the store in {place} refused: {text}")
+
+
+def full(place: str, detail: str) -> StoreFull:
+    """The disk of `place` has no room left."""
+    return StoreFull(f"the disk of {place} is full: free some space, SoulMem goes on by itself ({detail})")

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 
 from soulmem.adapters.surreal import rows
 from soulmem.adapters.surreal.connection import Connection, Run
-from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, EmbeddedLink, Link, Query, ServerLink, bound
+from soulmem.adapters.surreal.embedded import EmbeddedLink
+from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
 from soulmem.adapters.surreal.migrations import migrate
+from soulmem.adapters.surreal.server import ServerLink
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.soul import Soul
@@ -59,11 +61,11 @@ class SurrealStore:
     async def commit(self, change: Change) -> None:
         if change:
             small = _size(change) <= _SMALL
-            await self._connection.run(_transaction(change) if small else lambda: _transaction(change))
+            await self._connection.write(_transaction(change) if small else partial(_transaction, change))
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
-        (found,) = await self._connection.run(bound(sql))
+        (found,) = await self._connection.read(lambda run: run(bound(sql)))
         return [Owner(owner) for owner in sorted(found)]
 
     async def souls(self, owner: Owner) -> list[Soul]:
@@ -84,24 +86,28 @@ class SurrealStore:
             edges = await _rows_of(run, rows.EDGES, owner, soul, rows.edge_of)
             return SoulGraph(memories, edges)
 
-        return await self._connection.session(load)
+        return await self._connection.read(load)
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         sql = (
             "SELECT VALUE [record::id(id)[1], data] "
             "FROM $keys.map(|$key| type::record('vector', [$model, $key])) WHERE data != NONE;"
         )
-        found: dict[str, bytes] = {}
-        for piece in _pieces(keys, READ_ROWS):
-            (pairs,) = await self._connection.run(bound(sql, model=model, keys=piece))
-            found.update((key, data) for key, data in pairs)
-        return found
+
+        async def load(run: Run) -> Mapping[str, bytes]:
+            found: dict[str, bytes] = {}
+            for piece in _pieces(keys, READ_ROWS):
+                (pairs,) = await run(bound(sql, model=model, keys=piece))
+                found.update((key, data) for key, data in pairs)
+            return found
+
+        return await self._connection.read(load)
 
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         sql = "INSERT INTO vector $rows ON DUPLICATE KEY UPDATE data = $input.data RETURN NONE;"
         for piece in _pieces(vectors.items(), WRITE_ROWS):
             new = [{"id": [model, key], "data": data} for key, data in piece]
-            await self._connection.run(partial(bound, sql, rows=new))
+            await self._connection.write(partial(bound, sql, rows=new))
 
     async def vector_keys(self) -> list[tuple[str, str]]:
         sql = "SELECT VALUE record::id(id) FROM vector:[$model, $key]>.. LIMIT $limit;"
@@ -115,12 +121,12 @@ class SurrealStore:
                 if len(page) < READ_ROWS:
                     return keys[1:]
 
-        return await self._connection.session(load)
+        return await self._connection.read(load)
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
         sql = "DELETE $ids.map(|$id| type::record('vector', $id)) RETURN NONE;"
         for piece in _pieces(pairs, WRITE_ROWS):
-            await self._connection.run(bound(sql, ids=[list(pair) for pair in piece]))
+            await self._connection.write(bound(sql, ids=[list(pair) for pair in piece]))
 
     async def maintain(self) -> None:
         await self._connection.look_at_log()
@@ -129,7 +135,7 @@ class SurrealStore:
         """All rows whose id starts with `prefix`."""
         start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
         source = f"{table.name}:[{start}, $after]>..=[{start}, ..]"
-        return await self._connection.session(lambda run: _pages(run, table, source, parse, prefix=prefix))
+        return await self._connection.read(lambda run: _pages(run, table, source, parse, prefix=prefix))
 
 
 async def _rows_of(

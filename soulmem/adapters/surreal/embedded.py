@@ -1,0 +1,155 @@
+"""SurrealDB inside this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from soulmem.adapters.surreal.faults import translate
+from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Query, Statement, Work, result_of
+from soulmem.domain.errors import StoreError
+
+_SMALL = 16 << 10  # bytes of an answer that the loop may decode itself: a thread costs more than that
+_PROBE = "import sys; from surrealdb_embedded import AsyncEmbeddedDB; AsyncEmbeddedDB(sys.argv[1])"
+
+
+class EmbeddedLink:
+    """The engine inside this process, spoken to in CBOR.
+
+    The native handle is used instead of the SDK's connection because that one encodes and decodes, in Python,
+    on the event loop; here both happen in a worker thread.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._folder = folder_of(url)
+        self.place = str(self._folder or url)
+        self._handle: Any = None
+        self._written = 0
+
+    async def open(self) -> None:
+        if self._handle is not None:
+            return
+        try:
+            handle = await asyncio.to_thread(_construct, self._url, self._folder)
+            await handle.connect()
+        except (RuntimeError, OSError) as error:
+            raise translate(str(error), self.place, opening=True) from error
+        self._handle = handle
+        self._written = 0
+        await self._call(_encode("use", [NAMESPACE, DATABASE]))
+
+    async def close(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            # A disk that is full or gone makes the farewell fail; the folder is let go all the same.
+            with contextlib.suppress(RuntimeError):
+                await handle.close()
+
+    async def run(self, work: Work) -> list[Statement]:
+        try:
+            if isinstance(work, Query):
+                request = _encode_query(work)
+            else:
+                request = await asyncio.to_thread(lambda: _encode_query(work()))
+        except ValueError as error:  # half a surrogate pair, an integer beyond 64 bits
+            raise StoreError(f"a value cannot be stored in {self.place}: {error}") from error
+        statements: list[Statement] = await self._call(request)
+        return statements
+
+    def written(self) -> int:
+        return self._written
+
+    def log_size(self) -> int:
+        return folder_size(self._folder / "wal") if self._folder else 0
+
+    def free(self) -> int:
+        return shutil.disk_usage(self._folder).free if self._folder else sys.maxsize
+
+    async def _call(self, request: bytes) -> Any:
+        if self._handle is None:
+            raise StoreError(f"the store in {self.place} is closed")
+        self._written += len(request)
+        try:
+            response = await self._handle.execute(request)
+        except RuntimeError as error:
+            raise translate(str(error), self.place) from error
+        if len(response) <= _SMALL:
+            answer = _decode(response)
+        else:
+            answer = await asyncio.to_thread(_decode, response)
+        return result_of(answer, self.place)
+
+
+def folder_of(url: str) -> Path | None:
+    """The folder of a `surrealkv://` url; None for one that keeps nothing on this disk."""
+    scheme, _, rest = url.partition("://")
+    return Path(rest.partition("?")[0]) if scheme == "surrealkv" else None
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes of the files right in `folder`; 0 when there is none."""
+    size = 0
+    with contextlib.suppress(FileNotFoundError):
+        for file in folder.iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                size += file.stat().st_size
+    return size
+
+
+def _construct(url: str, folder: Path | None) -> Any:
+    """Open the store. In a worker thread: the imports and the engine's constructor take their time."""
+    from surrealdb.data import cbor  # noqa: F401 - loaded here so that no later call has to
+    from surrealdb_embedded import AsyncEmbeddedDB
+
+    if folder is None:
+        return AsyncEmbeddedDB(url)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _attempt(url, folder):
+        return AsyncEmbeddedDB(url)
+
+
+@contextlib.contextmanager
+def _attempt(url: str, folder: Path) -> Iterator[None]:
+    """Notice when an earlier attempt to open never ended: some damage makes the engine abort the process.
+
+    Then another process tries first. Raises RuntimeError when that one comes to the same end.
+    """
+    mark = folder.with_name(f"{folder.name}.opening")
+    if mark.exists() and _breaks_down(url):
+        raise RuntimeError("the engine breaks down on it")
+    with contextlib.suppress(OSError):  # the engine will say what is wrong with the folder
+        mark.touch()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            mark.unlink()
+
+
+def _breaks_down(url: str) -> bool:
+    """Whether a process that opens the store dies of it; 1 is the exit code of an error in words."""
+    trial = subprocess.run([sys.executable, "-c", _PROBE, url], capture_output=True, check=False)
+    return trial.returncode not in (0, 1)
+
+
+def _encode_query(query: Query) -> bytes:
+    return _encode("query", [query.sql, query.params])
+
+
+def _encode(method: str, params: list[Any]) -> bytes:
+    from surrealdb.data.cbor import encode
+
+    return encode({"id": "1", "method": method, "params": params})
+
+
+def _decode(response: bytes) -> Any:
+    from surrealdb.data.cbor import decode
+
+    return decode(response)
