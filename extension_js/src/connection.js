@@ -94,7 +94,8 @@ export function createProbe(api, settings) {
     return async function probe() {
         const { mode, url, token } = settings();
         const plugin = mode === 'direct' ? null : await ask({ kind: 'plugin' });
-        if (mode === 'plugin' || healthOf(plugin)) return { plugin, direct: null };
+        const hangs = troubleOf(plugin)?.kind === 'timeout' || troubleOf(plugin)?.code === 'sidecar_timeout';
+        if (mode === 'plugin' || healthOf(plugin) || hangs) return { plugin, direct: null };
         return { plugin, direct: await ask({ kind: 'direct', url, token }) };
     };
 }

@@ -12,6 +12,7 @@ import { createProbe, judge } from './connection.js';
 /** ms between looks, by state; a page in the background is not looked after. */
 const PAUSE = { ok: 60_000, degraded: 20_000, starting: 3_000, down: 8_000, off: 60_000 };
 const FRESH = 3_000; // ms for which a failed look is believed
+const SLOW_MEMORY = 15_000; // ms after which a healthy look clears the note that a recall was late
 const SLOW_LIMIT = 3; // recalls in a row that ran out of time before replies stop waiting for the next
 
 /** @param {Api} api
@@ -25,12 +26,14 @@ export function createLink(api, way, circumstances, changed) {
     let looking = /** @type {Promise<void> | null} */ (null);
     let lookedAt = 0;
     let slow = 0;
+    let slowAt = 0;
     let refusal = /** @type {string | null} */ (null);
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     function update() {
         const before = state;
         state = { ...judge({ ...circumstances(), mode: way().mode, ...found, slow: slow > 0 }), error: refusal };
+        if (!state.via) state.error = refusal = null; // the missing step says more than what was refused before
         changed(state, before);
     }
 
@@ -46,8 +49,8 @@ export function createLink(api, way, circumstances, changed) {
             lookedAt = Date.now();
         })().finally(() => {
             looking = null;
+            if (Date.now() - slowAt > SLOW_MEMORY) slow = 0;
             update();
-            if (!state.via) refusal = null; // whatever it refused, the missing step says more
             schedule();
         });
         return looking;
@@ -80,9 +83,10 @@ export function createLink(api, way, circumstances, changed) {
         report(error) {
             const trouble = error instanceof ApiError ? error : null;
             slow = trouble?.kind === 'timeout' ? slow + 1 : trouble ? slow : 0;
+            slowAt = Date.now();
             refusal = trouble?.kind === 'http' ? trouble.message : null;
             update();
-            if (trouble && trouble.kind !== 'http' || (trouble?.status ?? 0) >= 500) void look().then(() => { if (!route()) slow = 0; });
+            if (trouble && (trouble.kind !== 'http' || trouble.status >= 500)) void look();
         },
     };
 }

@@ -181,8 +181,7 @@ function bindReading(app, say) {
                 if (asked) words = say('read_done', { n: app.host.chat().length });
             }
         } catch (error) {
-            const left = app.keeper.state.reading;
-            words = app.keeper.state.paused && left ? say('read_stopped', left) : app.keeper.state.paused ? '' : say('read_failed', { error: /** @type {Error} */ (error).message });
+            if (!app.keeper.state.paused) words = say('read_failed', { error: /** @type {Error} */ (error).message });
         }
         asked = false;
         draw();
@@ -202,7 +201,7 @@ function bindReading(app, say) {
         const going = syncing && (reading !== null || asked);
         const waiting = asked && indexing > 0;
         read.hidden = going || waiting;
-        cancel.hidden = !going && !waiting;
+        cancel.hidden = !going;
         byId('soulmem_read_label').textContent = paused && reading ? say('read_resume') : say('read_chat');
         bar.hidden = !(going || waiting || (paused && reading));
         if (waiting) {
@@ -214,7 +213,9 @@ function bindReading(app, say) {
         } else {
             bar.removeAttribute('value');
         }
-        text.textContent = waiting ? say('reading_index', { n: pending }) : going && reading ? say('reading', reading) : words;
+        text.textContent = waiting ? say('reading_index', { n: pending })
+            : reading ? say(going ? 'reading' : paused ? 'read_stopped' : 'reading', reading)
+                : words;
     }
     return { draw };
 }

@@ -78,7 +78,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
 
     /** @param {string} type @param {number} contextSize @param {AbortSignal} signal @param {number} deadline */
     async function recall(type, contextSize, signal, deadline) {
-        if (!await link.ready(signal)) return;
+        if (!await link.ready(signal)) throw new ApiError('SoulMem is asleep', { kind: 'network', code: 'asleep' });
         let complete = false;
         let trouble = /** @type {unknown} */ (null);
         let open = /** @type {Open | null} */ (null);
@@ -150,7 +150,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
             link.report(null);
         } catch (error) {
             const cause = own.signal.aborted ? own.signal.reason : error;
-            if (cause instanceof ApiError && cause.kind !== 'aborted') link.report(cause);
+            if (cause instanceof ApiError && cause.kind !== 'aborted' && cause.code !== 'asleep') link.report(cause);
             last = { ...NOTHING, type, error: String(cause instanceof Error ? cause.message : cause) };
             if (!(cause instanceof ApiError)) console.warn('[SoulMem] no memories for this reply:', cause);
         } finally {

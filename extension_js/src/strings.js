@@ -4,7 +4,7 @@ export const EN = {
     // health, in the dot's tooltip and the drawer's first line
     state_ok: 'Memory is awake',
     state_starting: 'Memory is waking up',
-    state_degraded: 'Memory works, but something needs you',
+    state_degraded: 'Memory needs attention',
     state_down: 'Memory is asleep. Chats work as usual',
     state_off: 'Memory is switched off',
     recalled_last: '{n} recalled for the last reply ({tokens} tokens, {ms} ms)',
@@ -73,7 +73,7 @@ export const EN = {
     prompt: 'In the prompt',
     budget: 'Token budget',
     budget_hint: 'At most this many tokens, and never more than 12 % of the context.',
-    max_items: 'Memories at most',
+    max_items: 'Memories (max)',
     position: 'Position',
     position_auto: 'Automatic',
     position_in_chat: 'In the chat, at depth',
