@@ -6,13 +6,16 @@ import json
 import os
 import re
 import shutil
-import unicodedata
 from typing import Any, TextIO
+from unicodedata import combining, east_asian_width
 
 from soulmem.domain.errors import SoulMemError
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-_PIECE = re.compile(r"\s+|[^\s\u1100-\uffff\U00020000-\U0003ffff]+|.")
+_WIDE = "\u2e80-\uffff\U00020000-\U0003ffff"  # scripts that may break after any character
+_PIECE = re.compile(rf"\s+|[“‘（《「『【]*[{_WIDE}]|[^\s{_WIDE}]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a chat must not steer the terminal
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _NOT_FIRST = frozenset("，。、；：？！…—”’）》」』】,.;:?!)")  # a line never begins with one of these
 
 
@@ -38,7 +41,7 @@ class Screen:
         if self._as_json:
             return
         head = indent if first is None else first
-        for row in wrap(text, max(20, self.width - max(cells(indent), cells(head)))):
+        for row in wrap(plain(text), max(20, self.width - max(cells(indent), cells(head)))):
             print(head + self.style(row, *styles), file=self._out)
             head = indent
         self._out.flush()
@@ -50,14 +53,13 @@ class Screen:
 
     def note(self, text: str) -> None:
         """A remark beside the result."""
-        self.progress("")
         if not self._as_json:
-            print(self.style(text, "dim") if self._live else text, file=self._err, flush=True)
+            self._remark(text, "dim")
 
     def progress(self, text: str) -> None:
         """A line that the next one overwrites; only where somebody watches."""
         if self._live:
-            print("\r\x1b[2K" + text, end="", file=self._err, flush=True)
+            print("\r\x1b[2K" + plain(text), end="", file=self._err, flush=True)
 
     def result(self, value: Any, *, indent: int | None = 2) -> None:
         """The object that `--json` asks for, on one line without `indent`; otherwise nothing."""
@@ -73,15 +75,23 @@ class Screen:
         if self._as_json:
             self.result({"error": error.code, "message": error.message})
         else:
-            self.progress("")
-            print(self.style(text, "red") if self._live else text, file=self._err, flush=True)
+            self._remark(text, "red")
+
+    def _remark(self, text: str, style: str) -> None:
+        self.progress("")
+        shown = self.style(plain(text), style) if self._live else plain(text)
+        print(shown, file=self._err, flush=True)
+
+
+def plain(text: str) -> str:
+    """`text` without control characters but tab and line break."""
+    return _CONTROL.sub("", text)
 
 
 def cells(text: str) -> int:
     """How many columns `text` takes on a terminal."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    seen = _COLOUR.sub("", text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in seen)
 
 
 def wrap(text: str, width: int) -> list[str]:

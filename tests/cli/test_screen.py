@@ -33,6 +33,8 @@ def test_wrapping_keeps_every_character_but_spaces_and_fits(text: str, width: in
 def test_chinese_is_two_columns_wide_and_punctuation_never_begins_a_line() -> None:
     assert cells("ab汉字") == 6
     assert wrap("一二三四五，六七", 10) == ["一二三四五，", "六七"]
+    assert wrap("一二三四「五」六七", 10) == ["一二三四", "「五」六七"]
+    assert wrap("we don’t “know” it", 7) == ["we", "don’t", "“know”", "it"]
     assert wrap("one two three", 7) == ["one two", "three"]
 
 
@@ -45,12 +47,25 @@ def test_a_pipe_gets_no_colours_and_no_progress() -> None:
     assert (out.getvalue(), err.getvalue()) == ("hello\n", "done\n")
 
 
+def test_colours_take_no_room() -> None:
+    assert cells("\x1b[1;36m汉\x1b[0m") == 2
+
+
 def test_a_terminal_gets_colours_unless_they_are_unwanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b[1m" in Screen(Terminal(), Terminal()).style("x", "bold")
     monkeypatch.setenv("NO_COLOR", "1")
     assert Screen(Terminal(), Terminal()).style("x", "bold") == "x"
+
+
+def test_a_text_cannot_steer_the_terminal() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    screen = Screen(out, err)
+    screen.line("a\x1b[2Jb\x07\x9b31m\tc")
+    screen.note("d\x1b]0;title\x07")
+    screen.failure("e\r\x1b[1A", NotFound("x"))
+    assert (out.getvalue(), err.getvalue()) == ("a[2Jb31m\tc\n", "d]0;title\ne[1A\n")
 
 
 def test_as_an_object_only_the_object_is_written() -> None:
