@@ -1,0 +1,60 @@
+"""Everything that a soul's loaded memory says, as plain values that two engines can be compared by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.engine.mind import Mind
+from tests.engine.stage import Stage
+from tests.fakes.embedder import FakeEmbedder
+
+Picture = dict[str, Any]
+
+
+async def picture(stage: Stage, soul: str) -> Picture:
+    """Memories, edges, order, neighbours, ages, words and sight of a soul in each chat."""
+    mind = await stage.mind(soul)
+    chats: list[str | None] = [None, *(head.id for head, _ in await stage.engine.list_chats("default-user", None))]  # type: ignore[arg-type]
+    return {
+        "fingerprint": await stage.fingerprint(soul),
+        "memories": dict(mind.memories),
+        "edges": dict(mind.edges),
+        "strands": {s.chat: s for s in mind.lineages},
+        "visible": {chat: sorted(m.id for m in await stage.visible(chat, soul)) for chat in chats},
+        "neighbours": {chat: _neighbours(mind, chat) for chat in chats},
+        "ages": {chat: _by_memory(mind, mind.ages(ChatId(chat) if chat else None, 0)) for chat in chats},
+        "tokens": _by_memory(mind, mind.columns.tokens),
+        "words": _by_memory(mind, mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(4)),
+    }
+
+
+def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
+    """Memories and pairs whose vector is not that of their text."""
+    out: list[object] = []
+    for rows, table in ((mind._rows, mind.embedded.turns), (mind._pairs, mind.embedded.pairs)):
+        assert table is not None
+        for key, row in rows:
+            expected = embedder.embed([mind.text_of(key)])
+            if not np.allclose(table.rows(np.asarray([row])), expected, atol=1e-6):
+                out.append(key)
+    return out
+
+
+def _by_memory(mind: Mind, values: Any) -> dict[MemoryId, float]:
+    return {key: float(values[row]) for key, row in mind._rows}
+
+
+def _neighbours(mind: Mind, chat: str | None) -> dict[MemoryId, tuple[Any, ...]]:
+    """For each memory those before and after it, the two pairs, and its place; the chat's own first."""
+    beside = mind.neighbours(ChatId(chat) if chat else None)
+    strand = mind.lineages.strand(ChatId(chat)) if chat else None
+    out = {}
+    for key in strand.order if strand else ():
+        row = mind.row(key)
+        ids = [mind._rows.id(int(column[row])) for column in (beside.before, beside.after)]
+        pairs = [mind._pairs.id(int(column[row])) for column in (beside.pair_in, beside.pair_out)]
+        out[key] = (*ids, *pairs, int(beside.position[row]))
+    return out
