@@ -16,6 +16,7 @@ from soulmem.engine.search import Ranked, Scene
 from soulmem.retrieval.diversity import choose
 
 _LABEL = 40  # characters of a memory that name it in a path
+_COMMON = 20  # a word in more than one of so many memories is no reason
 
 
 def assemble(
@@ -34,7 +35,7 @@ def assemble(
         key=lambda m: (-m.importance, m.id),
     )
     candidates = [(int(r), mind.at(int(r))) for r in ranked.rows]
-    language = language_of([text for text, _ in scene.parts] + [m.text for _, m in candidates[:5]])
+    language = language_of([text for text, _ in scene.cue.said] + [m.text for _, m in candidates[:5]])
     budget = Budget(scene.budget, mind.soul.name, language)
     core = [(m, line) for m in permanent if budget.take(m, line := line_of(m))]
     free = [i for i, (_, m) in enumerate(candidates) if not m.permanent]
@@ -139,24 +140,28 @@ def _recalled(
 
 
 def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[MemoryId, tuple[str, ...]]:
-    """For each memory the rarest words it shares with the cue, at most two, as the cue writes them."""
-    cue = {t for text, _ in scene.parts for t in mind.tokeniser.tokens(text) if _tells(t)}
+    """For each memory the rarest words it shares with the cue, at most two, as the cue writes them.
+
+    Words that many memories hold explain nothing, nor do the names of those who talk.
+    """
+    cue = "\n".join(text for text, _ in scene.cue.said)
+    common = max(3, len(mind.memories) // _COMMON)
     out = {}
     for memory in memories:
-        common = cue & set(mind.tokeniser.tokens(memory.text))
-        rare = sorted(common, key=lambda t: (mind.words.frequency(t), -len(t), t))
+        names = [mind.soul.name, *(p.name for p in memory.situation.participants)]
+        rarity = {
+            word: min((mind.words.frequency(t) for t in mind.tokeniser.tokens(word)), default=common + 1)
+            for word in mind.tokeniser.shared(cue, memory.text)
+            if not any(word.casefold() in name.casefold() for name in names)
+        }
+        rare = sorted((w for w in rarity if rarity[w] <= common), key=lambda w: (rarity[w], -len(w), w))
         out[memory.id] = tuple(rare[:2])
     return out
 
 
-def _tells(word: str) -> bool:
-    """Whether a word is long enough to mean something on its own to a reader."""
-    return len(word) > (2 if word.isascii() else 1)
-
-
 def _reason(ranked: Ranked, at: int, shared: tuple[str, ...], age: int) -> Reason:
-    alone = float(ranked.alone[at])
-    if ranked.score[at] - alone > max(1.0, alone):
+    alone = float(ranked.alone[at])  # standard deviations above what memories usually score
+    if alone < 1.0 < ranked.score[at] - alone:
         return Reason(Cause.NEIGHBOUR, shared, age)
     if ranked.lexical[at] > 0 and shared:
         return Reason(Cause.WORDS, shared, age)

@@ -20,6 +20,7 @@ from soulmem.engine.answers import EmbedderHealth
 from soulmem.engine.embedded import Wanted
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
+from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import Embedder
 from soulmem.ports.store import Store
 
@@ -84,6 +85,7 @@ class Embedding:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._quiet.set()  # whoever waits for the work waits in vain
         self._models.stop()
         self._loader.stop()
 
@@ -91,7 +93,8 @@ class Embedding:
         """State, model and dimension, as `GET /v1/health` tells them."""
         source = self._wanted_source or self._fallback_source
         if self._embedder is not None:
-            return EmbedderHealth("ok", self._embedder.name, self._embedder.dim, self._is_fallback)
+            state = "error" if "embed" in self._notes else "ok"
+            return EmbedderHealth(state, self._embedder.name, self._embedder.dim, self._is_fallback)
         if source is None:
             return EmbedderHealth("ok", "none", None, False)
         if self._failed is not None:
@@ -125,6 +128,10 @@ class Embedding:
         self._minds.append(mind)
         await self._equip(mind, self._embedder)
         self.wake()
+
+    def release(self, mind: Mind) -> None:
+        """Look after this mind no more."""
+        self._minds = [other for other in self._minds if other is not mind]
 
     def wake(self) -> None:
         """Some mind has new texts."""
@@ -222,7 +229,9 @@ class Embedding:
             return None
 
     async def _use(self, embedder: Embedder, *, is_fallback: bool) -> None:
-        for mind in list(self._minds):
+        equipped: set[int] = set()  # minds opened meanwhile are not to be missed
+        while (mind := next((m for m in self._minds if id(m) not in equipped), None)) is not None:
+            equipped.add(id(mind))
             await self._equip(mind, embedder)
         self._embedder, self._is_fallback, self._failed = embedder, is_fallback, None
         self._recent.clear()
@@ -271,7 +280,7 @@ class Embedding:
             wanted = await self._compute.run(mind.embedded.wanted, self._batch())
             if wanted and (table := mind.embedded.turns) is not None and table.dim == embedder.dim:
                 vectors = await self._vectors(embedder, [w.text for w in wanted])
-                await self._compute.run(mind.embedded.take, list(zip(wanted, vectors, strict=True)))
+                await self._compute.run(_take_into, table, mind, list(zip(wanted, vectors, strict=True)))
                 await self._store.put_vectors(
                     embedder.model, {_key(w.text): v.tobytes() for w, v in zip(wanted, vectors, strict=True)}
                 )
@@ -294,15 +303,15 @@ class Embedding:
                 )
 
     async def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> Vector:
-        missing = [t for t in dict.fromkeys(texts) if t not in self._recent]
-        fresh: dict[str, Vector] = {}
+        known = {t: self._recent[t] for t in texts if t in self._recent}
+        missing = [t for t in dict.fromkeys(texts) if t not in known]
         if missing:
             made = await self._models.run(embedder.embed, missing)
             fresh = dict(zip(missing, made, strict=True))
-        out = np.stack([fresh[t] if t in fresh else self._recent[t] for t in texts])
-        if embedder is self._embedder:
-            self._remember(fresh.items())
-        return out
+            known |= fresh
+            if embedder is self._embedder:
+                self._remember(fresh.items())
+        return np.stack([known[t] for t in texts])
 
     def _remember(self, pairs: Iterable[tuple[str, Vector]]) -> None:
         self._recent.update(pairs)
@@ -318,3 +327,9 @@ def _take(mind: Mind, wanted: Sequence[Wanted], stored: Mapping[str, bytes]) -> 
     mind.embedded.take(
         [(w, np.frombuffer(stored[k], "<f4")) for w in wanted if (k := _key(w.text)) in stored]
     )
+
+
+def _take_into(table: VectorTable, mind: Mind, vectors: Sequence[tuple[Wanted, Vector]]) -> None:
+    """Unless another model has taken over meanwhile: its vectors do not mix with these."""
+    if mind.embedded.turns is table:
+        mind.embedded.take(vectors)

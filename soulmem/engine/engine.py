@@ -180,7 +180,9 @@ class Engine:
             new = replace(old, state=SoulState.BIN)
             await self._store.commit(Change(owner, souls=[new]))
             world.souls[soul] = new
-            world.minds.pop(soul, None)
+            mind = world.minds.pop(soul, None)
+            if mind is not None:
+                self._embedding.release(mind)
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         """What equal surviving chats have in common."""

@@ -15,7 +15,7 @@ from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest
-from soulmem.engine.search import Floats, RecallParams, parts_of, rank, scene_of
+from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, rank, scene_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -58,10 +58,10 @@ class Recaller:
             mind = await asyncio.wait_for(asyncio.shield(opening), limit)
         except asyncio.TimeoutError:
             return self._too_late(world, request, began)
-        parts = parts_of(world, request)
-        vectors, late = await self._embed(parts, limit - (time.perf_counter() - began))
+        cue = cue_of(world, request)
+        vectors, late = await self._embed(cue.meant, limit - (time.perf_counter() - began))
         embedded = time.perf_counter()
-        answer, trace = await self._compute.run(self._answer, world, mind, request, parts, vectors)
+        answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors)
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
         answer = replace(answer, timed_out=late, took_ms=timings)
@@ -85,11 +85,11 @@ class Recaller:
         world: World,
         mind: Mind,
         request: RecallRequest,
-        parts: tuple[queries.Part, ...],
+        cue: Cue,
         vectors: Floats | None,
     ) -> tuple[Recalled, Trace]:
         began = time.perf_counter()
-        scene = scene_of(world, mind, request, parts, self._params, self._clock.extra_turns)
+        scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns)
         ranked = rank(mind, scene, vectors, self._params)
         searched = time.perf_counter()
         answer, considered = assemble(mind, scene, ranked, self._params.novelty)
@@ -105,7 +105,7 @@ class Recaller:
             at=self._clock.now(),
             soul=request.soul,
             chat=request.chat,
-            query=parts,
+            query=cue.meant,
             type=request.type.value,
             grade="baseline",
             grade_why="text and meaning, with the moments beside them",

@@ -36,11 +36,19 @@ class RecallParams:
 
 
 @dataclass(frozen=True, slots=True)
+class Cue:
+    """What stands for what is going on, in parts with shares that sum to 1."""
+
+    meant: tuple[queries.Part, ...]  # as memories are written, so that their vectors are known already
+    said: tuple[queries.Part, ...]  # the words alone: who speaks would match everything that one ever said
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """What a recall may see and asks for; everything the compute thread needs."""
 
     request: RecallRequest
-    parts: tuple[queries.Part, ...]
+    cue: Cue
     visible: NDArray[np.bool_]
     budget: int
     max_items: int
@@ -60,22 +68,26 @@ class Ranked:
     position: NDArray[np.int64]  # of every row in its chat
 
 
-def parts_of(world: World, request: RecallRequest) -> tuple[queries.Part, ...]:
-    """The texts that stand for what is going on, with their shares."""
+def cue_of(world: World, request: RecallRequest) -> Cue:
+    """The query, or the last messages of the chat when none is given."""
     if request.query is not None:
-        parts = queries.from_text(request.query)
+        meant = said = queries.from_text(request.query)
     else:
-        parts = queries.from_messages([narrative(m) for m in _last_messages(world, request)])
+        last = _last_messages(world, request)
+        meant = queries.from_messages([narrative(m) for m in last])
+        said = queries.from_messages([m.text for m in last])
     if request.intent:
-        parts = [(text, 0.8 * weight) for text, weight in parts] + [(request.intent, 0.2 if parts else 1.0)]
-    return tuple(parts)
+        aim = (request.intent, 0.2 if meant else 1.0)
+        meant = [(text, 0.8 * share) for text, share in meant] + [aim]
+        said = [(text, 0.8 * share) for text, share in said] + [aim]
+    return Cue(tuple(meant), tuple(said))
 
 
 def scene_of(
     world: World,
     mind: Mind,
     request: RecallRequest,
-    parts: tuple[queries.Part, ...],
+    cue: Cue,
     params: RecallParams,
     extra_turns: int,
 ) -> Scene:
@@ -100,7 +112,7 @@ def scene_of(
     settings = mind.soul.settings
     return Scene(
         request=request,
-        parts=parts,
+        cue=cue,
         visible=visible,
         budget=request.budget_tokens or settings.budget_tokens or params.budget_tokens,
         max_items=request.max_items or settings.max_items or params.max_items,
@@ -117,12 +129,12 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
     beside = mind.neighbours(scene.request.chat)
     own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
     if vectors is not None and own_table and pair_table and vectors.shape[1] == own_table.dim:
-        cue = np.asarray([w for _, w in scene.parts], np.float32) @ vectors
-        cue /= max(float(np.linalg.norm(cue)), 1e-9)
-        turn = own_table.cosines(cue, n)
-        pairs = np.append(pair_table.cosines(cue, mind.pair_count), np.float32(np.nan))
+        asked = np.asarray([share for _, share in scene.cue.meant], np.float32) @ vectors
+        asked /= max(float(np.linalg.norm(asked)), 1e-9)
+        turn = own_table.cosines(asked, n)
+        pairs = np.append(pair_table.cosines(asked, mind.pair_count), np.float32(np.nan))
         pair_in, pair_out = pairs[beside.pair_in], pairs[beside.pair_out]
-    words = queries.words(scene.parts, mind.tokeniser.tokens)
+    words = queries.words(scene.cue.said, mind.tokeniser.tokens)
     lexical = mind.words.scores(words, n)
     evidence = Evidence(
         turn=turn,
@@ -146,7 +158,7 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
             if row is not None and scene.visible[row]:
                 score[row] += _TAG_BOOST * len(wanted & {t.casefold() for t in memory.tags})
     count = min(_CONSIDERED + scene.max_items, int(np.count_nonzero(scene.visible)))
-    if not scene.parts:
+    if not scene.cue.meant:
         count = 0
     best = np.argpartition(-score, count - 1)[:count] if 0 < count < n else np.arange(n)[:count]
     best = best[np.lexsort((best, -score[best]))]
