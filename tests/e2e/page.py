@@ -92,8 +92,13 @@ class TavernPage:
 
     def press_send(self, text: str) -> None:
         """Say `text` without waiting for anything."""
-        self.tab.fill("#send_textarea", text)
+        self._type(text)
         self.tab.click("#send_but")
+
+    def _type(self, text: str) -> None:
+        # A click waits for a loader above the page to go; a fill would not, and then the box is emptied.
+        self.tab.click("#send_textarea")
+        self.tab.fill("#send_textarea", text)
 
     def say_without_reply(self, text: str) -> None:
         """Say `text` where nobody answers by himself."""
@@ -207,7 +212,7 @@ class TavernPage:
 
     def seconds_to_prompt(self, text: str) -> float:
         """Seconds from pressing Send to the model's being asked."""
-        self.tab.fill("#send_textarea", text)
+        self._type(text)
         pressed = time.monotonic()
         prompt = self._reply_to(lambda: self.tab.click("#send_but"))
         return prompt.arrived - pressed
