@@ -97,7 +97,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
 
     /** @param {ChatRecord} record @param {readonly Person[]} persons @param {StMessage} [message] */
     function presence(record, persons, message) {
-        if (persons.length < 2) return undefined;
+        if (!host.group()) return undefined;
         const muted = new Set(persons.filter(person => person.muted).map(person => person.avatar));
         return presenceToRecord(scene(persons, muted, message?.original_avatar ?? null), record.cast ?? []);
     }

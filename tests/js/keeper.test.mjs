@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createKeeper } from '../../extension_js/src/keeper.js';
+import { createPeople } from '../../extension_js/src/people.js';
+import { slotOf } from '../../extension_js/src/slots.js';
+import { fakeSidecar, said, talk } from './fakes.mjs';
+import { fakeTavern } from './tavern.mjs';
+
+/** @param {Parameters<typeof fakeTavern>[0]} [about] @param {{names?: string[]}} [more] */
+function scene(about, { names = [] } = {}) {
+    const { tavern, host } = fakeTavern(about);
+    const sidecar = fakeSidecar();
+    const gate = { open: Promise.resolve(), failing: /** @type {Error | null} */ (null) };
+    const ask = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ options) => {
+        await gate.open;
+        if (gate.failing) throw gate.failing;
+        if (method === 'PUT' && path.startsWith('/chats/')) return sidecar.put(path.slice(7), body, options?.signal);
+    };
+    const people = createPeople(host, () => tavern.settings, ask);
+    const keeper = createKeeper(host, people, ask, async () => names, () => {});
+    const id = () => String(keeper.state.chat);
+    return { tavern, host, sidecar, people, keeper, gate, id, signal: new AbortController().signal };
+}
+const words = (/** @type {import('../../extension_js/src/types.js').StMessage[]} */ chat) => chat.map(message => message.mes);
+
+test('an old chat is named, saved once before it is sent, and read whole', async () => {
+    const { tavern, sidecar, keeper, id } = scene({ chat: talk(250) });
+    const result = await keeper.syncNow();
+    assert.equal(result?.complete, true);
+    assert.equal(tavern.saves, 1);
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    await keeper.syncNow();
+    assert.equal(tavern.saves, 1, 'nothing new, nothing to save');
+});
+
+test('a reply does not wait for a save', async () => {
+    const { tavern, keeper, signal } = scene({ chat: talk(30) });
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    assert.equal(tavern.saves, 0);
+});
+
+test('the coming reply\'s slot is stamped when it arrives, with its trace', async () => {
+    const { tavern, keeper, id, signal } = scene({ chat: talk(4) });
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    keeper.expect({ chat: id(), index: 4, slot: 'm-coming', swipe: 0, fresh: true, present: undefined, trace: 't1', n: 2 });
+    tavern.chat.push(said('the reply'));
+    keeper.received(4, 'normal');
+    assert.deepEqual(tavern.chat[4].extra?.soulmem, { id: 'm-coming', trace: 't1', n: 2 });
+});
+
+test('a reply whose event never came is stamped at the next look', async () => {
+    const { tavern, keeper, id, signal } = scene({ chat: talk(4) });
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    keeper.expect({ chat: id(), index: 4, slot: 'm-coming', swipe: 0, fresh: true, present: undefined });
+    tavern.chat.push(said('stopped half'));
+    await keeper.syncNow();
+    assert.equal(slotOf(tavern.chat[4]), 'm-coming');
+});
+
+test('the user\'s next message does not take the slot of a reply that never came', async () => {
+    const { tavern, keeper, id, signal } = scene({ chat: talk(4) });
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    keeper.expect({ chat: id(), index: 4, slot: 'm-coming', swipe: 0, fresh: true, present: undefined });
+    tavern.chat.push(said('never mind', { is_user: true }));
+    await keeper.syncNow();
+    assert.notEqual(slotOf(tavern.chat[4]), 'm-coming');
+});
+
+test('a new swipe keeps the slot and loses the recall of the old one', async () => {
+    const { tavern, keeper, sidecar, id, signal } = scene({ chat: talk(5) });
+    await keeper.syncNow();
+    const last = tavern.chat[4];
+    Object.assign(last, { swipe_id: 1, swipes: ['line 4', ''], mes: '', extra: { soulmem: { id: slotOf(last), trace: 'old', n: 5 } } });
+    await keeper.syncForReply({ leaveOut: 1, signal });
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat.slice(0, 4)), 'the rejected swipe is gone before the recall');
+    keeper.expect({ chat: id(), index: 4, slot: String(slotOf(last)), swipe: 1, fresh: false, present: undefined, trace: undefined, n: undefined });
+    last.mes = 'another';
+    keeper.received(4, 'swipe');
+    assert.deepEqual(Object.keys(last.extra?.soulmem ?? {}), ['id']);
+    await keeper.syncNow();
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+});
+
+test('a swipe made while memory slept does not show the old swipe\'s recall', async () => {
+    const { tavern, keeper } = scene({ chat: talk(5) });
+    await keeper.syncNow();
+    tavern.chat[4].extra = { soulmem: { id: slotOf(tavern.chat[4]) ?? '', trace: 'old', n: 5 } };
+    keeper.received(4, 'swipe');
+    assert.equal(tavern.chat[4].extra.soulmem?.trace, undefined);
+});
+
+test('a branch gets its own id, its parent and the fork', async () => {
+    const { tavern, keeper, sidecar, id } = scene({ chat: talk(10) });
+    await keeper.syncNow();
+    const parent = id();
+    tavern.chat = structuredClone(tavern.chat.slice(0, 6));
+    tavern.metadata = { ...structuredClone(tavern.metadata), main_chat: tavern.name };
+    tavern.name = 'Branch #1';
+    tavern.chat.push(said('only here', { is_user: true }));
+    await keeper.syncNow();
+    assert.notEqual(id(), parent);
+    assert.deepEqual(sidecar.bodies.at(-1)?.parent, { chat: parent, fork_slot: slotOf(tavern.chat[5]) });
+    assert.equal(sidecar.held(parent).length, 10, 'the parent keeps its own');
+});
+
+test('a renamed chat keeps its id, announced or not', async () => {
+    const { tavern, keeper, id } = scene({ chat: talk(4) }, { names: ['Other'] });
+    await keeper.syncNow();
+    const before = id();
+    tavern.name = 'Renamed';
+    await keeper.syncNow();
+    assert.equal(id(), before);
+    keeper.renamed('Renamed.jsonl', 'Again.jsonl');
+    tavern.name = 'Again';
+    await keeper.syncNow();
+    assert.equal(id(), before);
+    assert.equal(tavern.metadata.soulmem.name, 'Again');
+});
+
+test('two looks at a new chat at the same time give it one id', async () => {
+    const { tavern, keeper } = scene({ chat: talk(4) });
+    const [a, b] = await Promise.all([keeper.identify(), keeper.identify()]);
+    assert.equal(a?.record.chat, b?.record.chat);
+    assert.equal(tavern.metadata.soulmem.chat, a?.record.chat);
+});
+
+const TRIO = { 'a.png': { name: 'A' }, 'b.png': { name: 'B' }, 'c.png': { name: 'C' } };
+
+test('in a group a muted member is not present, and who joins later was not there before', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: ['c.png'] };
+    const { tavern, keeper, sidecar, id } = scene({ characters: TRIO, open: ['a.png', 'b.png'], group, chat: [said('greeting'), said('hello', { is_user: true })] });
+    await keeper.syncNow();
+    const soulOf = (/** @type {string} */ avatar) => tavern.settings.souls[avatar];
+    tavern.open.push('c.png');
+    tavern.chat.push(said('c is here but muted', { is_user: true }));
+    await keeper.syncNow();
+    group.disabled_members = [];
+    tavern.chat.push(said('now c listens', { is_user: true }));
+    await keeper.syncNow();
+    const present = sidecar.chats.get(id())?.map(message => message.present);
+    const two = [soulOf('a.png'), soulOf('b.png')];
+    assert.deepEqual(present, [two, two, two, null]);
+    assert.deepEqual(sidecar.bodies.at(-1)?.souls, [...two, soulOf('c.png')]);
+});
+
+test('a member muted from the start does not hear the first words', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: ['c.png'] };
+    const { tavern, keeper, sidecar, id } = scene({ characters: TRIO, open: Object.keys(TRIO), group, chat: [said('hello', { is_user: true })] });
+    await keeper.syncNow();
+    assert.deepEqual(sidecar.chats.get(id())?.[0].present, [tavern.settings.souls['a.png'], tavern.settings.souls['b.png']]);
+});
+
+test('who leaves the group keeps what was heard until then', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: [] };
+    const { tavern, keeper, sidecar, id } = scene({ characters: TRIO, open: ['a.png', 'b.png'], group, chat: [said('secret', { is_user: true })] });
+    await keeper.syncNow();
+    tavern.open = ['a.png'];
+    tavern.chat.push(said('b is gone', { is_user: true }));
+    await keeper.syncNow();
+    assert.deepEqual(sidecar.bodies.at(-1)?.souls, [tavern.settings.souls['a.png'], tavern.settings.souls['b.png']]);
+    assert.deepEqual(sidecar.chats.get(id())?.map(message => message.present), [null, [tavern.settings.souls['a.png']]]);
+});
+
+test('a cancelled reading stays cancelled until asked for, but replies still send the last words', async () => {
+    const { tavern, keeper, sidecar, id, signal, gate } = scene({ chat: talk(300) });
+    let go = () => {};
+    gate.open = new Promise(resolve => { go = () => resolve(undefined); });
+    const reading = keeper.syncNow();
+    await new Promise(resolve => setTimeout(resolve, 10));
+    keeper.cancelReading();
+    go();
+    await assert.rejects(reading);
+    assert.equal(keeper.state.paused, true);
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat).slice(-20));
+    assert.deepEqual(keeper.state.reading, { done: 20, total: 300 });
+    assert.equal((await keeper.readAll())?.complete, true);
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.equal(keeper.state.reading, null);
+});
+
+test('a reply goes ahead of a reading', async () => {
+    const { tavern, keeper, sidecar, id, signal, gate } = scene({ chat: talk(600) });
+    Object.defineProperty(gate, 'open', { get: () => new Promise(resolve => setTimeout(resolve, 10)) });
+    const reading = keeper.syncNow();
+    await new Promise(resolve => setTimeout(resolve, 25));
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    const held = sidecar.held(id());
+    assert.ok(held.length < 600, 'the reading is not over');
+    assert.equal(held.at(-1), 'line 599');
+    assert.equal((await reading)?.complete, true);
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+});
+
+test('a held removal is kept in the state until it is confirmed', async () => {
+    const { tavern, keeper, sidecar, id } = scene({ chat: talk(40) });
+    await keeper.syncNow();
+    tavern.chat.splice(2, 35);
+    await keeper.syncNow();
+    assert.equal(keeper.state.held?.count, 35);
+    await keeper.confirmRemoval();
+    assert.equal(keeper.state.held, null);
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+});
+
+test('after a refusal the souls and the whole chat are told again', async () => {
+    const { tavern, keeper, sidecar, gate, id } = scene({ chat: talk(4) });
+    await keeper.syncNow();
+    gate.failing = Object.assign(new Error('no soul'), { code: 'not_found' });
+    tavern.chat.push(said('next'));
+    await assert.rejects(keeper.syncNow());
+    assert.equal(keeper.state.error, 'no soul');
+    gate.failing = null;
+    await keeper.syncNow();
+    assert.equal(keeper.state.error, null);
+    assert.equal(sidecar.bodies.at(-1)?.base, null);
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+});
+
+test('nothing happens without a chat or a character', async () => {
+    const { tavern, keeper } = scene();
+    tavern.open = [];
+    assert.equal(await keeper.syncNow(), null);
+    assert.equal(tavern.metadata.soulmem, undefined);
+});

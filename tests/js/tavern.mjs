@@ -1,0 +1,50 @@
+// A SillyTavern small enough for tests: the host's interface over plain data.
+
+import { DEFAULTS } from '../../extension_js/src/settings.js';
+
+/** @typedef {import('../../extension_js/src/host.js').Host} Host */
+/** @typedef {import('../../extension_js/src/types.js').StMessage} StMessage */
+/** @typedef {import('../../extension_js/src/types.js').Injection} Injection */
+
+/** @param {{chat?: StMessage[], name?: string, characters?: Record<string, any>, open?: string[], group?: any}} [about] */
+export function fakeTavern({ chat = [], name = 'Mira - now', characters = { 'mira.png': { name: 'Mira' } }, open = ['mira.png'], group = null } = {}) {
+    const tavern = {
+        chat, name, characters, open, group,
+        metadata: /** @type {Record<string, any>} */ ({}),
+        settings: { ...structuredClone(DEFAULTS) },
+        prompts: /** @type {Map<string, Injection>} */ (new Map()),
+        speaking: open[0],
+        busy: false,
+        saves: 0,
+        cardWrites: /** @type {[string, any][]} */ ([]),
+    };
+    const member = (/** @type {string} */ avatar) => ({ avatar, name: tavern.characters[avatar].name, muted: Boolean(tavern.group?.disabled_members?.includes(avatar)) });
+    const host = {
+        chat: () => tavern.chat,
+        chatName: () => tavern.name,
+        metadata: () => tavern.metadata,
+        record: () => tavern.metadata.soulmem,
+        setRecord: (/** @type {any} */ record) => { tavern.metadata.soulmem = record; },
+        saveChat: async () => { tavern.saves++; },
+        busy: () => tavern.busy,
+        group: () => tavern.group,
+        members: () => tavern.open.map(member),
+        speaker: () => member(tavern.speaking),
+        persona: () => 'Alice',
+        narratorsCount: () => true,
+        avatars: () => new Set(Object.keys(tavern.characters)),
+        cardField: async (/** @type {string} */ avatar) => tavern.characters[avatar].field,
+        writeCard: async (/** @type {string} */ avatar, /** @type {any} */ field) => {
+            tavern.characters[avatar].field = field;
+            tavern.cardWrites.push([avatar, field]);
+        },
+        saveSettings: () => {},
+        inject: (/** @type {Injection[]} */ all) => all.forEach(one => tavern.prompts.set(one.key, one)),
+        clear: (/** @type {string[]} */ keys) => keys.forEach(key => tavern.prompts.delete(key)),
+        countTokens: async (/** @type {string} */ text) => Math.ceil(text.length / 4),
+    };
+    return { tavern, host: /** @type {Host} */ (/** @type {unknown} */ (host)) };
+}
+
+/** Lets everything that is due happen. */
+export const settle = () => new Promise(resolve => setTimeout(resolve, 5));
