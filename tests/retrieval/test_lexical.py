@@ -1,0 +1,128 @@
+"""BM25 that changes in place equals BM25 built anew, whatever was put and dropped on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
+
+Doc = list[str]
+WORDS = st.sampled_from(["ash", "birch", "cedar", "elm", "fir", "灯", "灯笼", "雨"])
+DOCS = st.lists(WORDS, min_size=1, max_size=12)
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 19), st.none() | DOCS), min_size=1, max_size=40
+)  # row, and what is put there; None drops it
+N_ROWS = 20
+
+
+def built(changes: Sequence[tuple[int, Doc | None]]) -> tuple[LexicalIndex, dict[int, Doc]]:
+    """The index after `changes`, and what each row then holds."""
+    index = LexicalIndex()
+    left: dict[int, Doc] = {}
+    for row, doc in changes:
+        if doc is None:
+            index.drop(row)
+            left.pop(row, None)
+        else:
+            index.put(row, doc)
+            left[row] = doc
+    return index, left
+
+
+def oracle(docs: Sequence[Doc], query: Sequence[str]) -> NDArray[np.float32]:
+    """bm25s over `docs`, in their order. It indexes only words it has seen."""
+    model = bm25s.BM25(method="lucene", k1=Bm25Params().k1, b=Bm25Params().b)
+    model.index(list(docs), show_progress=False)
+    known = [word for word in query if any(word in doc for doc in docs)]
+    return np.asarray(model.get_scores(known) if known else np.zeros(len(docs)), np.float32)
+
+
+@settings(max_examples=50)
+@given(CHANGES, st.lists(WORDS, min_size=1, max_size=6))
+def test_any_history_scores_like_a_fresh_index(
+    changes: list[tuple[int, Doc | None]], query: list[str]
+) -> None:
+    index, left = built(changes)
+    expected = np.zeros(N_ROWS, np.float32)
+    if left:
+        expected[list(left)] = oracle(list(left.values()), query)
+    assert len(index) == len(left)
+    assert_allclose(index.scores(query, N_ROWS), expected, rtol=1e-4, atol=1e-6)
+
+
+@settings(max_examples=50)
+@given(CHANGES, st.lists(WORDS, min_size=1, max_size=6), st.integers(0, 999))
+def test_a_pair_scores_like_its_two_texts_in_one(
+    changes: list[tuple[int, Doc | None]], query: list[str], seed: int
+) -> None:
+    index, left = built(changes)
+    before = np.random.default_rng(seed).integers(
+        -1, N_ROWS, N_ROWS
+    )  # as in branches: not always the row above
+    pairs = [row for row in range(N_ROWS) if row in left and int(before[row]) in left]
+    scores = index.pair_scores(query, before)
+    expected = np.full(N_ROWS, np.nan, np.float32)
+    if pairs:
+        expected[pairs] = oracle([left[int(before[row])] + left[row] for row in pairs], query)
+    assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
+
+
+@given(st.permutations(list(range(12))), st.lists(WORDS, min_size=1, max_size=4))
+def test_the_order_of_puts_does_not_matter(order: list[int], query: list[str]) -> None:
+    docs = [["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(12)]
+    forward, shuffled = LexicalIndex(), LexicalIndex()
+    for row, doc in enumerate(docs):
+        forward.put(row, doc)
+    for row in order:
+        shuffled.put(row, docs[row])
+    assert_allclose(shuffled.scores(query, 12), forward.scores(query, 12), rtol=1e-6)
+
+
+def test_a_weight_multiplies_what_its_token_adds() -> None:
+    index = LexicalIndex()
+    index.put(0, ["ash", "elm"])
+    index.put(1, ["elm"])
+    ash, elm = index.scores(["ash"], 2), index.scores(["elm"], 2)
+    assert_allclose(index.scores({"ash": 2.0, "elm": 0.5}, 2), 2 * ash + 0.5 * elm, rtol=1e-6)
+    assert_allclose(index.scores(["ash", "ash"], 2), 2 * ash, rtol=1e-6)
+
+
+def test_rows_beyond_those_asked_for_still_count_as_texts() -> None:
+    index = LexicalIndex()
+    index.put(0, ["ash"])
+    index.put(500, ["elm"])
+    assert index.scores(["ash"], 1).shape == (1,)
+    assert index.scores(["elm"], 1).tolist() == [0.0]
+    assert index.scores(["elm"], 501)[500] > 0
+
+
+def test_frequency_counts_rows_not_occurrences() -> None:
+    index = LexicalIndex()
+    index.put(3, ["ash", "ash"])
+    index.put(4, ["ash"])
+    assert (index.frequency("ash"), index.frequency("elm")) == (2, 0)
+    index.drop(3)
+    assert index.frequency("ash") == 1
+
+
+def test_an_empty_index_an_empty_text_and_an_empty_question_score_nothing() -> None:
+    index = LexicalIndex()
+    assert not index.scores(["ash"], 3).any()
+    index.put(0, [])
+    assert not index.scores(["ash"], 3).any()
+    index.put(1, ["ash"])
+    assert not index.scores([], 3).any()
+    assert np.isnan(index.pair_scores(["ash"], np.asarray([-1, 0], np.int64))).all()
+
+
+def test_a_negative_row_is_refused() -> None:
+    with pytest.raises(ValueError, match="-1"):
+        LexicalIndex().put(-1, ["ash"])
