@@ -165,6 +165,9 @@ class Mind:
             strands.append(chat)
         for each in strands:
             rows, pairs = self._strand_rows[each]
+            if each == chat:  # how another branch goes on after its last moment is not known here
+                for column in (out.before, out.after, out.pair_in, out.pair_out):
+                    column[rows] = -1
             out.before[rows[1:]] = rows[:-1]
             out.after[rows[:-1]] = rows[1:]
             out.pair_in[rows[1:]] = pairs

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import numpy as np
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.engine.mind import Mind
-from tests.engine.stage import Stage
+from tests.engine.stage import ME, Stage
 from tests.fakes.embedder import FakeEmbedder
 
 Picture = dict[str, Any]
@@ -17,7 +18,8 @@ Picture = dict[str, Any]
 async def picture(stage: Stage, soul: str) -> Picture:
     """Memories, edges, order, neighbours, ages, words and sight of a soul in each chat."""
     mind = await stage.mind(soul)
-    chats: list[str | None] = [None, *(head.id for head, _ in await stage.engine.list_chats("default-user", None))]  # type: ignore[arg-type]
+    heads = await stage.engine.list_chats(ME, None)
+    chats: list[str | None] = [None, *(head.id for head, _ in heads)]
     return {
         "fingerprint": await stage.fingerprint(soul),
         "memories": dict(mind.memories),
@@ -27,12 +29,18 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "neighbours": {chat: _neighbours(mind, chat) for chat in chats},
         "ages": {chat: _by_memory(mind, mind.ages(ChatId(chat) if chat else None, 0)) for chat in chats},
         "tokens": _by_memory(mind, mind.columns.tokens),
-        "words": _by_memory(mind, mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(4)),
+        "words": _by_memory(
+            mind, mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(4)
+        ),
     }
 
 
-def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
+async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     """Memories and pairs whose vector is not that of their text."""
+    return await asyncio.to_thread(_stray_vectors, mind, embedder)
+
+
+def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     out: list[object] = []
     for rows, table in ((mind._rows, mind.embedded.turns), (mind._pairs, mind.embedded.pairs)):
         assert table is not None

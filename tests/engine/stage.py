@@ -22,7 +22,7 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
-from soulmem.engine.search import RecallParams, scene_of
+from soulmem.engine.search import RecallParams, cue_of, scene_of
 from soulmem.engine.world import World
 from soulmem.ports.store import Store
 from tests.fakes.clock import StillClock
@@ -35,9 +35,7 @@ def line(slot: str, text: str | None = None, role: Role = Role.USER, **more: Any
     """A message as a client lists it; its text is "text of <slot>" unless given."""
     said = f"text of {slot}" if text is None else text
     speaker = {Role.USER: "Al", Role.CHARACTER: "Mira"}.get(role, "")
-    return SentMessage(
-        SlotId(slot), text_hash(said), role, more.pop("speaker", speaker), text=said, **more
-    )
+    return SentMessage(SlotId(slot), text_hash(said), role, more.pop("speaker", speaker), text=said, **more)
 
 
 def lines(count: int, start: int = 1) -> list[SentMessage]:
@@ -137,15 +135,17 @@ class Stage:
         """Leave the chat: its last message is settled."""
         await self.engine.activity(ME, ChatId(chat), Activity.CLOSED)
 
-    async def visible(self, chat: str | None, soul: str = "s1", context_from: str | None = None) -> list[Memory]:
+    async def visible(
+        self, chat: str | None, soul: str = "s1", context_from: str | None = None
+    ) -> list[Memory]:
         """What a recall may see there."""
-        mind = await self.mind(soul)
+        world, mind = await self.world(), await self.mind(soul)
         request = RecallRequest(
             SoulId(soul),
             ChatId(chat) if chat else None,
             context_from=SlotId(context_from) if context_from else None,
         )
-        scene = scene_of(await self.world(), mind, request, (), RecallParams(), 0)
+        scene = scene_of(world, mind, request, cue_of(world, request), RecallParams(), 0)
         return [mind.at(int(row)) for row in scene.visible.nonzero()[0]]
 
     async def known(self, chat: str | None, soul: str = "s1", context_from: str | None = None) -> list[str]:
@@ -168,7 +168,9 @@ class Stage:
         self, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1", **more: Any
     ) -> list[Memory]:
         """All memories of a state, by text."""
-        page = await self.engine.list_memories(ME, MemoryFilter(SoulId(soul), state=state, limit=1000, **more))
+        page = await self.engine.list_memories(
+            ME, MemoryFilter(SoulId(soul), state=state, limit=1000, **more)
+        )
         return sorted((view.memory for view in page.memories), key=lambda m: m.text)
 
     async def find(self, text: str, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1") -> MemoryId:

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.errors import StoreError
@@ -25,7 +31,9 @@ from tests.fakes.embedder import FakeEmbedder
 
 SOULS = ("s1", "s2")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-TEXTS = st.sampled_from(["Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"])
+TEXTS = st.sampled_from(
+    ["Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"]
+)
 ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
 HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
 PICK = st.integers(0, 30)
@@ -151,7 +159,12 @@ class Player(RuleBasedStateMachine):
     @precondition(any_shown)
     @rule(pick=PICK, text=TEXTS, how=HOWS)
     def swipe(self, pick: int, text: str, how: str) -> None:
-        self.alter(pick, len(self.pick(pick).messages) - 1, how, lambda m: line(m.slot, text, Role.CHARACTER, swipe=1))
+        self.alter(
+            pick,
+            len(self.pick(pick).messages) - 1,
+            how,
+            lambda m: line(m.slot, text, Role.CHARACTER, swipe=1),
+        )
 
     @precondition(any_shown)
     @rule(pick=PICK, at=PICK, count=st.integers(1, 3), how=HOWS)
@@ -307,7 +320,7 @@ class Player(RuleBasedStateMachine):
         """A new engine on the same store, which it has nothing to mend in, sees the same in every chat."""
         live = await self.pictures(self.stage)
         for soul in SOULS:
-            assert stray_vectors(await self.stage.mind(soul), self.embedder) == []
+            assert await stray_vectors(await self.stage.mind(soul), self.embedder) == []
         opened = Stage(self.store.twin(), model=self.embedder.source())
         await opened.start()
         try:

@@ -6,7 +6,7 @@ import pytest
 
 from soulmem.domain.dialogue import Base, Role, digest
 from soulmem.domain.errors import Conflict, NotFound
-from soulmem.domain.ids import ChatId
+from soulmem.domain.ids import ChatId, SlotId
 from soulmem.engine.requests import SyncAnswer
 from tests.engine.stage import ME, Stage, as_told, bare, line, lines
 
@@ -39,7 +39,9 @@ async def test_unknown_texts_are_asked_for_and_nothing_is_applied(either_stage: 
     await either_stage.sync("c1", lines(3))
     edited = line("m2", "edited")
     listing = bare([lines(3)[0], edited, lines(3)[2], line("m4")])
-    assert await either_stage.sync("c1", listing) == SyncAnswer(needs_text=("m2", "m4"), applied=False)
+    assert await either_stage.sync("c1", listing) == SyncAnswer(
+        needs_text=(SlotId("m2"), SlotId("m4")), applied=False
+    )
     assert len((await either_stage.engine.get_chat(ME, ChatId("c1")))[1]) == 3
     answer = await either_stage.sync("c1", [*bare(lines(1)), edited, *bare([lines(3)[2]]), line("m4")])
     assert answer == SyncAnswer(added=1, changed=1)
@@ -101,7 +103,10 @@ async def test_what_was_followed_stays_settled(stage: Stage) -> None:
 
 
 EDITS = {
-    "edit": ([*lines(2), line("m3", "edited"), *lines(3, 4)], as_told([*lines(2), line("m3", "edited"), *lines(2, 4)])),
+    "edit": (
+        [*lines(2), line("m3", "edited"), *lines(3, 4)],
+        as_told([*lines(2), line("m3", "edited"), *lines(2, 4)]),
+    ),
     "delete": ([*lines(2), *lines(3, 4)], as_told([*lines(2), *lines(2, 4)])),
     "insert": (
         [*lines(2), line("new"), *lines(4, 3)],
@@ -109,8 +114,14 @@ EDITS = {
     ),
     "swipe of the end": ([*lines(5), line("m6", "swiped")], as_told(lines(5))),
     "system": ([*lines(2), line("m3", role=Role.SYSTEM), *lines(3, 4)], as_told([*lines(2), *lines(2, 4)])),
-    "out of character": ([*lines(2), line("m3", "(OOC: hm)"), *lines(3, 4)], as_told([*lines(2), *lines(2, 4)])),
-    "hidden": ([*lines(2), line("m3", hidden=True), *lines(3, 4)], as_told([*lines(2), line("m3"), *lines(2, 4)])),
+    "out of character": (
+        [*lines(2), line("m3", "(OOC: hm)"), *lines(3, 4)],
+        as_told([*lines(2), *lines(2, 4)]),
+    ),
+    "hidden": (
+        [*lines(2), line("m3", hidden=True), *lines(3, 4)],
+        as_told([*lines(2), line("m3"), *lines(2, 4)]),
+    ),
     "other speaker": (
         [*lines(2), line("m3", speaker="Alicia"), *lines(3, 4)],
         as_told([*lines(2), line("m3", speaker="Alicia"), *lines(2, 4)]),

@@ -1,7 +1,8 @@
-"""What the clients show: chats as a player has them on the screen, and the naive idea of who remembers what."""
+"""What the clients show: chats as a player has them on the screen, and a naive idea of who remembers what."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -57,8 +58,6 @@ class Told:
 
 def digest_of(messages: Iterable[SentMessage]) -> str:
     """The contract's digest of a listing."""
-    import hashlib
-
     lines = "".join(f"{m.slot}:{m.hash}:{int(m.hidden)}\n" for m in messages)
     return hashlib.sha256(lines.encode()).hexdigest()
 
