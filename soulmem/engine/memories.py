@@ -13,6 +13,7 @@ from soulmem.domain.edges import Edge, EdgeKind, check_join
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.soul import SoulState
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.changes import MindChange
 from soulmem.engine.mind import Mind
@@ -145,9 +146,9 @@ class Keeper:
     async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
         found = world.find_memory(memory)
         if found is None:
-            for soul in list(world.souls):
-                if soul not in world.minds:
-                    mind = await world.mind(soul)
+            for soul in list(world.souls.values()):
+                if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
+                    mind = await world.mind(soul.id)
                     if memory in mind.memories:
                         return mind
             raise NotFound(f"no memory {memory!r}", field="id")

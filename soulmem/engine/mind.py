@@ -206,10 +206,13 @@ class Mind:
         put: list[Memory] = []
         for key in change.came:
             known = self.memories.get(key)
-            if known is None or (known.state is MemoryState.RETRACTED and known.origin is Origin.CHAT):
+            if known is None:
                 put.append(draft(key))
-            elif known.state is MemoryState.RETRACTED:
-                put.append(replace(known, state=MemoryState.ACTIVE))
+            elif known.state is MemoryState.RETRACTED:  # tags and importance are as the user left them
+                fresh = draft(key)
+                put.append(
+                    replace(known, state=MemoryState.ACTIVE, text=fresh.text, situation=fresh.situation)
+                )
         came = set(change.came)
         for key in changed:
             known = self.memories.get(key)

@@ -174,7 +174,7 @@ def _last_messages(world: World, request: RecallRequest) -> list[Message]:
     log = world.loaded_log(request.chat) if request.chat is not None else None
     if log is None:
         return []
-    messages = without_held(log.messages[-20:], log.head.hold)
+    messages = without_held(log.messages, log.head.hold)[-20:]
     replaces = request.type in (RecallType.SWIPE, RecallType.REGENERATE)
     if (
         messages

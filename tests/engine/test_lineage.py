@@ -1,0 +1,153 @@
+"""What does a soul know in which chat: branches, scope, timelines, the context window?"""
+
+from __future__ import annotations
+
+from soulmem.domain.dialogue import Role
+from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.memories import Timelines
+from soulmem.domain.soul import Scope
+from soulmem.engine.requests import RecallRequest, RecallType, SyncAnswer
+from tests.engine.stage import ME, Stage, as_told, bare, line, lines
+
+
+async def test_a_branch_knows_only_what_was_before_the_fork(either_stage: Stage) -> None:
+    """And its parent nothing of what the branch went on to; shared messages are one memory."""
+    await either_stage.sync("c1", lines(6))
+    fork = [*lines(3), line("b4"), line("b5")]
+    assert await either_stage.sync("c2", fork, parent=("c1", "m3")) == SyncAnswer(added=5)
+    assert await either_stage.known("c1") == as_told(lines(5))
+    assert await either_stage.known("c2") == as_told(fork[:4])
+    shared = {m.id for m in await either_stage.visible("c1")} & {
+        m.id for m in await either_stage.visible("c2")
+    }
+    assert len(shared) == 3
+    assert len(await either_stage.listed()) == 6
+
+
+async def test_a_branch_need_not_send_what_its_parent_has(stage: Stage) -> None:
+    """Texts come from the parent, and from the parent's parent; an edited one must be sent."""
+    await stage.sync("c1", lines(4))
+    await stage.sync("c2", bare(lines(3)), parent=("c1", "m3"))
+    answer = await stage.sync("c3", bare([*lines(2), line("m3", "edited")]), parent=("c2", "m3"))
+    assert answer.needs_text == ("m3",)
+    assert (await stage.sync("c3", bare(lines(2)), parent=("c2", "m2"))).applied
+
+
+async def test_an_edit_in_the_branch_stays_in_the_branch(stage: Stage) -> None:
+    """The shared message has its own wording there; the parent keeps the old one."""
+    await stage.sync("c1", lines(4))
+    edited = [*lines(1), line("m2", "edited"), line("b3")]
+    await stage.sync("c2", edited, parent=("c1", "m2"))
+    assert await stage.known("c1") == as_told(lines(3))
+    assert await stage.known("c2") == as_told(edited[:2])
+
+
+async def test_the_memory_lives_as_long_as_one_chat_tells_it(stage: Stage) -> None:
+    """Deleted in the parent it is still known in the branch, and gone with the last of both."""
+    await stage.sync("c1", lines(5))
+    await stage.sync("c2", lines(4), parent=("c1", "m4"))
+    await stage.sync("c1", [*lines(1), *lines(3, 3)])
+    assert as_told([line("m2")])[0] not in await stage.known("c1")
+    assert await stage.known("c2") == as_told(lines(3))
+    await stage.sync("c2", [*lines(1), *lines(2, 3)], parent=("c1", "m4"))
+    assert as_told([line("m2")])[0] not in await stage.known(None)
+
+
+async def test_a_parent_that_comes_later_is_recognised(stage: Stage) -> None:
+    """The branch is sent first: its messages and the parent's are the same memories all the same."""
+    await stage.sync("c2", lines(3), parent=("c1", "m3"))
+    await stage.sync("c1", lines(5))
+    assert await stage.known("c1") == as_told(lines(4))
+    assert len(await stage.listed()) == 4
+
+
+async def test_a_whole_tree_moves_when_its_root_finds_a_parent(stage: Stage) -> None:
+    """Grandchild, child, then the root: every shared message is one memory in the end."""
+    await stage.sync("c3", [*lines(2), line("x3"), line("x4")], parent=("c2", "m2"))
+    await stage.sync("c2", lines(4), parent=("c1", "m3"))
+    await stage.sync("c1", lines(6))
+    assert len(await stage.listed()) == 6
+    assert await stage.known("c3") == as_told([*lines(2), line("x3")])
+    assert await stage.known("c2") == as_told(lines(3))
+
+
+async def test_other_chats_are_known_unless_the_soul_keeps_to_the_chat(stage: Stage) -> None:
+    """Scope `character` knows other families, never the other branches of its own; scope `chat` neither."""
+    await stage.sync("c1", lines(4))
+    await stage.sync("c2", [*lines(2), line("b3"), line("b4")], parent=("c1", "m2"))
+    other = [line("o1", "elsewhere"), line("o2", "far away")]
+    await stage.sync("c9", other)
+    assert await stage.known("c2") == as_told([*lines(2), line("b3"), other[0]])
+    await stage.soul(scope=Scope.CHAT)
+    assert await stage.known("c2") == as_told([*lines(2), line("b3")])
+    assert await stage.known(None) == as_told([*lines(3), line("b3"), other[0]])
+
+
+async def test_another_soul_knows_nothing_of_it(stage: Stage) -> None:
+    """Neither of chats nor of memories made by hand."""
+    await stage.soul("s2", "Tom")
+    await stage.sync("c1", lines(3))
+    await stage.note("a secret")
+    assert await stage.known(None, "s2") == []
+
+
+async def test_a_memory_of_one_timeline_is_known_where_its_message_is(stage: Stage) -> None:
+    """Made at m3: known in the chat and in a branch that holds m3, not in one that left before."""
+    await stage.sync("c1", lines(5))
+    await stage.sync("c2", lines(4), parent=("c1", "m4"))
+    await stage.sync("c3", lines(2), parent=("c1", "m2"))
+    await stage.note("only here", timelines=Timelines.THIS, chat="c1", slot=SlotId("m3"))
+    await stage.note("everywhere", timelines=Timelines.ALL)
+    knows = {chat: "only here" in await stage.known(chat) for chat in ("c1", "c2", "c3")}
+    assert knows == {"c1": True, "c2": True, "c3": False}
+    for chat in ("c1", "c2", "c3", None):
+        assert "everywhere" in await stage.known(chat)
+
+
+async def test_without_a_slot_it_belongs_to_the_last_message(stage: Stage) -> None:
+    """So a branch from before does not know it."""
+    await stage.sync("c1", lines(5))
+    view = await stage.note("here", timelines=Timelines.THIS, chat="c1")
+    assert view.memory.place is not None
+    assert view.memory.place.slot == "m5"
+    await stage.sync("c2", lines(3), parent=("c1", "m3"))
+    assert "here" not in await stage.known("c2")
+
+
+async def test_what_is_still_in_the_prompt_is_not_recalled(stage: Stage) -> None:
+    """From the oldest message still in the prompt on; an unknown slot is ignored."""
+    await stage.sync("c1", lines(6))
+    assert await stage.known("c1", context_from="m4") == as_told(lines(3))
+    assert await stage.known("c1", context_from="m1") == []
+    assert await stage.known("c1", context_from="no-such") == as_told(lines(5))
+
+
+async def test_the_window_hides_nothing_that_is_told_before_it(stage: Stage) -> None:
+    """A note and another chat stand outside of every window."""
+    await stage.sync("c1", lines(3))
+    await stage.sync("c9", [line("o1", "elsewhere"), line("o2", "end")])
+    await stage.note("noted")
+    assert await stage.known("c1", context_from="m1") == sorted(
+        ["noted", *as_told([line("o1", "elsewhere")])]
+    )
+
+
+async def test_the_end_of_a_branch_is_judged_without_what_follows_elsewhere(stage: Stage) -> None:
+    """Its last moment has no neighbour beyond the fork, though the parent tells one."""
+    await stage.sync("c1", lines(4))
+    await stage.sync("c2", [*lines(2), line("b3")], parent=("c1", "m2"))
+    mind = await stage.mind()
+    beside = mind.neighbours(ChatId("c2"))
+    strand = mind.lineages.strand(ChatId("c2"))
+    assert strand is not None
+    last = mind.row(strand.order[-1])
+    assert (beside.after[last], beside.pair_out[last]) == (-1, -1)
+
+
+async def test_what_a_swipe_replaces_is_no_part_of_the_question(stage: Stage) -> None:
+    """Without a query the last messages are the cue: not the reply that is about to be replaced."""
+    await stage.sync("c1", [line("m1", "We spoke of whales."), line("m2", "A swiped reply.", Role.CHARACTER)])
+    for kind, expected in ((RecallType.SWIPE, False), (RecallType.NORMAL, True)):
+        answer = await stage.engine.recall(ME, RecallRequest(SoulId("s1"), ChatId("c1"), type=kind))
+        trace = await stage.engine.trace(ME, answer.trace)
+        assert any("swiped" in text for text, _ in trace.query) is expected
