@@ -321,14 +321,15 @@ def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphV
         chosen = dict.fromkeys([center])
         ring = [center]
         for _ in range(hops):
-            ring = [
+            found = (
                 other
                 for memory in ring
                 for edge in mind.edges_of(memory)
                 if (other := edge.target if edge.source == memory else edge.source) in usable
                 and other not in chosen
-            ]
-            chosen.update(dict.fromkeys(ring[: max(0, limit - len(chosen))]))
+            )
+            ring = list(dict.fromkeys(found))[: max(0, limit - len(chosen))]
+            chosen.update(dict.fromkeys(ring))
     edges = {
         edge.id: edge
         for memory in chosen
