@@ -7,16 +7,15 @@ import contextlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Query, Statement, Work, result_of
-from soulmem.domain.errors import StoreError
+from soulmem.domain.errors import StoreError, StoreLocked
 
 _SMALL = 16 << 10  # bytes of an answer that the loop may decode itself: a thread costs more than that
-_PROBE = "import sys; from surrealdb_embedded import AsyncEmbeddedDB; AsyncEmbeddedDB(sys.argv[1])"
+_LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
 
 
 class EmbeddedLink:
@@ -36,14 +35,24 @@ class EmbeddedLink:
     async def open(self) -> None:
         if self._handle is not None:
             return
-        try:
-            handle = await asyncio.to_thread(_construct, self._url, self._folder)
-            await handle.connect()
-        except (RuntimeError, OSError) as error:
-            raise translate(str(error), self.place, opening=True) from error
+        handle = await self._patiently()
         self._handle = handle
         self._written = 0
         await self._call(_encode("use", [NAMESPACE, DATABASE]))
+
+    async def _patiently(self) -> Any:
+        """A handle; waits a little for a SoulMem that is just closing."""
+        for pause in (*_LOCK_PAUSES, None):
+            try:
+                handle = await asyncio.to_thread(_construct, self._url, self._folder)
+                await handle.connect()
+                return handle
+            except (RuntimeError, OSError) as error:
+                fault = translate(str(error), self.place, opening=True)
+                if pause is None or not isinstance(fault, StoreLocked):
+                    raise fault from error
+            await asyncio.sleep(pause)
+        raise AssertionError("the last pause is None")
 
     async def close(self) -> None:
         handle, self._handle = self._handle, None
@@ -108,35 +117,21 @@ def _construct(url: str, folder: Path | None) -> Any:
     from surrealdb.data import cbor  # noqa: F401 - loaded here so that no later call has to
     from surrealdb_embedded import AsyncEmbeddedDB
 
-    if folder is None:
-        return AsyncEmbeddedDB(url)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _attempt(url, folder):
-        return AsyncEmbeddedDB(url)
+    if folder is not None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if (folder / "manifest").exists():
+            _tidy(url, folder)
+    return AsyncEmbeddedDB(url)
 
 
-@contextlib.contextmanager
-def _attempt(url: str, folder: Path) -> Iterator[None]:
-    """Notice when an earlier attempt to open never ended: some damage makes the engine abort the process.
-
-    Then another process tries first. Raises RuntimeError when that one comes to the same end.
-    """
-    mark = folder.with_name(f"{folder.name}.opening")
-    if mark.exists() and _breaks_down(url):
+def _tidy(url: str, folder: Path) -> None:
+    """Let another process prepare the store; RuntimeError when the engine aborts that process."""
+    script = Path(__file__).with_name("tidy.py")
+    quiet = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows
+    command = [sys.executable, "-I", str(script), url, str(folder)]
+    done = subprocess.run(command, capture_output=True, check=False, creationflags=quiet)
+    if done.returncode not in (0, 1):  # 1: an error in words, which opening will give again
         raise RuntimeError("the engine breaks down on it")
-    with contextlib.suppress(OSError):  # the engine will say what is wrong with the folder
-        mark.touch()
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            mark.unlink()
-
-
-def _breaks_down(url: str) -> bool:
-    """Whether a process that opens the store dies of it; 1 is the exit code of an error in words."""
-    trial = subprocess.run([sys.executable, "-c", _PROBE, url], capture_output=True, check=False)
-    return trial.returncode not in (0, 1)
 
 
 def _encode_query(query: Query) -> bytes:

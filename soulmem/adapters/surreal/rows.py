@@ -83,6 +83,7 @@ EDGES = Table(
     ),
     relation=True,
 )
+VECTORS = Table("vector", ("data",))
 
 
 def soul_row(owner: Owner, soul: Soul) -> Row:

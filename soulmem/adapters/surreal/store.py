@@ -78,7 +78,7 @@ class SurrealStore:
 
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
         found = await self._range(rows.MESSAGES, [owner, chat], rows.message_of)
-        return sorted(found, key=lambda ranked: ranked.rank)
+        return await asyncio.to_thread(sorted, found, key=_rank)
 
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         async def load(run: Run) -> SoulGraph:
@@ -104,24 +104,15 @@ class SurrealStore:
         return await self._connection.read(load)
 
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        sql = "INSERT INTO vector $rows ON DUPLICATE KEY UPDATE data = $input.data RETURN NONE;"
         for piece in _pieces(vectors.items(), WRITE_ROWS):
             new = [{"id": [model, key], "data": data} for key, data in piece]
+            sql = f"BEGIN;{rows.VECTORS.put('rows')}COMMIT;"
             await self._connection.write(partial(bound, sql, rows=new))
 
     async def vector_keys(self) -> list[tuple[str, str]]:
-        sql = "SELECT VALUE record::id(id) FROM vector:[$model, $key]>.. LIMIT $limit;"
-
-        async def load(run: Run) -> list[tuple[str, str]]:
-            keys = [("", "")]
-            while True:
-                model, key = keys[-1]
-                (page,) = await run(bound(sql, model=model, key=key, limit=READ_ROWS))
-                keys.extend((model, key) for model, key in page)
-                if len(page) < READ_ROWS:
-                    return keys[1:]
-
-        return await self._connection.read(load)
+        sql = "SELECT VALUE record::id(id) FROM vector;"
+        (pairs,) = await self._connection.read(lambda run: run(bound(sql)))
+        return [(model, key) for model, key in pairs]
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
         sql = "DELETE $ids.map(|$id| type::record('vector', $id)) RETURN NONE;"
@@ -132,33 +123,39 @@ class SurrealStore:
         await self._connection.look_at_log()
 
     async def _range(self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]) -> list[T]:
-        """All rows whose id starts with `prefix`."""
+        """All rows whose id is `prefix` and a key."""
         start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
-        source = f"{table.name}:[{start}, $after]>..=[{start}, ..]"
-        return await self._connection.read(lambda run: _pages(run, table, source, parse, prefix=prefix))
+        which = f"SELECT VALUE record::id(id)[{table.key}] FROM {table.name}:[{start}, '']..=[{start}, ..];"
+        page = f"SELECT VALUE {table.line} FROM {table.name}:[{start}, $first]..=[{start}, $last];"
+
+        async def load(run: Run) -> list[T]:
+            found: list[T] = []
+            # The keys first: a range with a LIMIT is read to its end all the same.
+            (keys,) = await run(bound(which, prefix=prefix))
+            for piece in _pieces(keys, READ_ROWS):
+                (lines,) = await run(bound(page, prefix=prefix, first=piece[0], last=piece[-1]))
+                found += await asyncio.to_thread(_parse, parse, lines)
+            return found
+
+        return await self._connection.read(load)
 
 
 async def _rows_of(
     run: Run, table: rows.Table, owner: Owner, soul: SoulId, parse: Callable[[str], T]
 ) -> list[T]:
     """All rows of a soul."""
-    source = f"{table.name} WHERE owner = $owner AND soul = $soul AND key > $after ORDER BY key"
-    return await _pages(run, table, source, parse, owner=owner, soul=soul)
-
-
-async def _pages(
-    run: Run, table: rows.Table, source: str, parse: Callable[[str], T], **params: Any
-) -> list[T]:
-    """All rows of `source`, which gives those after the key $after in their order."""
-    sql = f"SELECT VALUE {table.line} FROM {source} LIMIT $limit;"
+    sql = (
+        f"SELECT VALUE {table.line} FROM {table.name} "
+        "WHERE owner = $owner AND soul = $soul AND key > $after ORDER BY key LIMIT $limit;"
+    )
     found: list[T] = []
     after = ""
     while True:
-        (page,) = await run(bound(sql, after=after, limit=READ_ROWS, **params))
-        found += await asyncio.to_thread(_parse, parse, page)
-        if len(page) < READ_ROWS:
+        (lines,) = await run(bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS))
+        found += await asyncio.to_thread(_parse, parse, lines)
+        if len(lines) < READ_ROWS:
             return found
-        after = json.loads(page[-1])[0]
+        after = json.loads(lines[-1])[0]
 
 
 def _parse(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
@@ -234,6 +231,10 @@ def _pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
     left = iter(items)
     while piece := list(islice(left, size)):
         yield piece
+
+
+def _rank(one: RankedMessage) -> int:
+    return one.rank
 
 
 def _age(one: Soul | Chat) -> tuple[datetime, str]:
