@@ -350,7 +350,10 @@ def install(wish: Wish) -> None:
     write_stamp(Installed("", wish.extras, unfinished))
     drop_broken_packages()
     say("[2/3] Installing SoulMem and its libraries ...", "[2/3] 正在安装 SoulMem 及其依赖……")
-    pip("pip", "flit-core", quiet=True)
+    builders = (
+        ["flit-core", "setuptools"] if "test" in wish.extras else ["flit-core"]
+    )  # a test tool has no wheel
+    pip("pip", *builders, quiet=True)
     pip("--no-build-isolation", "-e", f".[{','.join(wish.extras)}]" if wish.extras else ".")
     write_stamp(Installed(current_key(), wish.extras, install_model(wish)))
     say("SoulMem is installed.", "SoulMem 安装完成。")
