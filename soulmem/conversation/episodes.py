@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from soulmem.conversation.importance import importance_of
-from soulmem.domain.dialogue import Chat, Message, Role, Version
+from soulmem.domain.dialogue import Chat, Message, Role
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
@@ -45,16 +45,16 @@ def settled_count(chat: Chat, messages: Sequence[Message]) -> int:
     return len(messages) if chat.settled_tail == messages[-1].version else len(messages) - 1
 
 
-def episode_id(soul: SoulId, family: ChatId, version: Version) -> MemoryId:
-    """The same wording at the same place in one family of chats is one memory of the soul."""
-    return MemoryId(derived_id("e", soul, family, version.slot, version.hash))
+def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
+    """One speaker's words at one place in one family of chats are one memory of the soul."""
+    return MemoryId(derived_id("e", soul, family, message.slot, message.hash, message.speaker))
 
 
 def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, now: datetime) -> Memory:
     """The memory of one message, as a neutral record: who said what, and when."""
     when = message.sent_at
     return Memory(
-        id=episode_id(soul, family, message.version),
+        id=episode_id(soul, family, message),
         soul=soul,
         kind=MemoryKind.EPISODE,
         text=narrative(message),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import Memory, Origin
 from soulmem.graph.lineage import Strand
 
 
@@ -31,3 +31,13 @@ class MindChange:
         for start in range(0, early, size):
             yield MindChange(put_memories=self.put_memories[start : min(start + size, early)])
         yield replace(self, put_memories=self.put_memories[early:])
+
+
+def renamed(before: Iterable[Memory], now: Iterable[Memory]) -> dict[MemoryId, Memory]:
+    """For each of `now` that its message had under another id in `before`: what it was then.
+
+    The id of an episode changes with the name of its speaker and with the root of its chats.
+    """
+    former = {m.evidence[0]: m for m in before if m.origin is Origin.CHAT}
+    pairs = ((m.id, former.get(m.evidence[0])) for m in now)
+    return {key: old for key, old in pairs if old is not None and old.id != key}

@@ -6,7 +6,7 @@ Everything here computes, so it runs on the engine's compute thread alone; nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -21,7 +21,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Pla
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope, Soul
-from soulmem.engine.changes import MindChange
+from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.embedded import Embedded, TextKey
 from soulmem.graph.columns import Columns
 from soulmem.graph.lineage import Lineages, Pair, Strand, StrandChange
@@ -203,28 +203,20 @@ class Mind:
         supports goes to the bin and can come back; without, it is dropped.
         """
         change = self.lineages.compare(strand)
-        put: list[Memory] = []
-        for key in change.came:
-            known = self.memories.get(key)
-            if known is None:
-                put.append(draft(key))
-            elif known.state is MemoryState.RETRACTED:  # tags and importance are as the user left them
-                fresh = draft(key)
-                put.append(
-                    replace(known, state=MemoryState.ACTIVE, text=fresh.text, situation=fresh.situation)
-                )
-        came = set(change.came)
+        came = {key: draft(key) for key in change.came if self._is_missing(key)}
+        former = self._former(strand, came)
+        put = [self._arrival(fresh, former.get(key)) for key, fresh in came.items()]
         for key in changed:
             known = self.memories.get(key)
             if known is not None and key not in came and known.origin is Origin.CHAT:
-                fresh = draft(key)
-                put.append(
-                    replace(known, text=fresh.text, situation=fresh.situation, importance=fresh.importance)
-                )
+                put.append(replace(known, situation=draft(key).situation))
+        heirs = {memory.id for memory in former.values()}
         drop: list[MemoryId] = []
         for key in change.went:
             known = self.memories.get(key)
-            if known is None or known.origin is Origin.USER or known.state is MemoryState.BIN:
+            if known is None or known.origin is Origin.USER:
+                continue
+            if known.state is MemoryState.BIN and key not in heirs:
                 continue
             if retract:
                 put.append(replace(known, state=MemoryState.RETRACTED))
@@ -237,6 +229,28 @@ class Mind:
             drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
             strand=strand,
         )
+
+    def _former(self, strand: Strand, came: Mapping[MemoryId, Memory]) -> dict[MemoryId, Memory]:
+        """What episodes of the strand were when the chat told them under other ids."""
+        old = self.lineages.strand(strand.chat)
+        order = old.order if old else ()
+        prefix, suffix = common_ends(order, strand.order)
+        before = (self.memories[key] for key in order[prefix : len(order) - suffix])
+        told = strand.order[prefix : len(strand.order) - suffix]
+        return renamed(before, (came.get(key) or self.memories[key] for key in told))
+
+    def _is_missing(self, key: MemoryId) -> bool:
+        known = self.memories.get(key)
+        return known is None or known.state is MemoryState.RETRACTED
+
+    def _arrival(self, fresh: Memory, former: Memory | None) -> Memory:
+        """What to write of an episode that came: with what the user gave it, if it was here before."""
+        known = self.memories.get(fresh.id)
+        if known is not None:
+            return replace(known, state=MemoryState.ACTIVE, situation=fresh.situation)
+        if former is None:
+            return fresh
+        return replace(fresh, tags=former.tags, importance=former.importance, state=former.state)
 
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""

@@ -223,7 +223,7 @@ class World:
         prefix, suffix = common_ends(old.messages, log.messages)
         stop = len(log.messages) - suffix
         middle = tuple(
-            episode_id(soul.id, family, m.version) if _remembers(soul, log.head, m) else None
+            episode_id(soul.id, family, m) if _remembers(soul, log.head, m) else None
             for m in log.messages[prefix:stop]
         )
         keys = old.keys[:prefix] + middle + old.keys[len(old.keys) - suffix :]

@@ -90,18 +90,18 @@ def test_the_last_message_counts_only_when_settled() -> None:
     assert settled_count(closed, []) == 0
 
 
-KEYS = st.tuples(*(st.sampled_from(["a", "b"]) for _ in range(4)))
+KEYS = st.tuples(*(st.sampled_from(["a", "b"]) for _ in range(5)))
 
 
 @given(KEYS, KEYS)
-def test_same_soul_family_and_version_is_the_same_memory(
-    one: tuple[str, str, str, str], other: tuple[str, str, str, str]
+def test_same_soul_family_place_and_words_are_the_same_memory(
+    one: tuple[str, ...], other: tuple[str, ...]
 ) -> None:
-    """And a difference in any of them is another one."""
+    """And a difference in any of them, the speaker's name included, is another one."""
 
-    def key(of: tuple[str, str, str, str]) -> str:
-        soul, family, slot, text = of
-        return episode_id(SoulId(soul), ChatId(family), Version(SlotId(slot), text))
+    def key(of: tuple[str, ...]) -> str:
+        soul, family, slot, text, speaker = of
+        return episode_id(SoulId(soul), ChatId(family), says(text, speaker=speaker, slot=slot))
 
     assert (key(one) == key(other)) == (one == other)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from soulmem.domain.dialogue import Role
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.domain.memories import Timelines
+from soulmem.domain.memories import MemoryState, Timelines
 from soulmem.domain.soul import Scope
-from soulmem.engine.requests import RecallRequest, RecallType, SyncAnswer
+from soulmem.engine.requests import MemoryPatch, RecallRequest, RecallType, SyncAnswer
 from tests.engine.stage import ME, Stage, as_told, bare, line, lines
 
 
@@ -40,6 +42,31 @@ async def test_an_edit_in_the_branch_stays_in_the_branch(stage: Stage) -> None:
     await stage.sync("c2", edited, parent=("c1", "m2"))
     assert await stage.known("c1") == as_told(lines(3))
     assert await stage.known("c2") == as_told(edited[:2])
+
+
+async def test_a_name_in_the_branch_stays_in_the_branch(stage: Stage) -> None:
+    """A speaker renamed there is not renamed in the parent, whichever was synced last."""
+    await stage.sync("c1", lines(4))
+    renamed = [line("m1", speaker="Alicia"), *lines(2, 2)]
+    await stage.sync("c2", renamed, parent=("c1", "m3"))
+    assert await stage.known("c1") == as_told(lines(3))
+    assert await stage.known("c2") == as_told(renamed[:2])
+
+
+async def test_the_users_tags_and_bin_outlive_new_names(stage: Stage) -> None:
+    """A speaker renamed, then another root of the tree: tags stay, and what was binned stays binned."""
+    await stage.sync("c2", lines(4), parent=("c1", "m3"))
+    tagged, binned = await stage.find("Mira: text of m2"), await stage.find("Al: text of m1")
+    await stage.engine.patch_memory(ME, tagged, MemoryPatch(tags=("dear",), importance=0.9))
+    await stage.engine.delete_memory(ME, binned, None)
+    renamed = [replace(m, speaker=f"new {m.speaker}") for m in lines(4)]
+    await stage.sync("c2", renamed, parent=("c1", "m3"))
+    for parent in (None, ("c0", "m1")):
+        await stage.sync("c1", renamed[:3], parent=parent)
+        assert await stage.known("c2") == as_told(renamed[1:3])
+        listed = {m.text: (m.tags, m.importance) for m in await stage.listed()}
+        assert listed["new Mira: text of m2"] == (("dear",), 0.9)
+        assert [m.text for m in await stage.listed(MemoryState.BIN)] == ["new Al: text of m1"]
 
 
 async def test_the_memory_lives_as_long_as_one_chat_tells_it(stage: Stage) -> None:

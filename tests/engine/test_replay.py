@@ -167,6 +167,12 @@ class Player(RuleBasedStateMachine):
         )
 
     @precondition(any_shown)
+    @rule(pick=PICK, at=PICK, speaker=st.sampled_from(["Al", "Alicia"]))
+    def rename(self, pick: int, at: int, speaker: str) -> None:
+        """As the contract asks, without a base."""
+        self.alter(pick, at, "bare", lambda m: replace(m, speaker=speaker))
+
+    @precondition(any_shown)
     @rule(pick=PICK, at=PICK, count=st.integers(1, 3), how=HOWS)
     def delete(self, pick: int, at: int, count: int, how: str) -> None:
         chat = self.pick(pick)
