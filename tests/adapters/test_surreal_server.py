@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +13,6 @@ from soulmem.domain.ids import Owner
 from soulmem.ports.store import Change
 from tests.adapters.bridge import bridge
 from tests.ports.stores import OWNER, full_change, memory, snapshot
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quiet_collector() -> Iterator[None]:
-    """Keep what the test run has loaded out of the garbage collector's rounds, which block the loop."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def free_port() -> int:

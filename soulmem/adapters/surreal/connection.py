@@ -49,7 +49,6 @@ class Connection:
             await self._link.open()
             try:
                 await prepare(self._checked, self._link.place)
-                await self._look_at_log()
             except BaseException:
                 await self._link.close()
                 raise
@@ -144,7 +143,6 @@ class Connection:
             raise full(self._link.place, f"{need >> 20} MiB must be free")
         await self._link.close()
         await self._link.open()
-        self._looked_at = 0
         self._suspect = False
         _log.debug("write-ahead log of %s recycled", self._link.place)
 

@@ -35,10 +35,12 @@ class EmbeddedLink:
     async def open(self) -> None:
         if self._handle is not None:
             return
-        handle = await self._patiently()
-        self._handle = handle
-        self._written = 0
-        await self._call(_encode("use", [NAMESPACE, DATABASE]))
+        self._handle = await self._patiently()
+        try:
+            await self._call(_encode("use", [NAMESPACE, DATABASE]))
+        except StoreError:
+            await self.close()
+            raise
 
     async def _patiently(self) -> Any:
         """A handle; waits a little for a SoulMem that is just closing."""

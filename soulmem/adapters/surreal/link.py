@@ -45,7 +45,7 @@ class Link(Protocol):
         """The statements' answers; StoreError when not even one could run."""
 
     def written(self) -> int:
-        """Bytes sent since the last open()."""
+        """Bytes sent so far, over all openings."""
 
     def log_size(self) -> int:
         """Bytes of the write-ahead log on disk; reads the folder, so call it in a worker thread."""

@@ -1,0 +1,127 @@
+"""What the embedded store says and keeps when its disk is full or read-only."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from soulmem.adapters.surreal import SurrealStore
+from soulmem.adapters.surreal import connection as connection_module
+from soulmem.domain.errors import (
+    StoreFull,
+    StoreReadOnly,
+)
+from soulmem.ports.store import Change
+from tests.adapters.surreal_tools import SmallDisk, opened, settled
+from tests.ports.stores import OWNER, SOUL, full_change, memory, snapshot
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A disk of 8 MiB; skips where this user may not mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small disk (root on Linux)")
+    yield SmallDisk(folder)
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+async def fill_up(store: SurrealStore, disk: SmallDisk) -> list[str]:
+    """Commit until the disk is full; the keys of what was acknowledged."""
+    await asyncio.to_thread(disk.fill)
+    (disk.folder / "ballast").write_bytes(bytes((disk.folder / "ballast").stat().st_size - 200_000))
+    kept: list[str] = []
+
+    async def commit_on() -> None:
+        for number in range(1000):
+            await store.commit(Change(OWNER, put_memories=[memory(f"f{number}", "x" * 3000)]))
+            kept.append(f"f{number}")
+
+    with pytest.raises(StoreFull, match="is full: free some space"):
+        await commit_on()
+    assert kept
+    return kept
+
+
+async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(disk: SmallDisk) -> None:
+    url = f"surrealkv://{disk.folder}/data"
+    async with opened(url) as store:
+        await store.commit(full_change())
+        kept = ["mem-1", "mem-2", *await fill_up(store, disk)]
+
+        assert not store.health().writable
+        assert "full" in store.health().detail
+        with pytest.raises(StoreFull):
+            await store.commit(Change(OWNER, put_memories=[memory("small", "x")]))
+        found = (await store.graph(OWNER, SOUL)).memories  # reading goes on
+        assert sorted(one.id for one in found) == sorted(kept)
+
+        disk.remount("size=24m")
+        await store.commit(Change(OWNER, put_memories=[memory("later", "x")]))
+        assert store.health().writable
+    async with opened(url) as store:
+        assert sorted(one.id for one in (await store.graph(OWNER, SOUL)).memories) == sorted([*kept, "later"])
+
+
+async def test_what_is_committed_after_a_full_disk_survives_a_kill(disk: SmallDisk) -> None:
+    """A record cut short by the full disk must not hide those written behind it."""
+    url = f"surrealkv://{disk.folder}/data"
+    async with opened(url) as store:
+        await store.commit(full_change())
+        await fill_up(store, disk)
+        disk.remount("size=24m")
+        await store.commit(Change(OWNER, put_memories=[memory("later", "x")]))
+        copy = disk.folder / "as-killed"
+        await asyncio.to_thread(shutil.copytree, disk.folder / "data", copy)
+
+    async with opened(f"surrealkv://{copy}") as store:
+        assert "later" in {one.id for one in (await store.graph(OWNER, SOUL)).memories}
+
+
+async def test_a_full_disk_at_the_start_is_said(disk: SmallDisk) -> None:
+    await asyncio.to_thread(disk.fill)
+
+    with pytest.raises(StoreFull, match="free some space") as caught:
+        await SurrealStore(f"surrealkv://{disk.folder}/data").open()
+    assert str(disk.folder) in caught.value.message
+
+
+async def test_a_read_only_folder_is_said(disk: SmallDisk) -> None:
+    url = f"surrealkv://{disk.folder}/data"
+    async with opened(url) as store:
+        await store.commit(full_change())
+    await settled(disk.folder)
+    disk.remount("ro")
+
+    for place in ("data", "fresh"):
+        with pytest.raises(StoreReadOnly, match=r"cannot be written.*--data") as caught:
+            await SurrealStore(f"surrealkv://{disk.folder}/{place}").open()
+        assert str(disk.folder / place) in caught.value.message
+    disk.remount("rw")
+    async with opened(url) as store:
+        assert len((await store.graph(OWNER, SOUL)).memories) == 2
+
+
+async def test_without_room_for_a_new_start_the_log_is_left_and_writers_are_told(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(url) as store:
+        await store.commit(full_change())
+        before = await snapshot(store)
+        with monkeypatch.context() as patch:
+            patch.setattr(connection_module, "LOG_LIMIT", 1000)
+            patch.setattr(connection_module, "ROOM", 1 << 60)
+            await store.maintain()
+            assert not store.health().writable
+            with pytest.raises(StoreFull, match=r"MiB must be free"):
+                await store.commit(Change(OWNER, put_memories=[memory("no")]))
+            assert await snapshot(store) == before
+        await store.commit(Change(OWNER, put_memories=[memory("yes")]))
+        assert store.health().writable

@@ -1,0 +1,118 @@
+"""What every store promises over its life: callers at once, closing, opening again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from soulmem.domain.errors import StoreError
+from soulmem.ports.store import Change, ChatChange, Store
+from tests.ports.stores import (
+    CHAT,
+    KINDS,
+    OWNER,
+    SERVER,
+    SOUL,
+    WS_VARIABLE,
+    Factory,
+    chat,
+    factory,
+    full_change,
+    memory,
+    message,
+    snapshot,
+)
+
+
+def test_a_real_server_takes_part() -> None:
+    if not SERVER:
+        pytest.skip(
+            f"{WS_VARIABLE} names no SurrealDB server (ws://host:port; {WS_VARIABLE}_USER, _PASSWORD)"
+        )
+    assert "ws server" in KINDS
+
+
+async def test_concurrent_callers_lose_nothing(store: Store) -> None:
+    async def writer(number: int) -> None:
+        for step in range(5):
+            key = f"m{number}-{step}"
+            await store.commit(
+                Change(
+                    OWNER,
+                    chats=[ChatChange(chat(), [message(number * 10 + step)])],
+                    put_memories=[memory(key)],
+                )
+            )
+            assert any(one.id == key for one in (await store.graph(OWNER, SOUL)).memories)
+
+    await asyncio.gather(*(writer(number) for number in range(8)))
+
+    assert len((await store.graph(OWNER, SOUL)).memories) == 40
+    assert len(await store.messages(OWNER, CHAT)) == 40
+
+
+async def test_a_cancelled_commit_is_stored_whole_or_not_at_all(store: Store) -> None:
+    for number in range(20):
+        task = asyncio.ensure_future(
+            store.commit(
+                Change(
+                    OWNER, chats=[ChatChange(chat(), [message(number)])], put_memories=[memory(f"m{number}")]
+                )
+            )
+        )
+        for _ in range(number):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    kept = {one.id for one in (await store.graph(OWNER, SOUL)).memories}
+    said = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
+
+    assert {key.removeprefix("m") for key in kept} == {slot.removeprefix("slot-") for slot in said}
+    await store.commit(Change(OWNER, put_memories=[memory("last")]))
+    assert "last" in {one.id for one in (await store.graph(OWNER, SOUL)).memories}
+
+
+async def test_housekeeping_changes_nothing(store: Store) -> None:
+    await store.commit(full_change())
+    before = await snapshot(store)
+    await store.maintain()
+
+    assert await snapshot(store) == before
+
+
+async def test_a_closed_store_says_so_and_closes_twice(make: Factory) -> None:
+    store = make()
+    with pytest.raises(StoreError, match="not open"):
+        await store.souls(OWNER)
+    await store.open()
+    await store.commit(full_change())
+    await store.close()
+    await store.close()
+
+    with pytest.raises(StoreError, match="not open"):
+        await store.commit(full_change())
+
+
+@pytest.fixture(params=[kind for kind in KINDS if kind != "mem"])
+async def lasting(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Factory]:
+    """Gives handles on one store that outlives them."""
+    async with factory(request.param, tmp_path) as made:
+        yield made
+
+
+async def test_reopening_keeps_everything(lasting: Factory) -> None:
+    first = lasting()
+    await first.open()
+    await first.commit(full_change())
+    await first.put_vectors("model", {"k": b"1234"})
+    before = await snapshot(first)
+    await first.close()
+
+    second = lasting()
+    await second.open()
+    assert await snapshot(second) == before
+    assert await second.vectors("model", ["k"]) == {"k": b"1234"}
+    await second.close()
