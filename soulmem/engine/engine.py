@@ -152,11 +152,12 @@ class Engine:
                 state=SoulState.ACTIVE,
             )
             if new != old:
-                await self._store.commit(Change(owner, souls=[new]))
-                world.souls[soul] = new
                 mind = world.minds.get(soul)
-                if mind is not None and old is not None:
-                    await self._take_soul(world, mind, old, new)
+                if mind is None:
+                    await self._store.commit(Change(owner, souls=[new]))
+                else:
+                    await self._observer.change_soul(world, mind, new)
+                world.souls[soul] = new
         return new, old is None or old.state is SoulState.BIN
 
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
@@ -180,9 +181,7 @@ class Engine:
             new = replace(old, state=SoulState.BIN)
             await self._store.commit(Change(owner, souls=[new]))
             world.souls[soul] = new
-            mind = world.minds.pop(soul, None)
-            if mind is not None:
-                self._embedding.release(mind)
+            world.let_go(soul)
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         """What equal surviving chats have in common."""
@@ -337,7 +336,14 @@ class Engine:
         return found
 
     async def _new_world(self, owner: Owner) -> World:
-        world = World(owner, self._store, self._compute, self._clock, self._embedding.adopt)
+        world = World(
+            owner,
+            self._store,
+            self._compute,
+            self._clock,
+            on_new_mind=self._embedding.adopt,
+            on_mind_gone=self._embedding.release,
+        )
         await world.load()
         self._worlds[owner] = world
         return world
@@ -346,12 +352,3 @@ class Engine:
         world = await self._world(owner)
         world.soul(soul)
         return await world.mind(soul)
-
-    async def _take_soul(self, world: World, mind: Mind, old: Soul, new: Soul) -> None:
-        renamed = await self._compute.run(mind.take_soul, new)
-        if renamed:
-            memories = list(mind.memories)
-            for start in range(0, len(memories), 200):
-                await self._compute.run(mind.index_words, memories[start : start + 200])
-        if old.settings.remember_hidden != new.settings.remember_hidden or old.state is not new.state:
-            await self._observer.rederive(world, mind)

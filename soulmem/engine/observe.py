@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
-from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.edges import Edge
+from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
+from soulmem.domain.memories import Memory
 from soulmem.domain.sequences import common_ends
-from soulmem.domain.soul import SoulState
+from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import SyncAnswer, SyncRequest
@@ -82,17 +85,19 @@ class Observer:
                 new = replace(old, head=replace(old.head, state=ChatState.BIN, hold=None))
                 await self._write(world, old, new, retract=True)
 
-    async def rederive(self, world: World, mind: Mind) -> None:
-        """Read all the soul's chats again, after a setting changed what is remembered.
-
-        The caller holds `writing`.
-        """
-        for head in list(world.heads.values()):
-            log = world.loaded_log(head.id)
-            if log is not None and mind.soul.id in head.cast:
-                change = await self._compute.run(world.compare, mind, log, world.family(head.id))
-                await self._store.commit(_stored(world, change))
-                await self._compute.run(mind.apply, change)
+    async def change_soul(self, world: World, mind: Mind, new: Soul) -> None:
+        """The soul's new name or settings, and what they change of its memory. The caller holds `writing`."""
+        hidden = new.settings.remember_hidden is not mind.soul.settings.remember_hidden
+        changes = [Change(world.owner, souls=[new])]
+        async with self._stored_after(world, changes, {new.id}):
+            if await self._compute.run(mind.take_soul, new):
+                memories = list(mind.memories)
+                for start in range(0, len(memories), _PIECE):
+                    await self._compute.run(mind.index_words, memories[start : start + _PIECE])
+            for head in list(world.heads.values()) if hidden else ():
+                log = world.loaded_log(head.id)
+                if log is not None and new.id in head.cast:
+                    changes.append(await self._derive(world, mind, log, world.family(head.id)))
 
     async def _settle(self, world: World, chat: ChatId) -> None:
         log = await world.log(chat)
@@ -202,23 +207,59 @@ class Observer:
 
     async def _carry_out(self, world: World, step: _Step) -> None:
         """Store it, then take it over."""
+        if step.moved:
+            await self._move(world, step)
+            return
         await self._store.commit(step.stored)
         world.keep_log(step.log)
         for mind, change in step.minds:
             for piece in change.pieces(_PIECE):
                 await self._compute.run(mind.apply, piece)
-        for chat in step.moved:
-            await self._regroup(world, chat)
 
-    async def _regroup(self, world: World, chat: ChatId) -> None:
-        """A chat whose tree got another root: its episodes are named by the new one."""
-        log = await world.log(chat)
-        if log is None:
-            return
-        for mind in await _minds(world, [*log.head.souls, *log.head.cast]):
-            change = await self._compute.run(world.compare, mind, log, world.family(chat))
-            await self._store.commit(_stored(world, change))
-            await self._compute.run(mind.apply, change)
+    async def _move(self, world: World, step: _Step) -> None:
+        """A change that gives other chats' tree another root, by which their episodes are named."""
+        heads = world.heads | {step.log.head.id: step.log.head}
+        changes, touched = [step.stored], {mind.soul.id for mind, _ in step.minds}
+        async with self._stored_after(world, changes, touched):
+            for mind, change in step.minds:
+                await self._compute.run(mind.apply, change)
+            for chat in step.moved:
+                log = await world.log(chat)
+                if log is None:
+                    continue
+                for mind in await _minds(world, [*log.head.souls, *log.head.cast]):
+                    touched.add(mind.soul.id)
+                    changes.append(await self._derive(world, mind, log, world.family(chat, heads)))
+        world.keep_log(step.log)
+
+    async def _derive(self, world: World, mind: Mind, log: ChatLog, family: ChatId) -> Change:
+        """Let the mind read a chat again; what is to be stored of that."""
+        change = await self._compute.run(world.compare, mind, log, family)
+        await self._compute.run(mind.apply, change)
+        return Change(
+            owner=world.owner,
+            put_memories=change.put_memories,
+            drop_memories=change.drop_memories,
+            put_edges=change.put_edges,
+            drop_edges=change.drop_edges,
+        )
+
+    @asynccontextmanager
+    async def _stored_after(
+        self, world: World, changes: Sequence[Change], souls: Collection[SoulId]
+    ) -> AsyncIterator[None]:
+        """Stores the `changes` made inside at once.
+
+        What a change means depends on the one before it, so the minds go first. When the store refuses, those
+        of `souls` are let go: it is read again what they were.
+        """
+        try:
+            yield
+            await self._store.commit(_united(changes))
+        except BaseException:
+            for soul in souls:
+                world.let_go(soul)
+            raise
 
 
 async def _minds(world: World, souls: Iterable[SoulId]) -> list[Mind]:
@@ -238,11 +279,26 @@ def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
     return [RankedMessage(r, m) for r, m in now[prefix : len(now) - suffix] if (r, m) not in stands]
 
 
-def _stored(world: World, change: MindChange) -> Change:
-    return Change(
-        owner=world.owner,
-        put_memories=change.put_memories,
-        drop_memories=change.drop_memories,
-        put_edges=change.put_edges,
-        drop_edges=change.drop_edges,
+def _united(changes: Sequence[Change]) -> Change:
+    """One change with the effect of all of them in their order; chats are the first one's."""
+    memories: dict[MemoryId, Memory] = {}
+    edges: dict[str, Edge] = {}
+    gone: set[MemoryId] = set()
+    cut: set[str] = set()
+    for change in changes:
+        gone.update(change.drop_memories)
+        cut.update(change.drop_edges)
+        for memory in change.drop_memories:
+            memories.pop(memory, None)
+        for edge in change.drop_edges:
+            edges.pop(edge, None)
+        memories.update((m.id, m) for m in change.put_memories)
+        edges.update((e.id, e) for e in change.put_edges)
+    left_out = gone - memories.keys()
+    return replace(
+        changes[0],
+        put_memories=list(memories.values()),
+        drop_memories=gone,
+        put_edges=[e for e in edges.values() if e.source not in left_out and e.target not in left_out],
+        drop_edges=cut,
     )

@@ -83,6 +83,7 @@ class World:
         compute: Worker,
         clock: Clock,
         on_new_mind: Callable[[Mind], Awaitable[None]],
+        on_mind_gone: Callable[[Mind], None],
     ) -> None:
         self.owner = owner
         self.souls: dict[SoulId, Soul] = {}
@@ -94,6 +95,7 @@ class World:
         self._compute = compute
         self._clock = clock
         self._on_new_mind = on_new_mind
+        self._on_mind_gone = on_mind_gone
         self._keys: dict[tuple[SoulId, ChatId], _EpisodeKeys] = {}  # the compute thread's own
 
     async def load(self) -> None:
@@ -244,6 +246,12 @@ class World:
             found = await self._open(self.souls[soul])
             self.minds[soul] = found
         return found
+
+    def let_go(self, soul: SoulId) -> None:
+        """Forget the soul's loaded memory; the store has it."""
+        mind = self.minds.pop(soul, None)
+        if mind is not None:
+            self._on_mind_gone(mind)
 
     async def _open(self, soul: Soul) -> Mind:
         """Load a soul and mend what an interrupted change left: the chats decide what is remembered."""
