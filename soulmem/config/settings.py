@@ -94,7 +94,7 @@ class EmbedderSettings(Section):
     query_prompt: str = "auto"  # `auto`: the one the model was trained with
     max_tokens: int = _limited(256, 16, 8192)  # per text
     batch: int = _limited(16, 1, 1024)  # texts at once
-    threads: int = _limited(0, 0, 256)  # 0: as many as the library likes
+    threads: int = _limited(1, 0, 256)  # 0: as many as the library likes
     offline: bool = False  # never ask the model hub
 
 
