@@ -14,7 +14,7 @@ import pytest
 from .data_folder import EXTENSION, DataFolder, copy_repository
 from .gate import Gate
 from .mock_llm import MockLlm
-from .needs import Tools, cache_folder, find_tools
+from .needs import Tools, cache_folder, find_tools, one_at_a_time
 from .page import TavernPage
 from .ports import free_port
 from .sidecar import Sidecar
@@ -74,6 +74,7 @@ class World:
         """What a failed test's report needs."""
         return [
             ("last prompts", "\n---\n".join(map(str, self.llm.prompts[-2:]))),
+            ("extension", self.page.account()),
             ("browser console", "\n".join(self.page.console[-30:])),
             ("sidecar", self.sidecar.tail()),
             ("SillyTavern", self.tavern.child.tail()),
@@ -154,20 +155,21 @@ def tavern(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Tavern]:
     """The SillyTavern most scenarios use: with the server plugin."""
-    installed = install(version, cache_folder(), tools)
-    # Plugins are loaded from the server's own folder; a copy of that would be compiled anew each time.
-    plugin = installed / "plugins" / EXTENSION
-    shutil.rmtree(plugin, ignore_errors=True)  # of a run that was killed
-    copy_repository(plugin)
-    root = tmp_path_factory.mktemp("sillytavern")
-    data = DataFolder(root, installed, llm.url, plugins=True)
-    env = {"SOULMEM_URL": f"http://127.0.0.1:{gate.port}", "SOULMEM_DATA": str(sidecar.folder)}
-    server = SillyTavern(installed, root, tavern_ports[True], _compiled(version), tools, env)
-    server.wait()
-    sidecar.wait()
-    yield Tavern(server, data)
-    server.stop()
-    shutil.rmtree(plugin)
+    with one_at_a_time(cache_folder() / f"sillytavern-{version}.lock"):
+        installed = install(version, cache_folder(), tools)
+        # Plugins are loaded from the server's own folder; a copy of that would be compiled anew each time.
+        plugin = installed / "plugins" / EXTENSION
+        shutil.rmtree(plugin, ignore_errors=True)  # of a run that was killed
+        copy_repository(plugin)
+        root = tmp_path_factory.mktemp("sillytavern")
+        data = DataFolder(root, installed, llm.url, plugins=True)
+        env = {"SOULMEM_URL": f"http://127.0.0.1:{gate.port}", "SOULMEM_DATA": str(sidecar.folder)}
+        server = SillyTavern(installed, root, tavern_ports[True], _compiled(version), tools, env)
+        server.wait()
+        sidecar.wait()
+        yield Tavern(server, data)
+        server.stop()
+        shutil.rmtree(plugin)
 
 
 @pytest.fixture
@@ -193,7 +195,8 @@ def _visit(
 ) -> Iterator[World]:
     """A fresh tab. Afterwards what the test broke is whole again; the extension must not have thrown."""
     llm.forget()
-    tavern.data.write_settings({"url": f"http://127.0.0.1:{gate.port}"})
+    # The longest wait there is: how well a busy machine keeps the usual one is not what most tests are about.
+    tavern.data.write_settings({"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000})
     page = TavernPage(browser, tavern.server.url, llm)
     yield World(page, tavern.data, tavern.server, sidecar, gate, llm)
     page.tab.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from .child import until
 from .mock_llm import MockLlm, Prompt
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, ConsoleMessage, Error
+    from playwright.sync_api import BrowserContext, ConsoleMessage
+    from playwright.sync_api import Error as PageError
 
 LOADED = "() => globalThis.SillyTavern?.getContext?.()?.eventSource?.autoFireLastArgs?.has('app_ready')"
 ONLINE = "() => SillyTavern.getContext().onlineStatus !== 'no_connection'"
@@ -49,7 +51,7 @@ class TavernPage:
     def _on_console(self, message: ConsoleMessage) -> None:
         self.console.append(f"{message.type}: {message.text}")
 
-    def _on_error(self, error: Error) -> None:
+    def _on_error(self, error: PageError) -> None:
         self.uncaught.append(f"{error.message}\n{error.stack}")
 
     # Opening
@@ -185,6 +187,20 @@ class TavernPage:
         """The extension's own account of itself."""
         state: dict[str, Any] = self.tab.evaluate("() => globalThis.soulmem.state()")
         return state
+
+    def account(self) -> str:
+        """What the extension says of itself and its last recall, for a failed test's report."""
+        from playwright.sync_api import Error
+
+        try:
+            return json.dumps([self.soulmem, self.last_recall], ensure_ascii=False)
+        except Error as error:
+            return str(error)
+
+    def set(self, key: str, value: object) -> None:
+        """Change one of the extension's settings."""
+        code = "([key, value]) => { SillyTavern.getContext().extensionSettings.soulmem[key] = value; }"
+        self.tab.evaluate(code, [key, value])
 
     @property
     def last_recall(self) -> dict[str, Any] | None:
