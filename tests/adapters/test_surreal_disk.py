@@ -70,19 +70,38 @@ async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(disk: SmallD
         assert sorted(one.id for one in (await store.graph(OWNER, SOUL)).memories) == sorted([*kept, "later"])
 
 
-async def test_what_is_committed_after_a_full_disk_survives_a_kill(disk: SmallDisk) -> None:
-    """A record cut short by the full disk must not hide those written behind it."""
+async def test_a_kill_after_a_full_disk_leaves_what_was_acknowledged_and_no_more(disk: SmallDisk) -> None:
+    """A record cut short must not hide those written behind it, nor come back with the next one."""
     url = f"surrealkv://{disk.folder}/data"
     async with opened(url) as store:
         await store.commit(full_change())
-        await fill_up(store, disk)
+        kept = ["mem-1", "mem-2", *await fill_up(store, disk)]
+        copies = [disk.folder / "full", disk.folder / "later"]
         disk.remount("size=24m")
+        await asyncio.to_thread(shutil.copytree, disk.folder / "data", copies[0])
         await store.commit(Change(OWNER, put_memories=[memory("later", "x")]))
-        copy = disk.folder / "as-killed"
-        await asyncio.to_thread(shutil.copytree, disk.folder / "data", copy)
+        await asyncio.to_thread(shutil.copytree, disk.folder / "data", copies[1])
 
-    async with opened(f"surrealkv://{copy}") as store:
-        assert "later" in {one.id for one in (await store.graph(OWNER, SOUL)).memories}
+    for copy, expected in zip(copies, (kept, [*kept, "later"]), strict=True):
+        async with opened(f"surrealkv://{copy}") as store:
+            found = (await store.graph(OWNER, SOUL)).memories
+            assert sorted(one.id for one in found) == sorted(expected)
+
+
+@pytest.mark.parametrize("room", [True, False])
+async def test_closing_after_a_full_disk_does_not_store_what_was_refused(disk: SmallDisk, room: bool) -> None:
+    url = f"surrealkv://{disk.folder}/data"
+    async with opened(url) as store:
+        await store.commit(full_change())
+        kept = ["mem-1", "mem-2", *await fill_up(store, disk)]
+        if room:
+            disk.remount("size=24m")
+
+    await settled(disk.folder)
+    disk.remount("size=24m")
+    async with opened(url) as store:
+        found = (await store.graph(OWNER, SOUL)).memories
+        assert sorted(one.id for one in found) == sorted(kept)
 
 
 async def test_a_full_disk_at_the_start_is_said(disk: SmallDisk) -> None:

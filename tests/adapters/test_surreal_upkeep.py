@@ -155,7 +155,6 @@ async def test_recycling_the_log_under_load_loses_nothing(
                 found = len((await store.graph(OWNER, SOUL)).memories)
                 assert found >= seen
                 seen = found
-                await store.maintain()
 
         await asyncio.gather(*(writer(number) for number in range(4)), reader())
         assert opens.count("open") >= 4
