@@ -1,4 +1,4 @@
-"""An embedder without a model: a text is the bag of its words, each hashed to a direction."""
+"""An embedder without a model: a text is the bag of its words, each hashed to a dimension."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _WORD = re.compile(r"[a-z0-9]+|[^\W\d_a-z]")
 
 
 class FakeEmbedder:
-    """Deterministic unit vectors; texts that share words are alike, all others nearly at right angles.
+    """Deterministic unit vectors; texts that share words are alike, others nearly always at right angles.
 
     `delay` seconds pass before each answer, `fails` makes every call raise, `asked` collects the texts.
     """
 
-    def __init__(self, name: str = "fake", dim: int = 64) -> None:
+    def __init__(self, name: str = "fake", dim: int = 512) -> None:
         self.name = name
         self.model = f"{name}/1"
         self.dim = dim
@@ -47,8 +47,8 @@ class FakeEmbedder:
         return ModelSource(self.name, lambda: at_hand, lambda: self)
 
     def _vector(self, text: str) -> NDArray[np.float32]:
-        out = np.full(self.dim, 1e-3, np.float32)
-        for word in _WORD.findall(text.lower()):
+        out = np.zeros(self.dim, np.float32)
+        for word in _WORD.findall(text.lower()) or [text]:
             seed = hashlib.sha256(f"{self.name}:{word}".encode()).digest()[:8]
-            out += np.random.default_rng(int.from_bytes(seed, "big")).normal(size=self.dim)
+            out[int.from_bytes(seed, "big") % self.dim] += 1
         return np.asarray(out / np.linalg.norm(out), np.float32)
