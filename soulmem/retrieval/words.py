@@ -30,6 +30,7 @@ when where why how up out off down again ca wo don
 _STOP_WORDS = frozenset(_COMMON.split())
 _ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
 _STOP_HAN = frozenset("的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么")
+_STOP_ENDS = "".join(sorted(_STOP_HAN))
 
 
 class Tokeniser:
@@ -98,7 +99,8 @@ def _bare(run: str) -> str:
 def _characters(run: str) -> Iterator[str]:
     """Single Han characters, pairs and triples of neighbours, without what says nothing.
 
-    Pairs find words. Triples find a name of three signs among others that share two of them: they cost nothing
+    Pairs find words. Triples find a name of three signs among others that share two of them: they cost
+    nothing
     on MADial-Bench and role-play cues, and an invented name is found by nothing else.
     """
     yield from (c for c in run if c not in _STOP_HAN and _ONE_HAN.match(c))
@@ -113,16 +115,18 @@ def _characters(run: str) -> Iterator[str]:
 
 
 def _common_runs(run: str, text: str) -> Iterator[str]:
-    """Longest pieces of `run`, two characters at least, that `text` holds too."""
+    """Longest pieces of `run`, two characters at least, that `text` holds too; no stop characters at the
+    ends.
+    """
     start = 0
     while start < len(run) - 1:
         end = start + 1
         while end < len(run) and run[start : end + 1] in text:
             end += 1
-        piece = run[start:end]
-        if len(piece) > 1 and not _STOP_HAN.issuperset(piece):
-            yield piece
-        start = end if len(piece) > 1 else start + 1
+        told = run[start:end].strip(_STOP_ENDS)
+        if len(told) > 1:
+            yield told
+        start = max(end, start + 1)
 
 
 @cache

@@ -100,5 +100,5 @@ def test_shared_words_read_as_the_cue_writes_them() -> None:
         "Presses",
         "Rose's",
     ]
-    assert tokeniser.shared("她又捏了捏黄鸭头的伞", "接过来，指尖在鸭头的嘴上一捏") == ["鸭头的"]
+    assert tokeniser.shared("她又捏了捏黄鸭头的伞", "接过来，指尖在鸭头的嘴上一捏") == ["鸭头"]
     assert tokeniser.shared("他们的", "她们的") == []
