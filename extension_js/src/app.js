@@ -78,10 +78,11 @@ export function createApp(host) {
             changed();
         });
         host.on('CHAT_CHANGED', () => {
-            tell('closed');
             recaller.forget();
-            keeper.state.chat = null;
-            keeper.state.held = null;
+            if (host.record()?.chat !== keeper.state.chat) { // SillyTavern also says so when it reloads the same chat
+                tell('closed');
+                keeper.leave();
+            }
             sync();
             changed();
         });

@@ -30,6 +30,7 @@ import { createChatSync } from './sync.js';
  * @property {string | null} error
  */
 
+const NO_CHAT = { chat: null, held: null, reading: null, paused: false, error: null };
 const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
 
 /** @param {Host} host @param {People} people @param {Ask} ask
@@ -72,6 +73,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         const group = host.group();
         const owner = group ? `group:${group.id}` : present[0].soul;
         const before = host.record();
+        if (!before && host.chat().length === 0) return null; // SillyTavern is still loading it
         const renamed = renames.get(name) === before?.name && before?.name !== undefined;
         const facts = { name, mainChat: host.metadata().main_chat ?? null, renamed };
         const parentExists = asksForParent(before, facts) && await exists(String(before?.name), present[0].avatar, group);
@@ -84,7 +86,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         const lived = found === 'same' && seen.has(record.chat) || host.chat().filter(message => message.is_user).length < 2;
         seen.add(record.chat);
         const minted = mintSlots(host.chat(), message => lived ? { present: presence(record, present, message) } : {});
-        if (state.chat !== record.chat) Object.assign(state, { chat: record.chat, held: null, reading: null, paused: false, error: null });
+        if (state.chat !== record.chat) Object.assign(state, NO_CHAT, { chat: record.chat });
         if (found !== 'same' || minted > 2) unsaved.add(record.chat);
         return { record, people: present, name };
     }
@@ -236,6 +238,10 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         renamed(from, to) {
             renames.set(to.replace(/\.jsonl$/, ''), from.replace(/\.jsonl$/, ''));
             enqueue(300);
+        },
+        /** Another chat was opened, or none. */
+        leave() {
+            Object.assign(state, NO_CHAT);
         },
         /** The user stops the reading of this chat; it goes on at "read this chat". */
         cancelReading() {

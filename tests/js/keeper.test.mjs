@@ -217,6 +217,32 @@ test('after a refusal the souls and the whole chat are told again', async () => 
     assert.deepEqual(sidecar.held(id()), words(tavern.chat));
 });
 
+test('a chat that is still being loaded is left alone', async () => {
+    const { tavern, keeper, sidecar } = scene({ chat: [] });
+    assert.equal(await keeper.syncNow(), null);
+    assert.deepEqual([sidecar.bodies, tavern.metadata.soulmem], [[], undefined]);
+});
+
+test('an emptied chat is told', async () => {
+    const { tavern, keeper, sidecar, id } = scene({ chat: talk(4) });
+    await keeper.syncNow();
+    tavern.chat.length = 0;
+    await keeper.syncNow();
+    assert.deepEqual(sidecar.held(id()), []);
+});
+
+test('another chat starts with a clean state, the same chat keeps its own', async () => {
+    const { tavern, keeper } = scene({ chat: talk(40) });
+    await keeper.syncNow();
+    tavern.chat.splice(2, 35);
+    await keeper.syncNow();
+    keeper.cancelReading();
+    await keeper.identify();
+    assert.deepEqual([keeper.state.held?.count, keeper.state.paused], [35, true]);
+    keeper.leave();
+    assert.deepEqual(keeper.state, { chat: null, held: null, reading: null, paused: false, error: null, syncing: false });
+});
+
 test('nothing happens without a chat or a character', async () => {
     const { tavern, keeper } = scene();
     tavern.open = [];
