@@ -104,7 +104,7 @@ export function createApp(host) {
             if (!dryRun && typeof prompt === 'string' && prompt) checkPrompt(prompt);
         });
         setInterval(() => {
-            if (!document.hidden) sync();
+            if (!document.hidden && !keeper.state.error) sync();
         }, WATCH);
     }
 

@@ -31,6 +31,8 @@ import { createChatSync } from './sync.js';
  */
 
 const NO_CHAT = { chat: null, held: null, reading: null, paused: false, error: null };
+/** So few messages without a slot were just said, in the scene as it is; more were said while we were away. */
+const LIVED = 4;
 const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
 
 /** @param {Host} host @param {People} people @param {Ask} ask
@@ -38,7 +40,6 @@ const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
  * @param {() => void} changed the state changed */
 export function createKeeper(host, people, ask, chatNames, changed) {
     const syncs = /** @type {Map<string, ReturnType<typeof createChatSync>>} */ (new Map());
-    const seen = /** @type {Set<string>} */ (new Set()); // chats that were open: what is new in them was lived here
     const unsaved = /** @type {Set<string>} */ (new Set()); // chats whose ids SillyTavern has not saved yet
     const renames = /** @type {Map<string, string>} */ (new Map()); // new name to old
     const state = /** @type {KeeperState} */ ({ chat: null, held: null, syncing: false, reading: null, paused: false, error: null });
@@ -46,6 +47,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
     let turn = Promise.resolve(); // one sync at a time
     let naming = /** @type {Promise<unknown>} */ (Promise.resolve()); // one identification at a time, or two would mint two ids
     let urgent = 0; // replies that wait
+    let running = 0; // syncs in the background
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     let reading = new AbortController();
 
@@ -83,8 +85,8 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         });
         if (JSON.stringify(record) !== JSON.stringify(before)) host.setRecord(record);
         stampPending(record.chat);
-        const lived = found === 'same' && seen.has(record.chat) || host.chat().filter(message => message.is_user).length < 2;
-        seen.add(record.chat);
+        const nameless = host.chat().filter(message => slotOf(message) === null).length;
+        const lived = found === 'same' ? nameless <= LIVED : host.chat().filter(message => message.is_user).length < 2;
         const minted = mintSlots(host.chat(), message => lived ? { present: presence(record, present, message) } : {});
         if (state.chat !== record.chat) Object.assign(state, NO_CHAT, { chat: record.chat });
         if (found !== 'same' || minted > 2) unsaved.add(record.chat);
@@ -169,6 +171,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
     async function syncNow(options = {}) {
         clearTimeout(timer);
         const own = reading = reading.signal.aborted ? new AbortController() : reading;
+        running++;
         state.syncing = true;
         changed();
         try {
@@ -176,13 +179,14 @@ export function createKeeper(host, people, ask, chatNames, changed) {
                 const done = await inTurn(() => syncOpen({ ...options, signal: own.signal }));
                 if (!done || done.result.complete || done.result.held) return done?.result ?? null;
                 if (done.open.name !== host.chatName()) return done.result;
-                await new Promise(resolve => setTimeout(resolve, 50)); // let the reply that waits go first
+                do await new Promise(resolve => setTimeout(resolve, 50)); while (host.busy() && !own.signal.aborted); // a reply goes first
             }
         } catch (error) {
             if (!own.signal.aborted) note(error);
             throw error;
         } finally {
-            state.syncing = false;
+            running--;
+            state.syncing = running > 0;
             changed();
         }
     }
@@ -224,8 +228,10 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         expect(reply) {
             pending = reply;
         },
+        /** The slots of the open chat that the sidecar holds. @returns {Set<string>} */
+        held: () => new Set(state.chat ? syncs.get(state.chat)?.slots() : []),
         /** Does the sidecar know the open chat? */
-        known: () => state.chat !== null && (syncs.get(state.chat)?.synced() ?? 0) > 0,
+        known: () => state.chat !== null && (syncs.get(state.chat)?.slots().length ?? 0) > 0,
         /** A reply came: stamp it, or clear what a new swipe copied from the old one. @param {number} index @param {string} type */
         received(index, type) {
             const message = host.chat()[index];

@@ -53,8 +53,18 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         done(record);
     }
 
-    /** @param {Open} open @param {number} contextSize @returns {string | null} */
+    /** The oldest message in the context that the sidecar holds; while a long chat is being read that may be a later one.
+     * @param {Open} open @param {number} contextSize @returns {string | null} */
     function contextFrom(open, contextSize) {
+        const border = borderOf(open, contextSize);
+        if (border === null) return null;
+        const chat = host.chat();
+        const held = keeper.held();
+        return chat.slice(chat.findIndex(message => slotOf(message) === border)).map(slotOf).find(slot => slot !== null && held.has(slot)) ?? null;
+    }
+
+    /** @param {Open} open @param {number} contextSize @returns {string | null} */
+    function borderOf(open, contextSize) {
         const chat = host.chat();
         const border = borders.get(open.record.chat);
         if (border && chat.some(message => slotOf(message) === border)) return border;

@@ -149,5 +149,5 @@ export function createChatSync(put) {
         return { listed: entries, chosen: new Set(short ? entries : []), left: 0 };
     }
 
-    return { sync, synced: () => applied.length };
+    return { sync, slots: () => applied.map(key => key.slice(0, key.indexOf(':'))) };
 }

@@ -192,6 +192,35 @@ test('a reply goes ahead of a reading', async () => {
     assert.deepEqual(sidecar.held(id()), words(tavern.chat));
 });
 
+test('a reading waits while a reply is being written, so no half reply is read', async () => {
+    const { tavern, keeper, sidecar, id, signal, gate } = scene({ chat: talk(300) });
+    Object.defineProperty(gate, 'open', { get: () => new Promise(resolve => setTimeout(resolve, 5)) });
+    const reading = keeper.syncNow();
+    await new Promise(resolve => setTimeout(resolve, 20));
+    tavern.busy = true;
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    tavern.chat.push(said('half a rep'));
+    await new Promise(resolve => setTimeout(resolve, 150));
+    assert.ok(!sidecar.held(id()).includes('half a rep'));
+    tavern.chat[300].mes = 'half a reply is whole now';
+    tavern.busy = false;
+    await reading;
+    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.equal(sidecar.texts.size, 301);
+});
+
+test('in a group that was away, what was said meanwhile is everybody\'s', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: ['b.png'] };
+    const { tavern, keeper, sidecar, id } = scene({ characters: TRIO, open: ['a.png', 'b.png'], group, chat: talk(6) });
+    await keeper.syncNow();
+    tavern.chat.push(...talk(10));
+    await keeper.syncNow();
+    assert.ok(sidecar.chats.get(id())?.every(message => message.present === null));
+    tavern.chat.push(said('a secret', { is_user: true }));
+    await keeper.syncNow();
+    assert.deepEqual(sidecar.chats.get(id())?.at(-1)?.present, [tavern.settings.souls['a.png']]);
+});
+
 test('a held removal is kept in the state until it is confirmed', async () => {
     const { tavern, keeper, sidecar, id } = scene({ chat: talk(40) });
     await keeper.syncNow();

@@ -216,6 +216,13 @@ test('what is still in the context is named by its oldest message', async () => 
     assert.equal(world.asked[1].context_from, slotOf(tavern.chat[44]));
 });
 
+test('while a long chat is being read, the border is a message the sidecar holds', async () => {
+    const { tavern, world, generate } = scene({ chat: talk(300) });
+    tavern.metadata.lastInContextMessageId = 250;
+    await generate();
+    assert.equal(world.asked[0].context_from, slotOf(tavern.chat[280]));
+});
+
 test('a chat that was left while recalling gets nothing', async () => {
     const { tavern, world, generate, injected } = scene();
     world.recall = async () => {
