@@ -89,11 +89,15 @@ export function createProbe(api, settings) {
         }
     }
 
+    /** No plugin on this page: installing one takes a restart of SillyTavern, and so a reload. */
+    let absent = /** @type {Finding | null} */ (null);
+
     /** Tries the ways in order: the plugin works for every device, the direct one only for a browser beside the sidecar.
      * @returns {Promise<{plugin: Finding | null, direct: Finding | null}>} */
     return async function probe() {
         const { mode, url, token } = settings();
-        const plugin = mode === 'direct' ? null : await ask({ kind: 'plugin' });
+        const plugin = mode === 'direct' ? null : (mode === 'auto' && absent) || await ask({ kind: 'plugin' });
+        if (plugin && 'status' in plugin && plugin.status === 404) absent = plugin;
         const hangs = troubleOf(plugin)?.kind === 'timeout' || troubleOf(plugin)?.code === 'sidecar_timeout';
         if (mode === 'plugin' || healthOf(plugin) || hangs) return { plugin, direct: null };
         return { plugin, direct: await ask({ kind: 'direct', url, token }) };

@@ -90,6 +90,17 @@ test('a refusal that CORS hides is told from silence', async () => {
     assert.equal(direct && 'listens' in direct && direct.listens, true);
 });
 
+test('a plugin that is not installed is asked for once a page, unless it is chosen', async () => {
+    const api = fakeApi({ plugin: trouble(MISSING), direct: WELL });
+    const chosen = { ...way, mode: /** @type {'auto' | 'plugin'} */ ('auto') };
+    const probe = createProbe(api, () => chosen);
+    await probe();
+    assert.deepEqual(await probe(), { plugin: { status: 404, kind: 'http', code: undefined, listens: false }, direct: { health: WELL } });
+    chosen.mode = 'plugin';
+    await probe();
+    assert.deepEqual(api.asked, ['plugin', 'direct', 'direct', 'plugin']);
+});
+
 test('a chosen way is the only one tried', async () => {
     const api = fakeApi({ plugin: trouble(MISSING), direct: trouble(NETWORK) });
     await createProbe(api, () => ({ ...way, mode: 'plugin' }))();
