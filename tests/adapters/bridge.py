@@ -5,6 +5,7 @@ Server and engine speak the same CBOR messages, so that passing them on unread i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,7 +16,7 @@ from surrealdb_embedded import AsyncEmbeddedDB
 @asynccontextmanager
 async def bridge(url: str, port: int = 0) -> AsyncIterator[str]:
     """Serve the store at `url`; gives the server's ws:// address, at a free port unless one is named."""
-    engine = AsyncEmbeddedDB(url)
+    engine = await asyncio.to_thread(AsyncEmbeddedDB, url)  # which would block the loop
     await engine.connect()
 
     async def serve(request: web.Request) -> web.WebSocketResponse:

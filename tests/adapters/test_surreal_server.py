@@ -71,3 +71,13 @@ async def test_databases_of_one_server_are_apart() -> None:
             await store.close()
 
         assert owners == [[], [], ["one"]]
+
+
+async def test_a_change_of_many_rows_goes_over_the_wire() -> None:
+    """Made and read in worker threads: the fixture that watches the loop fails this test otherwise."""
+    async with bridge("mem://") as url:
+        store = SurrealStore(url)
+        await store.open()
+        await store.commit(Change(OWNER, put_memories=[memory(f"m{n}", "雨" * 20_000) for n in range(100)]))
+        assert len((await store.graph(OWNER, memory().soul)).memories) == 100
+        await store.close()

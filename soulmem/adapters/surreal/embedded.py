@@ -10,20 +10,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.faults import translate
-from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Query, Statement, Work, result_of
+from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Statement, Work
 from soulmem.domain.errors import StoreError, StoreLocked
 
-_SMALL = 16 << 10  # bytes of an answer that the loop may decode itself: a thread costs more than that
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
 
 
 class EmbeddedLink:
-    """The engine inside this process, spoken to in CBOR.
-
-    The native handle is used instead of the SDK's connection because that one encodes and decodes, in Python,
-    on the event loop; here both happen in a worker thread.
-    """
+    """The engine inside this process: the native handle that is under the SDK's connection."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -37,7 +33,7 @@ class EmbeddedLink:
             return
         self._handle = await self._patiently()
         try:
-            await self._call(_encode("use", [NAMESPACE, DATABASE]))
+            await self._call(messages.message("use", [NAMESPACE, DATABASE]))
         except StoreError:
             await self.close()
             raise
@@ -64,14 +60,7 @@ class EmbeddedLink:
                 await handle.close()
 
     async def run(self, work: Work) -> list[Statement]:
-        try:
-            if isinstance(work, Query):
-                request = _encode_query(work)
-            else:
-                request = await asyncio.to_thread(lambda: _encode_query(work()))
-        except ValueError as error:  # half a surrogate pair, an integer beyond 64 bits
-            raise StoreError(f"a value cannot be stored in {self.place}: {error}") from error
-        statements: list[Statement] = await self._call(request)
+        statements: list[Statement] = await self._call(await messages.query_message(work, self.place))
         return statements
 
     def written(self) -> int:
@@ -91,11 +80,7 @@ class EmbeddedLink:
             response = await self._handle.execute(request)
         except RuntimeError as error:
             raise translate(str(error), self.place) from error
-        if len(response) <= _SMALL:
-            answer = _decode(response)
-        else:
-            answer = await asyncio.to_thread(_decode, response)
-        return result_of(answer, self.place)
+        return await messages.result(response, self.place)
 
 
 def folder_of(url: str) -> Path | None:
@@ -116,9 +101,9 @@ def folder_size(folder: Path) -> int:
 
 def _construct(url: str, folder: Path | None) -> Any:
     """Open the store. In a worker thread: the imports and the engine's constructor take their time."""
-    from surrealdb.data import cbor  # noqa: F401 - loaded here so that no later call has to
     from surrealdb_embedded import AsyncEmbeddedDB
 
+    messages.load()
     if folder is not None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if (folder / "manifest").exists():
@@ -134,19 +119,3 @@ def _tidy(url: str, folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, check=False, creationflags=quiet)
     if done.returncode not in (0, 1):  # 1: an error in words, which opening will give again
         raise RuntimeError("the engine breaks down on it")
-
-
-def _encode_query(query: Query) -> bytes:
-    return _encode("query", [query.sql, query.params])
-
-
-def _encode(method: str, params: list[Any]) -> bytes:
-    from surrealdb.data.cbor import encode
-
-    return encode({"id": "1", "method": method, "params": params})
-
-
-def _decode(response: bytes) -> Any:
-    from surrealdb.data.cbor import decode
-
-    return decode(response)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from soulmem.adapters.surreal.faults import translate
-
 NAMESPACE = "soulmem"
 DATABASE = "soulmem"
 
@@ -52,10 +50,3 @@ class Link(Protocol):
 
     def free(self) -> int:
         """Bytes that are free on the disk; asks the disk, so call it in a worker thread."""
-
-
-def result_of(answer: Any, place: str) -> Any:
-    """What the engine made of a request as a whole; StoreError when it could make nothing of it."""
-    if "error" in answer:
-        raise translate(str(answer["error"].get("message", answer["error"])), place)
-    return answer["result"]

@@ -6,62 +6,71 @@ import asyncio
 import sys
 from typing import Any
 
-from soulmem.adapters.surreal.faults import translate
-from soulmem.adapters.surreal.link import Query, Statement, Work, result_of
+from soulmem.adapters.surreal import messages
+from soulmem.adapters.surreal.link import Statement, Work
 from soulmem.domain.errors import StoreError
+
+_PATIENCE = 60.0  # seconds until an answer that does not come counts as a lost connection
 
 
 class ServerLink:
-    """A SurrealDB server."""
+    """One websocket. A request is sent only when the one before it is answered."""
 
     def __init__(
         self, url: str, *, user: str | None, password: str | None, namespace: str, database: str
     ) -> None:
         self.place = url
-        self._login = {"username": user, "password": password or ""} if user else None
+        self._login = {"user": user, "pass": password or ""} if user else None
         self._namespace, self._database = namespace, database
-        self._connection: Any = None
+        self._session: Any = None
+        self._socket: Any = None
 
     async def open(self) -> None:
-        if self._connection is not None:
-            if not self._connection.recv_task.done():
-                return
-            # The SDK would connect again by itself, but forget the login and the database.
-            await self.close()
-        sdk = await asyncio.to_thread(_sdk)
-        connection = sdk.AsyncSurreal(self.place)
+        if self._socket is not None and not self._socket.closed:
+            return
+        await self.close()
+        await asyncio.to_thread(messages.load)
+        import aiohttp
+
+        self._session = aiohttp.ClientSession()
         try:
-            await connection.connect()
+            address = f"{self.place.rstrip('/')}/rpc"
+            self._socket = await self._session.ws_connect(address, protocols=["cbor"], max_msg_size=0)
             if self._login:
-                await connection.signin(self._login)
-            await connection.use(self._namespace, self._database)
-        except (sdk.SurrealError, OSError) as error:
-            await connection.close()
+                await self._call(messages.message("signin", [self._login]))
+            await self._call(messages.message("use", [self._namespace, self._database]))
+        except (aiohttp.ClientError, OSError, StoreError) as error:
+            await self.close()
             raise StoreError(
                 f"the SurrealDB server {self.place} does not answer: start it, "
                 f"or check its address and login ({error})"
             ) from error
-        self._connection = connection
 
     async def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
+        socket, self._socket = self._socket, None
+        session, self._session = self._session, None
+        if socket is not None:
+            await socket.close()
+        if session is not None:
+            await session.close()
 
     async def run(self, work: Work) -> list[Statement]:
-        if self._connection is None:
-            raise StoreError(f"the store in {self.place} is closed")
-        sdk = _sdk()
-        query = work if isinstance(work, Query) else await asyncio.to_thread(work)
-        try:
-            answer = await self._connection.query_raw(query.sql, dict(query.params))
-        except (sdk.SurrealError, OSError) as error:
-            await self.close()
-            raise translate(str(error), self.place) from error
-        except ValueError as error:  # half a surrogate pair, an integer beyond 64 bits
-            raise StoreError(f"a value cannot be stored in {self.place}: {error}") from error
-        statements: list[Statement] = result_of(answer, self.place)
+        statements: list[Statement] = await self._call(await messages.query_message(work, self.place))
         return statements
+
+    async def _call(self, request: bytes) -> Any:
+        if self._socket is None:
+            raise StoreError(f"the store in {self.place} is closed")
+        try:
+            await self._socket.send_bytes(request)
+            response = await asyncio.wait_for(self._socket.receive_bytes(), _PATIENCE)
+        except (OSError, TypeError, asyncio.TimeoutError) as error:  # TypeError: it was a farewell
+            await self.close()
+            raise StoreError(
+                f"the SurrealDB server {self.place} went away: start it again, SoulMem goes on by itself; "
+                "whether the last change was stored is not known"
+            ) from error
+        return await messages.result(response, self.place)
 
     def written(self) -> int:
         return 0
@@ -71,9 +80,3 @@ class ServerLink:
 
     def free(self) -> int:
         return sys.maxsize
-
-
-def _sdk() -> Any:
-    import surrealdb
-
-    return surrealdb

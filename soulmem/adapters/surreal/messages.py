@@ -1,0 +1,58 @@
+"""What is said to SurrealDB and what it answers, as bytes: CBOR, made and read by the SDK.
+
+The SDK's own connections do this on the event loop, where a large change takes a second of Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from soulmem.adapters.surreal.faults import translate
+from soulmem.adapters.surreal.link import Query, Work
+from soulmem.domain.errors import StoreError
+
+_SMALL = 16 << 10  # bytes of an answer that the loop may decode itself: a thread costs more than that
+
+
+async def query_message(work: Work, place: str) -> bytes:
+    """The request for a query; StoreError for a value that cannot be stored in `place`."""
+    try:
+        if isinstance(work, Query):
+            return _encode_query(work)
+        return await asyncio.to_thread(lambda: _encode_query(work()))
+    except ValueError as error:  # half a surrogate pair, an integer beyond 64 bits
+        raise StoreError(f"a value cannot be stored in {place}: {error}") from error
+
+
+def message(method: str, params: list[Any]) -> bytes:
+    """The request for any other method."""
+    from surrealdb.data.cbor import encode  # here, so that importing SoulMem stays quick
+
+    return encode({"id": "1", "method": method, "params": params})
+
+
+async def result(response: bytes, place: str) -> Any:
+    """What the engine made of a request as a whole; StoreError when it could make nothing of it."""
+    if len(response) <= _SMALL:
+        answer = _decode(response)
+    else:
+        answer = await asyncio.to_thread(_decode, response)
+    if "error" in answer:
+        raise translate(str(answer["error"].get("message", answer["error"])), place)
+    return answer["result"]
+
+
+def load() -> None:
+    """Import what the functions above need; in a worker thread, as it takes a while."""
+    import surrealdb.data.cbor  # noqa: F401
+
+
+def _encode_query(query: Query) -> bytes:
+    return message("query", [query.sql, query.params])
+
+
+def _decode(response: bytes) -> Any:
+    from surrealdb.data.cbor import decode
+
+    return decode(response)
