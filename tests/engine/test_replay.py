@@ -79,7 +79,7 @@ class Player(RuleBasedStateMachine):
 
     @initialize(souls=CASTS, messages=st.integers(1, 25), text=TEXTS)
     def begin(self, souls: tuple[str, ...], messages: int, text: str) -> None:
-        """Two characters and a first chat."""
+        """Two characters, a chat, a branch of it and a chat of its own."""
 
         async def work() -> None:
             await self.stage.start()
@@ -88,6 +88,8 @@ class Player(RuleBasedStateMachine):
 
         self.loop.run_until_complete(work())
         self.new_chat(souls, messages, text, "full")
+        self.branch(0, messages // 2, "bare", souls)
+        self.new_chat(("s1", "s2"), 3, text, "full")
 
     def pick(self, number: int) -> Told:
         """One of the chats in use."""
@@ -108,7 +110,7 @@ class Player(RuleBasedStateMachine):
         """Whether a chat is in use."""
         return any(chat.synced is not None for chat in self.chats.values())
 
-    @precondition(lambda self: len(self.chats) < 6)
+    @precondition(lambda self: len(self.chats) < 7)
     @rule(souls=CASTS, count=st.integers(1, 8), text=TEXTS, how=st.sampled_from(["full", "bare"]))
     def new_chat(self, souls: tuple[str, ...], count: int, text: str, how: str) -> None:
         chat = Told(f"c{len(self.chats)}", souls)
@@ -116,7 +118,7 @@ class Player(RuleBasedStateMachine):
         self.chats[chat.id] = chat
         self.show(chat, how)
 
-    @precondition(lambda self: len(self.chats) < 6 and self.any_shown())
+    @precondition(lambda self: len(self.chats) < 7 and self.any_shown())
     @rule(pick=PICK, at=PICK, how=st.sampled_from(["full", "bare"]), souls=CASTS)
     def branch(self, pick: int, at: int, how: str, souls: tuple[str, ...]) -> None:
         parent = self.pick(pick)
