@@ -17,6 +17,9 @@ from soulmem.domain.errors import StoreError, StoreLocked
 
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
 
+# Exit codes of a process that broke down: SIGILL, SIGABRT, SIGBUS, SIGSEGV, and what Windows has for them.
+_BREAKDOWNS = (-4, -6, -7, -10, -11, 3, 0xC000001D, 0xC0000005, 0xC0000409)
+
 
 class EmbeddedLink:
     """The engine inside this process: the native handle that is under the SDK's connection."""
@@ -117,5 +120,5 @@ def _tidy(url: str, folder: Path) -> None:
     quiet = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows
     command = [sys.executable, "-I", str(script), url, str(folder)]
     done = subprocess.run(command, capture_output=True, check=False, creationflags=quiet)
-    if done.returncode not in (0, 1):  # 1: an error in words, which opening will give again
+    if done.returncode in _BREAKDOWNS:  # any other failure opening will put into words
         raise RuntimeError("the engine breaks down on it")
