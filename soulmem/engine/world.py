@@ -120,12 +120,12 @@ class World:
     def family(self, chat: ChatId, heads: dict[ChatId, Chat] | None = None) -> ChatId:
         """The root of the chat's tree of branches; a parent nobody has sent yet counts as one."""
         heads = self.heads if heads is None else heads
-        seen = {chat}
+        way = [chat]
         while (head := heads.get(chat)) is not None and head.parent is not None:
-            if head.parent.chat in seen:  # a ring of parents: any fixed member names it
-                return min(seen)
             chat = head.parent.chat
-            seen.add(chat)
+            if chat in way:  # a ring of parents: one fixed member names it and all that come from it
+                return min(way[way.index(chat) :])
+            way.append(chat)
         return chat
 
     async def log(self, chat: ChatId) -> ChatLog | None:

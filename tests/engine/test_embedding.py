@@ -77,6 +77,23 @@ async def test_every_memory_and_pair_gets_its_vector(theatre: Theatre) -> None:
     assert await stray_vectors(await stage.mind(), fake) == []
 
 
+async def test_a_memory_is_not_judged_by_the_vector_of_another(theatre: Theatre) -> None:
+    """Where a forgotten one was, a new one has no vector until its own is there."""
+    fake = FakeEmbedder()
+    stage = await theatre.open(model=fake.source())
+    await stage.engine.run_idle()
+    fake.answers.clear()
+    await stage.sync("c1", TALK[:1])
+    await stage.sync("c1", [TALK[0], *lines(4, 5)])
+    mind = await stage.mind()
+    wanted = [mind.row_of(m) for m in await stage.visible("c1") if m.text not in as_told(TALK)]
+    table = mind.embedded.turns
+    assert table is not None
+    assert len(wanted) == 3
+    assert not table.has(mind.size)[wanted].any()
+    fake.answers.set()
+
+
 async def test_health_tells_which_model_answers(theatre: Theatre) -> None:
     """Name and dimension of the model; `none` is a choice, not a fault."""
     stage = await theatre.open(model=FakeEmbedder("small", 32).source())

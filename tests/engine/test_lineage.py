@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from soulmem.domain.dialogue import Role
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.memories import MemoryState, Timelines
@@ -96,6 +98,19 @@ async def test_a_whole_tree_moves_when_its_root_finds_a_parent(stage: Stage) -> 
     assert len(await stage.listed()) == 6
     assert await stage.known("c3") == as_told([*lines(2), line("x3")])
     assert await stage.known("c2") == as_told(lines(3))
+
+
+@pytest.mark.parametrize("names", [("c1", "c2", "c3"), ("c3", "c1", "c2"), ("c2", "c3", "c1")])
+async def test_chats_that_are_each_others_parents_are_one_family(
+    stage: Stage, names: tuple[str, ...]
+) -> None:
+    """Nonsense, but a client may send it: two in a ring and a branch of them share their messages."""
+    one, two, branch = names
+    await stage.sync(one, lines(3), parent=(two, "m1"))
+    await stage.sync(two, lines(3), parent=(one, "m1"))
+    await stage.sync(branch, lines(3), parent=(one, "m3"))
+    assert len(await stage.listed()) == 2
+    assert await stage.known(branch) == as_told(lines(2))
 
 
 async def test_other_chats_are_known_unless_the_soul_keeps_to_the_chat(stage: Stage) -> None:
