@@ -56,6 +56,7 @@ def pytest_runtest_makereport(
         for value in getattr(item, "funcargs", {}).values():
             if isinstance(value, World):
                 report.sections.extend(value.evidence())
+                value.page.screenshot(f"failed-{item.name}")
     return report
 
 

@@ -177,6 +177,11 @@ class TavernPage:
         self.tab.wait_for_selector(wanted, state="attached", timeout=seconds * 1000)
         return self.tab.get_attribute("#soulmem_dot", "data-step") or ""
 
+    def open_drawer(self) -> None:
+        """Open the settings drawer as the dot does it."""
+        self.tab.click("#soulmem_dot")
+        self.tab.wait_for_selector("#soulmem_checks")
+
     def sync(self) -> dict[str, Any]:
         """Bring the sidecar up to date now."""
         answer: dict[str, Any] = self.run("() => globalThis.soulmem.syncNow()", seconds=60)

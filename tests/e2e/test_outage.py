@@ -39,8 +39,7 @@ def test_the_reply_comes_with_the_sidecar_down(talking: World) -> None:
     assert talking.llm.prompts[-1].said(KEY.question) == 2
     assert talking.llm.prompts[-1].told(KEY.words) == 0, "the memory of the recall before was sent again"
     assert page.wait_for_dot("down") == "sidecar_down"
-    page.tab.click("#soulmem_dot")
-    page.tab.locator("#soulmem_step").wait_for()
+    page.open_drawer()
     assert page.tab.locator("#soulmem_step").inner_text()
     page.screenshot("drawer-down")
 

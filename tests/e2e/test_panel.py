@@ -47,10 +47,8 @@ def test_the_user_sees_what_was_recalled_and_why(
     tab.keyboard.press("Escape")
     view.wait_for(state="detached")
 
-    tab.locator("#extensions-settings-button .drawer-toggle").click()
+    page.open_drawer()
     drawer = tab.locator("#soulmem_drawer")
-    drawer.locator(".inline-drawer-toggle").click()
-    drawer.locator("#soulmem_read_chat").wait_for()
     labels = [label for label in drawer.locator("span[data-i18n], h4[data-i18n]").all_inner_texts() if label]
     other = [label for label in labels if bool(HAN.search(label)) != (locale == "zh-cn")]
     assert len(labels) > 10
@@ -67,8 +65,7 @@ def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(world
     # The first request asks which texts are lacking, the second brings a hundred messages.
     world.gate.hold(b"PUT /v1/chats", let_through=2)
     page.open_character(avatar)
-    tab.locator("#extensions-settings-button .drawer-toggle").click()
-    tab.locator("#soulmem_drawer .inline-drawer-toggle").click()
+    page.open_drawer()
     tab.locator("#soulmem_read_cancel").click()
     tab.locator("#soulmem_read_chat").wait_for()
     bar = tab.locator("#soulmem_read_progress")
