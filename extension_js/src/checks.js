@@ -16,6 +16,9 @@ export function stepText(link, facts, say) {
     });
 }
 
+/** A model given as a folder goes by the folder's name. @param {string} model */
+const modelName = model => /^(?:[/\\~]|[A-Za-z]:)/.test(model) ? model.split(/[/\\]/).filter(Boolean).at(-1) ?? model : model;
+
 /** @param {LinkState} link @param {Pick<KeeperState, 'chat' | 'reading' | 'error' | 'held'>} keeper @param {string} url @param {Say} say
  * @returns {Check[]} in the order in which things have to work */
 export function checklist(link, keeper, url, say) {
@@ -28,7 +31,7 @@ export function checklist(link, keeper, url, say) {
     if (health.store) checks.push({ sign: health.store.state === 'ok' ? 'yes' : 'no', text: [say('check_store'), health.store.state !== 'ok' && health.store.detail].filter(Boolean).join(': ') });
     const embedder = health.embedder;
     if (embedder?.state === 'loading') checks.push({ sign: 'wait', text: say('check_model_loading') });
-    else if (embedder) checks.push({ sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes', text: say('check_model', { model: embedder.model }) });
+    else if (embedder) checks.push({ sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes', text: say('check_model', { model: modelName(embedder.model) }) });
     if (keeper.reading) checks.push({ sign: 'wait', text: say('check_chat_reading', keeper.reading) });
     else if (keeper.held) checks.push({ sign: 'warn', text: say('held_title', { count: keeper.held.count }) });
     else if (keeper.chat) checks.push({ sign: keeper.error ? 'warn' : 'yes', text: say('check_chat') });

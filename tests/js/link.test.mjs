@@ -166,6 +166,15 @@ for (const [what, got, wanted] of [
     ['a problem', signs({ error: 'no such soul' }), 'yes yes yes yes yes yes warn'],
 ]) test(`checklist, ${what}: ${wanted}`, () => assert.equal(got, wanted));
 
+test('a model is named as people know it', () => {
+    const named = (/** @type {string} */ model) => checklist(
+        { state: 'ok', step: '', via: 'plugin', error: null, health: /** @type {any} */ ({ ...WELL, embedder: { ...WELL.embedder, model } }) }, still, 'http://h:1', say,
+    )[4].text;
+    assert.deepEqual(['intfloat/multilingual-e5-small', '/home/u/models/e5/', 'C:\\models\\e5', 'e5'].map(named), [
+        'Language model intfloat/multilingual-e5-small', 'Language model e5', 'Language model e5', 'Language model e5',
+    ]);
+});
+
 test('a step\'s words name what to do it with', () => {
     const facts = { folder: 'ext/SoulMem', origin: 'http://pc:8000', url: 'http://h:1', held: 7, notes: ['The disk is full.'] };
     const words = (/** @type {any} */ step, /** @type {any} */ health = null) => stepText({ state: 'down', step, via: null, health, error: null }, facts, say);
