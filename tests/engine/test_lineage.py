@@ -146,6 +146,14 @@ async def test_a_memory_of_one_timeline_is_known_where_its_message_is(stage: Sta
         assert "everywhere" in await stage.known(chat)
 
 
+async def test_a_slot_of_the_same_name_in_another_family_is_another_place(stage: Stage) -> None:
+    """Slots are unique among kin only: a memory of one timeline stays with its own."""
+    await stage.sync("c1", lines(5))
+    await stage.sync("c9", [line("m3", "elsewhere"), line("m4", "end")])
+    await stage.note("only here", timelines=Timelines.THIS, chat="c1", slot=SlotId("m3"))
+    assert "only here" not in await stage.known("c9")
+
+
 async def test_without_a_slot_it_belongs_to_the_last_message(stage: Stage) -> None:
     """So a branch from before does not know it."""
     await stage.sync("c1", lines(5))

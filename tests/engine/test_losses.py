@@ -61,6 +61,15 @@ async def test_what_another_chat_still_tells_is_not_hidden_there(stage: Stage) -
     assert await stage.known("c2") == as_told(lines(21))
 
 
+async def test_a_branch_told_while_its_parent_is_held_is_known(stage: Stage) -> None:
+    """What the hold hides comes to light again where another chat tells it."""
+    await stage.sync("c1", lines(24))
+    await stage.sync("c1", lines(8))
+    await stage.sync("c2", lines(22), parent=("c1", "m22"))
+    assert await stage.known("c2") == as_told(lines(21))
+    assert await stage.known("c1") == as_told(lines(8))
+
+
 async def test_the_question_is_not_made_of_held_messages(stage: Stage) -> None:
     """Without a query, the last messages that are still shown count, however many are held behind them."""
     await stage.sync("c1", [line("m1", "The key lies under the bridge."), *lines(30, 2)])
