@@ -3,7 +3,7 @@
 
 python3 start.py [options]       install what is missing, then run the sidecar (options go to `soulmem serve`)
 python3 start.py install         only install; --big-torch takes a full model of several GB where there is no
-                                 smaller one, --no-model leaves it out, --ja adds the Japanese word splitter
+                                 smaller one, --no-model leaves it out
 python3 start.py test [options]  install what the tests need and run every check (options go to pytest)
 python3 start.py COMMAND ...     any other command of soulmem: demo, import, recall, doctor, ...
 """
@@ -73,7 +73,7 @@ def main(words: Sequence[str]) -> None:
     if command == "install":
         installer.install(installer.wish_of(rest, before, explicit=True))
         return
-    needs = {"ja", "test"} if command == "test" else set[str]()
+    needs = {"test"} if command == "test" else set[str]()
     if not installer.is_ready(before, installer.current_key(), needs):
         wish = installer.wish_of([], before, explicit=False)
         installer.install(replace(wish, extras=tuple(sorted(needs.union(wish.extras)))))

@@ -15,7 +15,7 @@ VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "soulmem-installed.json"
 CONSTRAINTS = HERE / ".ci" / "constraints.txt"
-SPACE = {"base": 500, "ja": 150, "test": 500, "cpu": 1800, "big": 9000}  # MB of disk, downloads included
+SPACE = {"base": 500, "test": 500, "cpu": 1800, "big": 9000}  # MB of disk, downloads included
 BIG = "about 3 GB to download, 6 GB on the disk", "下载约 3 GB，占用磁盘约 6 GB"
 GPU_PACKAGES = ("nvidia-", "cuda-", "triton")
 
@@ -361,7 +361,7 @@ def install(wish: Wish) -> None:
 
 def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> Wish:
     """The options of `install`, with what was settled before. Only an explicit one takes --no-model back."""
-    known = {"--big-torch", "--no-model", "--ja"}
+    known = {"--big-torch", "--no-model"}
     unknown = " ".join(sorted(set(words) - known))
     if unknown:
         every = " ".join(sorted(known))
@@ -369,10 +369,9 @@ def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> W
             f"start.py install knows {every}, not {unknown}",
             f"start.py install 支持 {every}，不支持 {unknown}",
         )
-    extras = {*(before.extras if before else ()), *(["ja"] if "--ja" in words else [])}
     settled = before.model if before else ""
     return Wish(
-        extras=tuple(sorted(extras)),
+        extras=before.extras if before else (),
         model="--no-model" not in words and (explicit or settled != "unwanted"),
         big_torch="--big-torch" in words or settled == "big",
         ask=sys.stdin is not None and sys.stdin.isatty(),

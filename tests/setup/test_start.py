@@ -92,7 +92,7 @@ def test_test_brings_what_tests_need(folder: Path, commands: Commands, handed: l
     installer.install(Wish())
     with pytest.raises(SystemExit):
         start.main(["test", "-k", "word"])
-    assert commands.installs()[-3:] == ["setuptools", ".[ja,test]", ".[model]"]
+    assert commands.installs()[-3:] == ["setuptools", ".[test]", ".[model]"]
     assert handed[0][0].endswith("checks.py")
     assert handed[0][1:] == ["-k", "word"]
 
