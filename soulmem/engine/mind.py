@@ -198,9 +198,8 @@ class Mind:
     ) -> MindChange:
         """What a chat's new strand means for this soul. `draft` makes the memory of an episode of the strand.
 
-        `changed` are episodes whose message says something else beside its text. With `retract` what only
-        this chat
-        supports goes to the bin and can come back; without, it is dropped.
+        `changed` are episodes whose message says something else beside its text. With `retract` what only this
+        chat supports goes to the bin and can come back; without, it is dropped.
         """
         change = self.lineages.compare(strand)
         came = {key: draft(key) for key in change.came if self._is_missing(key)}
@@ -208,8 +207,10 @@ class Mind:
         put = [self._arrival(fresh, former.get(key)) for key, fresh in came.items()]
         for key in changed:
             known = self.memories.get(key)
-            if known is not None and key not in came and known.origin is Origin.CHAT:
-                put.append(replace(known, situation=draft(key).situation))
+            if known is None or key in came or known.origin is Origin.USER:
+                continue
+            if (situation := draft(key).situation) != known.situation:
+                put.append(replace(known, situation=situation))
         heirs = {memory.id for memory in former.values()}
         drop: list[MemoryId] = []
         for key in change.went:
@@ -235,9 +236,9 @@ class Mind:
         old = self.lineages.strand(strand.chat)
         order = old.order if old else ()
         prefix, suffix = common_ends(order, strand.order)
-        before = (self.memories[key] for key in order[prefix : len(order) - suffix])
-        told = strand.order[prefix : len(strand.order) - suffix]
-        return renamed(before, (came.get(key) or self.memories[key] for key in told))
+        before, told = order[prefix : len(order) - suffix], strand.order[prefix : len(strand.order) - suffix]
+        now = (came.get(key) or self.memories[key] for key in told)
+        return renamed((self.memories[key] for key in before), now)
 
     def _is_missing(self, key: MemoryId) -> bool:
         known = self.memories.get(key)
@@ -248,9 +249,8 @@ class Mind:
         known = self.memories.get(fresh.id)
         if known is not None:
             return replace(known, state=MemoryState.ACTIVE, situation=fresh.situation)
-        if former is None:
-            return fresh
-        return replace(fresh, tags=former.tags, importance=former.importance, state=former.state)
+        kept = former or fresh
+        return replace(fresh, tags=kept.tags, importance=kept.importance, state=kept.state)
 
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from soulmem.domain.errors import StoreError, StoreFull
+from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.ports.store import Change
 from tests.fakes.store import FakeStore, _apply
 
 
 class PickyStore(FakeStore):
-    """As the fake store; `fail_in` = 1 refuses the next commit, 2 the one after it, ..; None refuses none.
+    """As the fake store; `last` is the last change it took, `fail_in` = 1 refuses the next commit, 2 the one
+    after it, ..; None refuses none.
 
     Values are frozen, so its worlds are copied one level deep: hundreds of commits a second.
     """
@@ -18,7 +20,7 @@ class PickyStore(FakeStore):
     def __init__(self) -> None:
         super().__init__()
         self.fail_in: int | None = None
-        self.commits = 0
+        self.last = Change(DEFAULT_OWNER)
 
     async def commit(self, change: Change) -> None:
         self._check_open()
@@ -42,7 +44,7 @@ class PickyStore(FakeStore):
         )
         _apply(world, change)
         self._worlds[change.owner] = world
-        self.commits += 1
+        self.last = change
 
     def twin(self) -> PickyStore:
         """Another store with the same content that refuses every commit."""

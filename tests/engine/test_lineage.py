@@ -11,6 +11,7 @@ from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.memories import MemoryState, Timelines
 from soulmem.domain.soul import Scope
 from soulmem.engine.requests import MemoryPatch, RecallRequest, RecallType, SyncAnswer
+from tests.engine.picky_store import PickyStore
 from tests.engine.stage import ME, Stage, as_told, bare, line, lines
 
 
@@ -26,6 +27,18 @@ async def test_a_branch_knows_only_what_was_before_the_fork(either_stage: Stage)
     }
     assert len(shared) == 3
     assert len(await either_stage.listed()) == 6
+
+
+async def test_a_branch_writes_only_what_it_does_not_share() -> None:
+    """The memories it shares with its parent are stored already; only its own come, and what joins them."""
+    store = PickyStore()
+    stage = Stage(store)
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", lines(20))
+    await stage.sync("c2", [*lines(10), line("b11"), line("b12")], parent=("c1", "m10"))
+    await stage.stop()
+    assert len(store.last.put_memories) == len(store.last.put_edges) == 1
 
 
 async def test_a_branch_need_not_send_what_its_parent_has(stage: Stage) -> None:
