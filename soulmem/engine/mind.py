@@ -198,8 +198,8 @@ class Mind:
     ) -> MindChange:
         """What a chat's new strand means for this soul. `draft` makes the memory of an episode of the strand.
 
-        `changed` are episodes whose message says something else beside its text. With `retract` what only this
-        chat supports goes to the bin and can come back; without, it is dropped.
+        `changed` are episodes whose message says something else beside its text. With `retract` what
+        only this chat supports goes to the bin and can come back; without, it is dropped.
         """
         change = self.lineages.compare(strand)
         came = {key: draft(key) for key in change.came if self._is_missing(key)}
