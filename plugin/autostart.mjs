@@ -27,9 +27,8 @@ async function answers(url) {
     return await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(1500) }).then(() => true, () => false);
 }
 
-/** @param {Config} config */
-export async function startSidecar(config) {
-    const why = obstacle(process.env, fs.existsSync, ROOT);
+/** @param {Config} config @param {string | null} [why] not, in words */
+export async function startSidecar(config, why = obstacle(process.env, fs.existsSync, ROOT)) {
     if (why) return console.warn(`[SoulMem] autostart is on, but ${why}`);
     if (await answers(config.url)) return console.log(`[SoulMem] the sidecar is already at ${config.url}`);
     const windows = process.platform === 'win32';
