@@ -369,9 +369,9 @@ def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> W
             f"start.py install knows {every}, not {unknown}",
             f"start.py install 支持 {every}，不支持 {unknown}",
         )
-    settled = before.model if before else ""
+    extras, settled = (before.extras, before.model) if before else ((), "")
     return Wish(
-        extras=before.extras if before else (),
+        extras=tuple(extra for extra in extras if extra in SPACE),  # a later version may know fewer
         model="--no-model" not in words and (explicit or settled != "unwanted"),
         big_torch="--big-torch" in words or settled == "big",
         ask=sys.stdin is not None and sys.stdin.isatty(),

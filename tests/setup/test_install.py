@@ -34,6 +34,10 @@ def test_extras_are_installed_and_remembered(folder: Path, commands: Commands) -
     assert installer.wish_of([], installer.read_stamp(), explicit=True).extras == ("test",)
 
 
+def test_an_extra_that_is_no_more_is_forgotten() -> None:
+    assert installer.wish_of([], Installed("key", ("gone", "test")), explicit=False).extras == ("test",)
+
+
 @pytest.mark.parametrize("changed", ["pyproject.toml", ".ci/constraints.txt"])
 def test_other_pins_ask_for_a_new_installation(folder: Path, commands: Commands, changed: str) -> None:
     installer.install(Wish())
