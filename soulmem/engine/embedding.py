@@ -75,6 +75,7 @@ class Embedding:
         self._quiet = asyncio.Event()  # nothing is wanted and nothing is under way
         self._quiet.set()
         self._tasks: list[asyncio.Task[None]] = []
+        self._saving: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to load and to work; returns at once."""
@@ -84,7 +85,7 @@ class Embedding:
         """Stop working; what has no vector yet gets it after the next start."""
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, self._saved(), return_exceptions=True)
         self._quiet.set()  # whoever waits for the work waits in vain
         self._models.stop()
         self._loader.stop()
@@ -262,6 +263,7 @@ class Embedding:
             try:
                 while await self._one_batch():
                     pass
+                await self._saved()
                 self._notes.pop("embed", None)
             except SoulMemError as error:
                 self._fail(error)
@@ -281,11 +283,17 @@ class Embedding:
             if wanted and (table := mind.embedded.turns) is not None and table.dim == embedder.dim:
                 vectors = await self._vectors(embedder, [w.text for w in wanted])
                 await self._compute.run(_take_into, table, mind, list(zip(wanted, vectors, strict=True)))
-                await self._store.put_vectors(
-                    embedder.model, {_key(w.text): v.tobytes() for w, v in zip(wanted, vectors, strict=True)}
-                )
+                await self._saved()  # storing goes on beside the next batch, one batch behind
+                stored = {_key(w.text): v.tobytes() for w, v in zip(wanted, vectors, strict=True)}
+                self._saving = asyncio.create_task(self._store.put_vectors(embedder.model, stored))
                 return True
         return False
+
+    async def _saved(self) -> None:
+        """Returns once the vectors of the last batch are stored. Raises what storing them raised."""
+        saving, self._saving = self._saving, None
+        if saving is not None:
+            await saving
 
     def _batch(self) -> int:
         return _SHORT_BATCH if time.monotonic() - self._asked < _ASKED_SECONDS else _BATCH
