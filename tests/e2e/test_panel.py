@@ -77,5 +77,5 @@ def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(world
     tab.locator("#soulmem_read_chat").click()
     until(lambda: len(world.sidecar.stored(chat_id)) == len(lines), 30, "the whole chat read")
     tab.locator("#soulmem_read_text", has_text=str(len(lines))).wait_for()
-    assert bar.is_hidden()
+    bar.wait_for(state="hidden")
     assert [message["text"] for message in world.sidecar.stored(chat_id)] == [line.text for line in lines]
