@@ -7,6 +7,10 @@ import asyncio
 import logging
 import os
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aiohttp import web
 
 from soulmem import __version__
 from soulmem.cli.client import Client, Refused, Unreachable
@@ -14,9 +18,13 @@ from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import load_settings
 from soulmem.cli.words import Words
 from soulmem.config import Settings
-from soulmem.config.settings import is_loopback
+from soulmem.config.settings import ServerSettings, is_loopback
 from soulmem.config.token import with_token
+from soulmem.domain.errors import StoreError, StoreLocked
 from soulmem.server.run import PortTaken, serve
+
+if TYPE_CHECKING:
+    from soulmem.engine.engine import Engine
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
@@ -31,13 +39,13 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         build,
     )  # after a wrong setting was told, which should not have to wait for this
 
-    _, app = build(settings, test_mode=args.test_mode)
+    engine, app = build(settings, test_mode=args.test_mode)
 
     def ready(host: str, port: int) -> None:
         _tell(settings, Client(host, port).url, words, screen, test_mode=args.test_mode)
 
     try:
-        asyncio.run(serve(app, settings.server.host, settings.server.port, ready=ready))
+        asyncio.run(_until_stopped(engine, app, settings.server, ready))
     except PortTaken as error:
         if not _is_ours(settings):
             raise
@@ -45,6 +53,31 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         return 1
     screen.note(words("served"))
     return 0
+
+
+async def _until_stopped(
+    engine: Engine, app: web.Application, server: ServerSettings, ready: Callable[[str, int], None]
+) -> None:
+    """Serve. Raises StoreLocked as soon as it shows that another process holds the data folder.
+
+    What else is wrong with the store is told to whoever asks for health: the page shows the remedy.
+    """
+    stop = asyncio.Event()
+
+    async def give_up_when_locked() -> StoreError | None:
+        error = await engine.opened()
+        if isinstance(error, StoreLocked):
+            stop.set()
+        return error
+
+    watch = asyncio.create_task(give_up_when_locked())
+    try:
+        await serve(app, server.host, server.port, ready=ready, stop=stop)
+    finally:
+        watch.cancel()
+    error = watch.result() if watch.done() and not watch.cancelled() else None
+    if isinstance(error, StoreLocked):
+        raise error
 
 
 def _tell(settings: Settings, url: str, words: Words, screen: Screen, *, test_mode: bool) -> None:

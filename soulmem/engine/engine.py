@@ -85,6 +85,11 @@ class Engine:
         if self._params.rest_by_itself:
             self._lifecycle.start()
 
+    async def opened(self) -> StoreError | None:
+        """Returns once the store is open, or with the reason why it cannot be."""
+        await self._opened.wait()
+        return self._store_error
+
     async def stop(self) -> None:
         """Finish what is being written, then close the store."""
         await self._lifecycle.stop()

@@ -111,3 +111,23 @@ def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) 
     told = command("recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data"))
     assert told.code == 1
     assert "--data" in told.err
+
+
+def test_serving_a_folder_twice_says_so_and_ends(tmp_path: Path) -> None:
+    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
+        until_open(client)
+        second = run_process("serve", "--port", "0", "--data", str(tmp_path), "--lang", "en", **BARE)
+        assert second.code == 1
+        assert "already running on this data folder" in second.err
+        assert "Traceback" not in second.err
+        assert client.health()[0]["store"]["state"] == "ok"
+        process.terminate()
+        process.communicate()
+
+
+def until_open(client: Client) -> None:
+    """Wait until the store of a sidecar that has just been started is open."""
+    client.ask("GET", "/souls")
