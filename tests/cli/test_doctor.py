@@ -89,7 +89,9 @@ def test_a_python_out_of_range_is_broken(
 
 def test_a_missing_package_is_named(look: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "simplemma" else plain(name))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "simplemma" else plain(name)
+    )
     checks = found(look())
     assert checks["packages"]["state"] == "fail"
     assert "simplemma" in checks["packages"]["detail"]
