@@ -272,11 +272,12 @@ def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
     """The messages that differ from the stored ones, or stand elsewhere."""
     if old.messages is new.messages:
         return []
-    before = list(zip(old.ranks, old.messages, strict=True))
-    now = list(zip(new.ranks, new.messages, strict=True))
-    prefix, suffix = common_ends(before, now)
-    stands = set(before[prefix : len(before) - suffix])
-    return [RankedMessage(r, m) for r, m in now[prefix : len(now) - suffix] if (r, m) not in stands]
+    same, _ = common_ends(old.messages, new.messages)
+    in_place, _ = common_ends(old.ranks, new.ranks)
+    start = min(same, in_place)
+    stands = set(zip(old.ranks[start:], old.messages[start:], strict=True))
+    now = zip(new.ranks[start:], new.messages[start:], strict=True)
+    return [RankedMessage(r, m) for r, m in now if (r, m) not in stands]
 
 
 def _united(changes: Sequence[Change]) -> Change:
