@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
 _BATCH = 16  # texts at once while nobody asks
-_SHORT_BATCH = 4  # texts a question may have to stand behind while somebody does
+_SHORT_BATCH = 1  # texts a question may have to stand behind while somebody does
+_GIVE_WAY_SECONDS = 0.25  # before new texts are embedded while somebody asks
 _ASKED_SECONDS = 30.0  # how long after a question somebody counts as asking
 _READ = 1000  # stored vectors read in one go
 _REMEMBERED = 4096  # texts whose vector is at hand: the last messages are asked for again every turn
@@ -260,6 +261,8 @@ class Embedding:
         while True:
             await self._work.wait()
             self._work.clear()
+            if self._is_asked():  # a sync is followed by a question, and that one should not have to wait
+                await asyncio.sleep(_GIVE_WAY_SECONDS)
             try:
                 while await self._one_batch():
                     pass
@@ -296,15 +299,19 @@ class Embedding:
             await saving
 
     def _batch(self) -> int:
-        return _SHORT_BATCH if time.monotonic() - self._asked < _ASKED_SECONDS else _BATCH
+        return _SHORT_BATCH if self._is_asked() else _BATCH
+
+    def _is_asked(self) -> bool:
+        return time.monotonic() - self._asked < _ASKED_SECONDS
 
     async def _embed_missing(self, embedder: Embedder, texts: Sequence[Wanted]) -> None:
         for start in range(0, len(texts), _READ):
             by_key = {_key(w.text): w.text for w in texts[start : start + _READ]}
             found = await self._store.vectors(embedder.model, sorted(by_key))
             missing = [key for key in by_key if key not in found]
-            for at in range(0, len(missing), _SHORT_BATCH):
-                keys = missing[at : at + _SHORT_BATCH]
+            while missing:
+                size = self._batch()
+                keys, missing = missing[:size], missing[size:]
                 vectors = await self._models.run(embedder.embed, [by_key[k] for k in keys])
                 await self._store.put_vectors(
                     embedder.model, {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)}
