@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.edges import Edge
-from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound
+from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
 from soulmem.domain.soul import KnownName, Soul, SoulSettings
@@ -56,6 +56,9 @@ class FakeEngine:
 
     async def start(self) -> None:
         self.running = True
+
+    async def opened(self) -> StoreError | None:
+        return None
 
     async def stop(self) -> None:
         self.running = False
