@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 
+_LABEL = 40  # characters of a memory that names a step of the way
+
+
 class Cause(str, Enum):
     """What brought a memory up most."""
 
@@ -14,15 +17,20 @@ class Cause(str, Enum):
     WORDS = "words"
     MEANING = "meaning"
     NEIGHBOUR = "neighbour"
+    ASSOCIATION = "association"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The cause, the words shared with the cue (may be empty) and the age."""
+    """The cause, the words shared with the cue (may be empty), the age, and what led from the cue to it.
+
+    `way` names the memories passed through, the first that the cue touched at the front.
+    """
 
     cause: Cause
     shared: tuple[str, ...] = ()
     age_turns: int = 0
+    way: tuple[str, ...] = ()
 
 
 def sentence(reason: Reason, name: str, language: str) -> str:
@@ -37,6 +45,9 @@ def _english(reason: Reason, name: str) -> str:
         return f"{name} never forgets this: it is a permanent memory."
     if reason.cause is Cause.WORDS and words:
         return f"{words} came up, and {name} remembers it from {age}."
+    if reason.cause is Cause.ASSOCIATION and reason.way:
+        first, *then = [_short(label, '"{}"') for label in reason.way]
+        return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this, from {age}."
     if reason.cause is Cause.NEIGHBOUR:
         return f"It stands right beside another moment that came to mind, {age}."
     if words:
@@ -51,11 +62,20 @@ def _chinese(reason: Reason, name: str) -> str:
         return f"这是永久记忆，{name}不会忘记。"
     if reason.cause is Cause.WORDS and words:
         return f"提到了{words}，{name}想起了{age}的这件事。"
+    if reason.cause is Cause.ASSOCIATION and reason.way:
+        first, *then = [_short(label, "「{}」") for label in reason.way]
+        return f"{name}由{first}想到{''.join(f'{label}，又想到' for label in then)}了{age}的这件事。"
     if reason.cause is Cause.NEIGHBOUR:
         return f"它紧挨着另一段被想起的往事，在{age}。"
     if words:
         return f"它和正在说的事意思相近（{words}），在{age}。"
     return f"它和正在说的事意思相近，在{age}。"
+
+
+def _short(label: str, quotes: str) -> str:
+    """A memory passed through, in quotes, cut where it is long."""
+    line = " ".join(label.split())
+    return quotes.format(line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…")
 
 
 def _turns(count: int) -> str:

@@ -36,6 +36,16 @@ from soulmem.assembly.why import Cause, Reason, sentence
             "它和正在说的事意思相近（「key」），在2 轮之前。",
         ),
         (
+            Reason(Cause.ASSOCIATION, (), 34, ("lantern", "The  lighthouse at the very end of the long northern pier")),
+            '"lantern" led Mira to "The lighthouse at the very end of the l…", that to this, from 34 turns ago.',
+            "Mira由「lantern」想到「The lighthouse at the very end of the l…」，又想到了34 轮之前的这件事。",
+        ),
+        (
+            Reason(Cause.ASSOCIATION, (), 1, ("灯笼",)),
+            '"灯笼" led Mira to this, from 1 turn ago.',
+            "Mira由「灯笼」想到了1 轮之前的这件事。",
+        ),
+        (
             Reason(Cause.NEIGHBOUR, ("key",), 2),
             "It stands right beside another moment that came to mind, 2 turns ago.",
             "它紧挨着另一段被想起的往事，在2 轮之前。",
