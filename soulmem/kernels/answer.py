@@ -1,0 +1,52 @@
+"""What is a walk asked, and what does it answer?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from soulmem.kernels.csr import Floats, Ids
+
+
+@dataclass(frozen=True, slots=True)
+class WalkParams:
+    """How far a walk goes and how exactly it is followed."""
+
+    restart: float = 0.5  # chance to return to the seeds at each step, 0 < restart <= 1
+    l1: float = 1e-2  # the error asked for, as the sum of absolute differences, > 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.restart <= 1 or not self.l1 > 0:
+            raise ValueError(f"restart must be in 0..1 and l1 positive, not {self}")
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Where a walk is found, node by node, never more than the truth; nodes not named score 0.
+
+        pi = restart * seeds + (1 - restart) * pi * P
+
+    rows        uint32[t]   the nodes that were reached, in no order
+    score       float64[t]  <= pi
+    error       the sum of pi - score over all nodes, exact but for rounding
+    visits      edges visited
+    stuck_rows  uint32[b]   boundary nodes that were reached
+    stuck       float64[b]  walk that waits at each of them to be sent on; part of `error`
+    """
+
+    rows: Ids
+    score: Floats
+    error: float
+    visits: int
+    stuck_rows: Ids
+    stuck: Floats
+
+    def top(self, k: int) -> tuple[Ids, Floats]:
+        """The k best nodes and their scores, best first; equal ones by node."""
+        best = np.arange(self.rows.size)
+        if k < best.size:
+            floor = np.partition(self.score, -k)[-k] if k > 0 else np.inf
+            best = np.flatnonzero(self.score >= floor)
+        order = best[np.lexsort((self.rows[best], -self.score[best]))][: max(k, 0)]
+        return self.rows[order], self.score[order]

@@ -1,0 +1,79 @@
+"""How is a weighted directed graph laid out for the kernels?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ids = npt.NDArray[np.uint32]
+Kinds = npt.NDArray[np.uint8]
+Weights = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+LARGEST = 1e12  # of weights and of multipliers: a product of three still is a float32
+
+
+@dataclass(frozen=True, slots=True)
+class Csr:
+    """Out-edges by source; those of one node by weight, heaviest first. Made by `build_csr`.
+
+    indptr   uint32[n + 1]  out-edges of u are the positions indptr[u]:indptr[u + 1]
+    indices  uint32[m]      where an edge leads
+    weight   float32[m]     0..1e12; only ratios among the out-edges of one node matter
+    kind     uint8[m]       class of the edge, for multipliers at query time
+    edge     uint32[m]      number of the edge in the caller's list
+    """
+
+    indptr: Ids
+    indices: Ids
+    weight: Weights
+    kind: Kinds
+    edge: Ids
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return self.indptr.size - 1
+
+    @property
+    def sources(self) -> Ids:
+        """uint32[m]: where the edge at each position starts."""
+        return np.repeat(np.arange(self.nodes, dtype=np.uint32), np.diff(self.indptr))
+
+
+def build_csr(
+    n: int,
+    source: npt.NDArray[np.integer],
+    target: npt.NDArray[np.integer],
+    weight: npt.NDArray[np.floating],
+    kind: npt.NDArray[np.integer] | None = None,
+) -> Csr:
+    """The graph of edges source[i] -> target[i]; loops and several edges of one pair are allowed.
+
+    n       number of nodes, < 2**32
+    weight  0..1e12, kept as float32
+    kind    0..255; all 0 if not given
+
+    Raises ValueError for a node that is not below n or a weight out of range.
+    """
+    heavy = np.asarray(weight, np.float32)
+    if source.size and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n):
+        raise ValueError(f"an edge names a node outside 0..{n - 1}")
+    if not ((heavy >= 0) & (heavy <= LARGEST)).all():
+        raise ValueError(f"weights must be in 0..{LARGEST:g}")
+    # A non-negative float32 orders like its bits, so one key sorts by source and falling weight at once.
+    falling = ~(heavy + np.float32(0)).view(np.uint32)
+    order = np.argsort(source.astype(np.uint64) << np.uint64(32) | falling)
+    indptr = np.zeros(n + 1, np.uint32)
+    np.cumsum(np.bincount(source.astype(np.int64), minlength=n), out=indptr[1:])
+    kinds = np.zeros(source.size, np.uint8) if kind is None else np.asarray(kind, np.uint8)
+    return Csr(
+        indptr=indptr,
+        indices=target.astype(np.uint32)[order],
+        weight=heavy[order],
+        kind=kinds[order],
+        edge=order.astype(np.uint32),
+    )

@@ -1,0 +1,69 @@
+"""What does one query change in the weights of the graph?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from soulmem.kernels.csr import LARGEST, Csr, Flags, Ids, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Multipliers and masks of one query; what is None changes nothing.
+
+    kind_factor  float32[256], 0..1e12  multiplies the weight of every edge of a kind
+    edges        uint32[k], distinct    the caller's numbers of edges with a multiplier of their own ..
+    factor       float32[k], 0..1e12    .. which comes on top of that of its kind
+    alive        bool[n]                an edge to a node that is not alive does not exist
+    boundary     bool[n]                these nodes keep what arrives: their out-edges are not (all) loaded
+
+    A weight of the query is the float32 product of the weight and its multipliers.
+    """
+
+    kind_factor: Weights | None = None
+    edges: Ids | None = None
+    factor: Weights | None = None
+    alive: Flags | None = None
+    boundary: Flags | None = None
+
+    @property
+    def reweights(self) -> bool:
+        """Whether any weight may change."""
+        return self.kind_factor is not None or self.edges is not None or self.alive is not None
+
+
+def check_tuning(graph: Csr, tuning: Tuning) -> None:
+    """Raises ValueError if a multiplier or mask does not fit the graph."""
+    for name, mask in (("alive", tuning.alive), ("boundary", tuning.boundary)):
+        if mask is not None and mask.shape != (graph.nodes,):
+            raise ValueError(f"{name} must have one flag for each of the {graph.nodes} nodes")
+    if (tuning.edges is None) != (tuning.factor is None):
+        raise ValueError("edges and factor belong together")
+    if tuning.edges is not None and tuning.factor is not None:
+        if tuning.edges.shape != tuning.factor.shape:
+            raise ValueError("edges and factor must have the same length")
+        if tuning.edges.size and int(tuning.edges.max()) >= graph.edge.size:
+            raise ValueError(f"there is no edge {int(tuning.edges.max())}")
+    if tuning.kind_factor is not None and tuning.kind_factor.shape != (256,):
+        raise ValueError("kind_factor must have 256 numbers")
+    for factors in (tuning.kind_factor, tuning.factor):
+        if factors is not None and not ((factors >= 0) & (factors <= LARGEST)).all():
+            raise ValueError(f"multipliers must be in 0..{LARGEST:g}")
+
+
+def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
+    """float32[m] by position: the weight of every edge for this query. O(m)."""
+    if tuning is None or not tuning.reweights:
+        return graph.weight
+    weight: Weights = graph.weight.copy()
+    if tuning.kind_factor is not None:
+        np.multiply(weight, tuning.kind_factor.astype(np.float32)[graph.kind], out=weight)
+    if tuning.edges is not None and tuning.factor is not None:
+        by_edge = np.ones(graph.edge.size, np.float32)
+        by_edge[tuning.edges] = tuning.factor
+        np.multiply(weight, by_edge[graph.edge], out=weight)
+    if tuning.alive is not None:
+        weight[~tuning.alive[graph.indices]] = 0
+    return weight

@@ -1,0 +1,49 @@
+"""Where is a walk found that starts at the seeds and follows weighted edges?"""
+
+from __future__ import annotations
+
+from soulmem.kernels.answer import Walk, WalkParams
+from soulmem.kernels.csr import Csr, Floats, Ids
+from soulmem.kernels.power import Transitions, power_walk, transitions
+from soulmem.kernels.tuning import Tuning, check_tuning
+
+__all__ = ["Tuning", "Walk", "WalkParams", "Walker"]
+
+
+class Walker:
+    """Walks on one graph. It keeps workspace between walks: for one thread at a time."""
+
+    def __init__(self, graph: Csr) -> None:
+        self.graph = graph
+        self._steps: Transitions | None = None
+
+    def walk(self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None = None) -> Walk:
+        """Follow a walk from the seeds until the error is at most params.l1.
+
+        seeds  uint32[k]   k >= 1; a node may be named more than once
+        share  float64[k]  > 0, sum 1: how much of the walk starts at each
+
+        A walk at a sink returns to the seeds. With boundary nodes the error may stay above params.l1: then
+        more than half of that is stuck.
+        Raises ValueError for seeds that are not in the graph or not alive, and for a tuning that does not
+        fit the graph.
+        """
+        check_seeds(self.graph, seeds, share, tuning)
+        if tuning is not None:
+            check_tuning(self.graph, tuning)
+            return power_walk(self.graph, seeds, share, params, tuning)
+        if self._steps is None:
+            self._steps = transitions(self.graph, None)
+        return power_walk(self.graph, seeds, share, params, None, self._steps)
+
+
+def check_seeds(graph: Csr, seeds: Ids, share: Floats, tuning: Tuning | None) -> None:
+    """Raises ValueError if no walk can start at these seeds."""
+    if seeds.size == 0 or seeds.shape != share.shape:
+        raise ValueError("a walk needs seeds, and a share for each")
+    if int(seeds.max()) >= graph.nodes:
+        raise ValueError(f"there is no node {int(seeds.max())}")
+    if not (share > 0).all() or abs(float(share.sum()) - 1) > 1e-9:
+        raise ValueError("shares must be positive and sum to 1")
+    if tuning is not None and tuning.alive is not None and not tuning.alive[seeds].all():
+        raise ValueError("a seed is not alive")
