@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from math import exp
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
@@ -26,6 +28,9 @@ class EdgeKind(str, Enum):
     FIRES = "fires"
     KNOWS_HABIT = "knows_habit"
 
+
+# What fades when it is not used (design 2); the others say what is so.
+DECAYING = frozenset({EdgeKind.RELATES, EdgeKind.MENTIONS, EdgeKind.ASSOCIATES})
 
 _JOINS: dict[EdgeKind, tuple[tuple[MemoryKind, ...], tuple[MemoryKind, ...]]] = {
     EdgeKind.RELATES: ((MemoryKind.CONCEPT,), (MemoryKind.CONCEPT,)),
@@ -53,7 +58,7 @@ def check_join(kind: EdgeKind, source: MemoryKind, target: MemoryKind) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A directed association; `strength` is as of `touched`."""
+    """A directed association; `strength` is as of `touched` and `at_turn`."""
 
     soul: SoulId
     source: MemoryId
@@ -67,17 +72,50 @@ class Edge:
     uses: int = 0
     verb: str | None = None
     probability: float | None = None  # 0..1; of `fires`
+    at_turn: float | None = (
+        None  # the soul's clock when touched, in turns; None: not known, so as `touched` says
+    )
 
     def __post_init__(self) -> None:
         for name in ("strength", "confidence", "probability"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
                 raise Unprocessable(f"{name} {value} is outside 0..1", field=f"edges.{name}")
+        if not self.stability > 0.0:
+            raise Unprocessable(f"stability {self.stability} is not above 0", field="edges.stability")
 
     @property
     def id(self) -> str:
         """The same ends, kind and verb are the same edge."""
         return edge_id(self.kind, self.source, self.target, self.verb)
+
+    def strength_at(self, turn: float) -> float:
+        """The strength, 0..1, when the soul's clock shows `turn`: exp(-elapsed / stability) of it is left.
+
+        A clock that was set back strengthens nothing; without `at_turn` nothing has faded yet.
+        """
+        if self.kind not in DECAYING or self.at_turn is None:
+            return self.strength
+        return self.strength * exp(-max(0.0, turn - self.at_turn) / self.stability)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePage:
+    """Many edges of one soul side by side: sequences of one length, item by item what `Edge` says."""
+
+    id: Sequence[str]
+    source: Sequence[MemoryId]
+    target: Sequence[MemoryId]
+    kind: Sequence[str]
+    origin: Sequence[str]
+    touched: Sequence[int]  # microseconds since 1970, UTC
+    strength: Sequence[float]
+    confidence: Sequence[float]
+    stability: Sequence[float]
+    uses: Sequence[int]
+    verb: Sequence[str | None]
+    probability: Sequence[float | None]
+    at_turn: Sequence[float | None]
 
 
 def edge_id(kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None) -> str:

@@ -38,7 +38,7 @@ def fingerprint(world: World, mind: Mind) -> str:
         found = mind.memories[memory]
         if found.origin is Origin.CHAT and found.state is not MemoryState.BIN:
             lines.append(json.dumps(["memory", _content(found), sorted(places)], ensure_ascii=False))
-    for edge in mind.edges.values():
+    for edge in mind.edges.every():
         places = paired.get((edge.source, edge.target), [])
         if edge.kind is EdgeKind.NEXT and edge.origin is Origin.CHAT and places:
             ends = [_content(mind.memories[m]) for m in (edge.source, edge.target)]

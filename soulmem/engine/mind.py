@@ -5,11 +5,9 @@ Everything here computes, so it runs on the engine's compute thread alone; nothi
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,35 +15,20 @@ from numpy.typing import NDArray
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.memories import Memory, MemoryState, Origin, Place
 from soulmem.domain.sequences import common_ends
-from soulmem.domain.situation import ParticipantKind
-from soulmem.domain.soul import Scope, Soul
+from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.embedded import Embedded, TextKey
+from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.columns import Columns
-from soulmem.graph.lineage import Lineages, Pair, Strand, StrandChange
+from soulmem.graph.edge_table import EdgeArrays, EdgeTable
+from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.rows import Rows
 from soulmem.retrieval.lexical import LexicalIndex
 from soulmem.retrieval.words import Tokeniser
 
-_NO_ROWS = np.zeros(0, np.int64)
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """For each row the rows before and after it, the rows of the two pairs, and its place in its chat;
-    -1: none.
-    """
-
-    before: Ints
-    after: Ints
-    pair_in: Ints
-    pair_out: Ints
-    position: Ints
+Floats = NDArray[np.float64]
 
 
 class Mind:
@@ -54,17 +37,14 @@ class Mind:
     def __init__(self, soul: Soul) -> None:
         self.soul = soul
         self.memories: dict[MemoryId, Memory] = {}
-        self.edges: dict[str, Edge] = {}
-        self.lineages = Lineages()
         self.tokeniser = Tokeniser(soul.known_names())
         self.words = LexicalIndex()
-        self._touching: defaultdict[MemoryId, set[str]] = defaultdict(set)
         self._rows: Rows[MemoryId] = Rows()
         self._pairs: Rows[Pair] = Rows()
-        self._families: Rows[ChatId] = Rows()
-        self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
-        self._bound: dict[MemoryId, Place] = {}
         self.columns = Columns()
+        self.edges = EdgeTable(soul.id, self._rows)
+        self._sight = Sight(self.memories, self._rows, self.columns)
+        self.lineages = self._sight.lineages
         self.embedded = Embedded(self._rows, self._pairs, self.text_of)
 
     @property
@@ -103,89 +83,39 @@ class Mind:
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
         """Every edge that starts or ends at the memory."""
-        return [self.edges[key] for key in sorted(self._touching.get(memory, ()))]
+        return sorted(self.edges.of(memory), key=lambda edge: edge.id)
+
+    def turns(self, extra: int) -> int:
+        """The soul's clock: the exchanges it lived, and `extra` turns of a moved clock."""
+        return self._sight.told().size + extra
+
+    def strengths(self, edges: EdgeArrays, extra: int) -> Floats:
+        """What is left of the strength of each of these edges at this turn, 0..1; see `Edge.strength_at`.
+
+        Where no turn was kept it is the number of exchanges that had taken place when the edge was touched.
+        """
+        told = self._sight.told()
+        unknown = np.searchsorted(told, edges.touched / 1e6, "right")
+        at_turn = np.where(np.isnan(edges.at_turn), unknown, edges.at_turn)
+        return edges.strength_at(told.size + extra, at_turn)
 
     def ages(self, chat: ChatId | None, extra: int) -> Ints:
-        """For each row the exchanges the soul lived since: in `chat` those after it, elsewhere those told
-        later.
-
-        `extra` turns of a moved clock are added. Shape (size,).
-        """
-        n = self.size
-        opens = self.columns.opens_exchange[:n]
-        told = np.sort(self.columns.happened[:n][opens & self.columns.live[:n]])
-        ages = told.size - np.searchsorted(told, self.columns.happened[:n], "right")
-        if chat is not None and self.lineages.strand(chat) is not None:
-            rows = self._strand_rows[chat][0]
-            since = np.cumsum(opens[rows][::-1])[::-1]
-            ages[rows] = since - opens[rows]
-        return np.asarray(ages + extra, np.int64)
+        """See `Sight.ages`."""
+        return self._sight.ages(chat, extra)
 
     def visible(
         self, chat: ChatId | None, family: ChatId | None, holds: Callable[[ChatId, Place], bool]
     ) -> Bools:
-        """Which rows a recall in `chat` may see, shape (size,): lineage, scope, timelines, bin and held
-        removals.
-
-        With `chat` None everything the soul knows. `holds(chat, place)` tells whether the chat's lineage has
-        a
-        place where a memory of one timeline was made by hand.
-        """
-        n = self.size
-        usable = self.columns.active[:n] & self.columns.live[:n]
-        if chat is None:
-            return usable
-        reach = self.columns.everywhere[:n].copy()
-        code = self._families.row(family) if family is not None else None
-        if self.soul.settings.scope is Scope.CHARACTER:
-            told = self.columns.family[:n]
-            reach |= (told >= 0) & (told != (-2 if code is None else code))
-        strand = self.lineages.strand(chat)
-        if strand is not None:
-            reach[self._strand_rows[chat][0]] = True
-            reach[
-                [
-                    row
-                    for m in strand.held
-                    if (row := self._rows.row(m)) is not None and not self.columns.everywhere[row]
-                ]
-            ] = False
-        for memory, place in self._bound.items():
-            row = self._rows.row(memory)
-            if row is not None:
-                reach[row] = holds(chat, place)
-        return np.asarray(usable & reach)
+        """See `Sight.visible`."""
+        return self._sight.visible(chat, family, self.soul.settings.scope, holds)
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
-        """Along `next`, as `chat` tells it; elsewhere as the other chats do."""
-        n = self.size
-        out = Neighbours(*(np.full(n, -1, np.int64) for _ in range(5)))
-        strands = [s.chat for s in self.lineages if s.chat != chat]
-        if chat is not None and self.lineages.strand(chat) is not None:
-            strands.append(chat)
-        for each in strands:
-            rows, pairs = self._strand_rows[each]
-            if each == chat:  # how another branch goes on after its last moment is not known here
-                for column in (out.before, out.after, out.pair_in, out.pair_out):
-                    column[rows] = -1
-            out.before[rows[1:]] = rows[:-1]
-            out.after[rows[:-1]] = rows[1:]
-            out.pair_in[rows[1:]] = pairs
-            out.pair_out[rows[:-1]] = pairs
-            out.position[rows] = np.arange(rows.size)
-        return out
+        """See `Sight.neighbours`."""
+        return self._sight.neighbours(chat)
 
     def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
-        """Rows told in `chat` from the first slot on that `is_inside`; scanned from the end."""
-        strand = self.lineages.strand(chat)
-        out: list[int] = []
-        for memory in reversed(strand.order if strand else ()):
-            if not is_inside(self.memories[memory].evidence[0][0].slot):
-                break
-            row = self._rows.row(memory)
-            if row is not None:
-                out.append(row)
-        return out
+        """See `Sight.rows_from`."""
+        return self._sight.rows_from(chat, is_inside)
 
     def compare(
         self,
@@ -271,17 +201,17 @@ class Mind:
         for memory in change.put_memories:
             self._put_memory(memory)
         for edge in change.put_edges:
-            self._put_edge(edge)
+            self.edges.put(edge)
         for key in change.drop_edges:
-            self._drop_edge(key)
+            self.edges.drop(key)
         for key in change.drop_memories:
             self._drop_memory(key)
         for pair in gone_pairs:
             self._drop_pair(pair)
         if change.strand is not None:
-            self._take_strand(change.strand, before)
+            self._sight.take_strand(change.strand, before, self._pair_row)
         for key in touched:
-            self._refresh(key)
+            self._sight.refresh(key)
 
     def take_soul(self, soul: Soul) -> bool:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
@@ -324,10 +254,8 @@ class Mind:
 
     def _drop_memory(self, key: MemoryId) -> None:
         self.memories.pop(key, None)
-        for edge in list(self._touching.get(key, ())):
-            self._drop_edge(edge)
-        self._touching.pop(key, None)
-        self._bound.pop(key, None)
+        self.edges.drop_of(key)
+        self._sight.forget(key)
         row = self._rows.drop(key)
         self.embedded.forget(key, row)
         if row is not None:
@@ -337,64 +265,9 @@ class Mind:
     def _drop_pair(self, pair: Pair) -> None:
         self.embedded.forget(pair, self._pairs.drop(pair))
 
-    def _put_edge(self, edge: Edge) -> None:
-        key = edge.id
-        self.edges[key] = edge
-        self._touching[edge.source].add(key)
-        self._touching[edge.target].add(key)
-
-    def _drop_edge(self, key: str) -> None:
-        edge = self.edges.pop(key, None)
-        if edge is not None:
-            self._touching[edge.source].discard(key)
-            self._touching[edge.target].discard(key)
-
-    def _take_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
-        """Rows of the strand and of its pairs; only where its order differs from `before` are they looked
-        up.
-        """
-        rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
-        if not strand.order:
-            return
-        prefix, suffix = common_ends(before, strand.order)
-        start, stop = max(0, prefix - 1), len(strand.order) - suffix
-        fresh = strand.order[start : stop + 1]
-        middle = np.asarray([self._rows.add(m) for m in strand.order[prefix:stop]], np.int64)
-        rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
-        between = np.asarray([self._pair_row(pair) for pair in pairwise(fresh)], np.int64)
-        pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
-        self.columns.family[rows] = self._families.add(strand.family)
-        self._strand_rows[strand.chat] = rows, pairs
-
     def _pair_row(self, pair: Pair) -> int:
         row = self._pairs.row(pair)
         if row is None:
             row = self._pairs.add(pair)
             self.embedded.want(pair)
         return row
-
-    def _refresh(self, key: MemoryId) -> None:
-        """Bring a row's flags in line with its memory and its holders."""
-        row, memory = self._rows.row(key), self.memories.get(key)
-        if row is None or memory is None:
-            return
-        told = bool(self.lineages.holders(key))
-        by_hand = memory.origin is Origin.USER
-        self.columns.active[row] = (
-            memory.state is MemoryState.ACTIVE and memory.kind is not MemoryKind.TRIGGER
-        )
-        self.columns.live[row] = self.lineages.is_live(key) if told else by_hand
-        self.columns.everywhere[row] = memory.timelines is Timelines.ALL
-        self.columns.opens_exchange[row] = _opens_exchange(memory)
-        if not told:
-            self.columns.family[row] = -1
-        self._bound.pop(key, None)
-        if by_hand and not told and memory.timelines is Timelines.THIS and memory.place is not None:
-            self._bound[key] = memory.place
-
-
-def _opens_exchange(memory: Memory) -> bool:
-    """Whether the memory is a line somebody else said: one turn of the soul's clock."""
-    if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
-        return False
-    return all(p.kind is not ParticipantKind.SELF for p in memory.situation.participants)

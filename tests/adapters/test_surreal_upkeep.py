@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.surreal import connection as connection_module
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import Query, Statement, Work
+from soulmem.adapters.surreal.rows import EDGES, edge_row
 from soulmem.domain.errors import (
     StoreError,
     StoreTooNew,
 )
 from soulmem.ports.store import Change, ChatChange
 from tests.adapters.surreal_tools import counted, killed_while_writing, opened
-from tests.ports.stores import CHAT, OWNER, SOUL, chat, edge, full_change, memory, message, snapshot
+from tests.ports.stores import CHAT, OWNER, SOUL, chat, edge, full_change, memory, message, snapshot, soul
 
 
 @contextlib.asynccontextmanager
@@ -29,8 +31,10 @@ async def raw(url: str) -> AsyncIterator[Any]:
     link = EmbeddedLink(url)
     await link.open()
 
-    async def run(sql: str) -> list[Any]:
-        return [one["result"] for one in await link.run(Query(sql, {})) if one["status"] == "OK"]
+    async def run(sql: str, **params: Any) -> list[Any]:
+        answers = await link.run(Query(sql, params))
+        assert [one for one in answers if one["status"] != "OK"] == []
+        return [one["result"] for one in answers]
 
     yield run
     await link.close()
@@ -62,15 +66,40 @@ async def test_migrations_are_applied_once_by_name(url: str, monkeypatch: pytest
     async with opened(url) as store:
         await store.commit(full_change())
         before = await snapshot(store)
-    second = type(migrations()[0])("0002_test", "DEFINE FIELD mood ON soul TYPE string DEFAULT 'calm';")
-    monkeypatch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", (*migrations(), second))
+    more = type(migrations()[0])("9999_test", "DEFINE FIELD mood ON soul TYPE string DEFAULT 'calm';")
+    known = (*migrations(), more)
+    monkeypatch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", known)
 
     for _ in range(2):  # the second time there is nothing to do: DEFINE FIELD would fail
         async with opened(url) as store:
             assert await snapshot(store) == before
     async with raw(url) as run:
         (mark,) = await run("SELECT version, applied FROM ONLY meta:schema;")
-        assert mark == {"version": 2, "applied": ["0001_first", "0002_test"]}
+        assert mark == {"version": len(known), "applied": [one.name for one in known]}
+
+
+async def test_a_store_of_the_first_schema_is_migrated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its edges come without the turn at which they were touched: nothing has to be made up for it."""
+    old, fields = replace(edge(), at_turn=None), EDGES.fields
+    with monkeypatch.context() as patch:
+        patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:1])
+        async with opened(url) as store:
+            await store.commit(Change(OWNER, souls=[soul()], put_memories=[memory("mem-1"), memory("mem-2")]))
+        async with raw(url) as run:
+            row = edge_row(OWNER, old)
+            row["content"].pop("at_turn")
+            await run(EDGES.put("rows"), rows=[row])
+            (kept,) = await run("SELECT * FROM edge;")
+            assert len(kept) == 1
+            assert "at_turn" not in kept[0]
+
+    assert "at_turn" in fields
+    async with opened(url) as store:
+        assert (await snapshot(store))["edges"] == [[old]]
+        touched = replace(edge(), at_turn=7.25)
+        await store.commit(Change(OWNER, put_edges=[touched]))
+    async with opened(url) as store:
+        assert (await snapshot(store))["edges"] == [[touched]]
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -79,7 +108,7 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(
     async with opened(url) as store:
         await store.commit(full_change())
         before = await snapshot(store)
-    broken = type(migrations()[0])("0002_test", "DELETE memory; THROW 'half-way';")
+    broken = type(migrations()[0])("9999_test", "DELETE memory; THROW 'half-way';")
     with monkeypatch.context() as patch:
         patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", (*migrations(), broken))
         with pytest.raises(StoreError, match="half-way"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from math import e
 
 import pytest
 
@@ -57,6 +59,7 @@ def edge(strength: float = 0.5, confidence: float = 1.0, probability: float | No
         (lambda: memory(importance=1.01), "importance"),
         (lambda: memory(importance=float("nan")), "importance"),
         (lambda: edge(strength=-0.1), "edges.strength"),
+        (lambda: replace(edge(), stability=0.0), "edges.stability"),
         (lambda: edge(confidence=2), "edges.confidence"),
         (lambda: edge(probability=1.5), "edges.probability"),
         (lambda: Emotion("joy", 1.2), "fields.emotions"),
@@ -147,3 +150,22 @@ def test_a_soul_knows_each_name_once_its_own_first() -> None:
     """Names and aliases in order, blank and repeated ones left out."""
     soul = Soul(SoulId("s1"), "Mira", (KnownName("Bob", ("Robert", " ")), KnownName("Mira", ("Mi",))))
     assert soul.known_names() == ("Mira", "Bob", "Robert", "Mi")
+
+
+@pytest.mark.parametrize(
+    ("kind", "at_turn", "turn", "left"),
+    [
+        (EdgeKind.RELATES, 100.0, 100.0, 0.5),
+        (EdgeKind.RELATES, 100.0, 400.0, 0.5 / e),
+        (EdgeKind.MENTIONS, 100.0, 250.0, 0.5 / e**0.5),
+        (EdgeKind.ASSOCIATES, 100.0, 700.0, 0.5 / e**2),
+        (EdgeKind.ASSOCIATES, 100.0, 20.0, 0.5),  # the clock was set back
+        (EdgeKind.ASSOCIATES, None, 700.0, 0.5),  # not known when
+        (EdgeKind.NEXT, 100.0, 700.0, 0.5),
+        (EdgeKind.TOPIC_OF, 100.0, 700.0, 0.5),
+        (EdgeKind.KNOWS_HABIT, 100.0, 700.0, 0.5),
+    ],
+)
+def test_unused_edges_fade(kind: EdgeKind, at_turn: float | None, turn: float, left: float) -> None:
+    """Of stability 300 turns: after 300 turns 1/e is left, and only of the kinds that fade."""
+    assert replace(edge(), kind=kind, at_turn=at_turn).strength_at(turn) == pytest.approx(left)

@@ -169,6 +169,7 @@ def edge(
         uses=12,
         verb="opens 'it'",
         probability=0.125,
+        at_turn=1234.5,
     )
 
 

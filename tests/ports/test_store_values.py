@@ -76,7 +76,7 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
     )
     nobody = RankedMessage(-5, replace(message(2).message, present=()))
     fact = without_context(memory("m", of="s"))
-    link = replace(edge("m", "m", of="s"), verb=None, probability=None)
+    link = replace(edge("m", "m", of="s"), verb=None, probability=None, at_turn=None)
     await store.commit(
         Change(
             OWNER,
@@ -142,7 +142,7 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
     bare_chat = Chat(CHAT, ())
     bare_message = replace(message(1, "new"), message=replace(message(1, "new").message, present=None))
     bare_memory = without_context(memory("mem-1", "new"))
-    bare_edge = replace(edge(), probability=None, uses=13)
+    bare_edge = replace(edge(), probability=None, at_turn=None, uses=13)
     await store.commit(
         Change(
             OWNER,

@@ -79,7 +79,7 @@ EDGES = Table(
     "edge",
     (
         *("soul", "kind", "origin", "touched", "strength", "confidence", "stability", "uses"),
-        *("verb", "probability"),
+        *("verb", "probability", "at_turn"),
     ),
     relation=True,
 )
@@ -308,6 +308,7 @@ def edge_row(owner: Owner, edge: Edge) -> Row:
             "uses": edge.uses,
             "verb": edge.verb,
             "probability": None if edge.probability is None else float(edge.probability),
+            "at_turn": None if edge.at_turn is None else float(edge.at_turn),
         },
     }
 
@@ -327,6 +328,7 @@ def edge_of(line: str) -> Edge:
         uses=row["uses"],
         verb=row["verb"],
         probability=row["probability"],
+        at_turn=row["at_turn"],
     )
 
 

@@ -80,6 +80,12 @@ DEFINE TABLE vector SCHEMAFULL;
 DEFINE FIELD data ON vector TYPE bytes;
 """
 
+# Older edges have no turn; the wall clock knows when they were touched, and an opened soul counts the exchanges
+# since. With 0 all of them would fade at once; the present turn would make them younger than they are.
+_TURNS = """
+DEFINE FIELD at_turn ON edge TYPE option<float>;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -89,7 +95,7 @@ class Migration:
     sql: str
 
 
-MIGRATIONS = (Migration("0001_first", _FIRST),)
+MIGRATIONS = (Migration("0001_first", _FIRST), Migration("0002_turns", _TURNS))
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.
 META = """

@@ -1,0 +1,181 @@
+"""What a chat may see of a soul's memory, what stands beside what there, and how long ago it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.sequences import common_ends
+from soulmem.domain.situation import ParticipantKind
+from soulmem.domain.soul import Scope
+from soulmem.graph.columns import Columns
+from soulmem.graph.lineage import Lineages, Pair, Strand
+from soulmem.graph.rows import Rows
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """For each row the rows before and after it, the rows of the two pairs, and its place in its chat;
+    -1: none.
+    """
+
+    before: Ints
+    after: Ints
+    pair_in: Ints
+    pair_out: Ints
+    position: Ints
+
+
+class Sight:
+    """The strands of a soul as rows, and the flags of each row that decide who may see it."""
+
+    def __init__(self, memories: Mapping[MemoryId, Memory], rows: Rows[MemoryId], columns: Columns) -> None:
+        self.lineages = Lineages()
+        self._memories = memories
+        self._rows = rows
+        self._columns = columns
+        self._families: Rows[ChatId] = Rows()
+        self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
+        self._bound: dict[MemoryId, Place] = {}  # memories made by hand for one timeline
+
+    def visible(
+        self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
+    ) -> Bools:
+        """Which rows a recall in `chat` may see, shape (rows,): lineage, scope, timelines, bin and held
+        removals.
+
+        With `chat` None everything the soul knows. `holds(chat, place)` tells whether the chat's lineage has
+        a place where a memory of one timeline was made by hand.
+        """
+        n = self._rows.capacity
+        columns = self._columns
+        usable = columns.active[:n] & columns.live[:n]
+        if chat is None:
+            return usable
+        reach = columns.everywhere[:n].copy()
+        code = self._families.row(family) if family is not None else None
+        if scope is Scope.CHARACTER:
+            told = columns.family[:n]
+            reach |= (told >= 0) & (told != (-2 if code is None else code))
+        strand = self.lineages.strand(chat)
+        if strand is not None:
+            reach[self._strand_rows[chat][0]] = True
+            held = (row for m in strand.held if (row := self._rows.row(m)) is not None)
+            reach[[row for row in held if not columns.everywhere[row]]] = False
+        for memory, place in self._bound.items():
+            row = self._rows.row(memory)
+            if row is not None:
+                reach[row] = holds(chat, place)
+        return np.asarray(usable & reach)
+
+    def neighbours(self, chat: ChatId | None) -> Neighbours:
+        """Along `next`, as `chat` tells it; elsewhere as the other chats do."""
+        n = self._rows.capacity
+        out = Neighbours(*(np.full(n, -1, np.int64) for _ in range(5)))
+        strands = [s.chat for s in self.lineages if s.chat != chat]
+        if chat is not None and self.lineages.strand(chat) is not None:
+            strands.append(chat)
+        for each in strands:
+            rows, pairs = self._strand_rows[each]
+            if each == chat:  # how another branch goes on after its last moment is not known here
+                for column in (out.before, out.after, out.pair_in, out.pair_out):
+                    column[rows] = -1
+            out.before[rows[1:]] = rows[:-1]
+            out.after[rows[:-1]] = rows[1:]
+            out.pair_in[rows[1:]] = pairs
+            out.pair_out[rows[:-1]] = pairs
+            out.position[rows] = np.arange(rows.size)
+        return out
+
+    def told(self) -> NDArray[np.float64]:
+        """When each exchange the soul lived took place, in POSIX seconds, ascending."""
+        n = self._rows.capacity
+        columns = self._columns
+        return np.sort(columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]])
+
+    def ages(self, chat: ChatId | None, extra: int) -> Ints:
+        """For each row the exchanges the soul lived since: in `chat` those after it, elsewhere those told
+        later.
+
+        `extra` turns of a moved clock are added. Shape (rows,).
+        """
+        n = self._rows.capacity
+        told = self.told()
+        ages = told.size - np.searchsorted(told, self._columns.happened[:n], "right")
+        if chat is not None and self.lineages.strand(chat) is not None:
+            rows = self._strand_rows[chat][0]
+            opens = self._columns.opens_exchange[:n][rows]
+            ages[rows] = np.cumsum(opens[::-1])[::-1] - opens
+        return np.asarray(ages + extra, np.int64)
+
+    def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
+        """Rows told in `chat` from the first slot on that `is_inside`; scanned from the end."""
+        strand = self.lineages.strand(chat)
+        out: list[int] = []
+        for memory in reversed(strand.order if strand else ()):
+            if not is_inside(self._memories[memory].evidence[0][0].slot):
+                break
+            row = self._rows.row(memory)
+            if row is not None:
+                out.append(row)
+        return out
+
+    def take_strand(
+        self, strand: Strand, before: tuple[MemoryId, ...], pair_row: Callable[[Pair], int]
+    ) -> None:
+        """Rows of the strand and of its pairs; only where its order differs from `before` are they looked
+        up.
+        """
+        rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
+        if not strand.order:
+            return
+        prefix, suffix = common_ends(before, strand.order)
+        start, stop = max(0, prefix - 1), len(strand.order) - suffix
+        fresh = strand.order[start : stop + 1]
+        middle = np.asarray([self._rows.add(m) for m in strand.order[prefix:stop]], np.int64)
+        rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
+        between = np.asarray([pair_row(pair) for pair in pairwise(fresh)], np.int64)
+        pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
+        self._columns.family[rows] = self._families.add(strand.family)
+        self._strand_rows[strand.chat] = rows, pairs
+
+    def refresh(self, key: MemoryId) -> None:
+        """Bring a row's flags in line with its memory and its holders."""
+        row, memory = self._rows.row(key), self._memories.get(key)
+        if row is None or memory is None:
+            return
+        columns = self._columns
+        told = bool(self.lineages.holders(key))
+        by_hand = memory.origin is Origin.USER
+        in_use = memory.state is MemoryState.ACTIVE
+        columns.active[row] = in_use and memory.kind is not MemoryKind.TRIGGER
+        columns.live[row] = self.lineages.is_live(key) if told else by_hand
+        columns.everywhere[row] = memory.timelines is Timelines.ALL
+        columns.opens_exchange[row] = _opens_exchange(memory)
+        if not told:
+            columns.family[row] = -1
+        self._bound.pop(key, None)
+        if by_hand and not told and memory.timelines is Timelines.THIS and memory.place is not None:
+            self._bound[key] = memory.place
+
+    def forget(self, key: MemoryId) -> None:
+        """The memory is gone; its row's flags are the caller's to clear."""
+        self._bound.pop(key, None)
+
+
+def _opens_exchange(memory: Memory) -> bool:
+    """Whether the memory is a line somebody else said: one turn of the soul's clock."""
+    if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
+        return False
+    return all(p.kind is not ParticipantKind.SELF for p in memory.situation.participants)

@@ -1,0 +1,71 @@
+"""Which entries belong to which row? Chains through flat arrays, a few bytes an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Chains:
+    """The slots of each row, as chains through arrays: adding and removing cost the same for every row."""
+
+    def __init__(self) -> None:
+        self._first = np.full(64, -1, np.int32)  # by row
+        self._next = np.full(64, -1, np.int32)  # by slot, as is _before
+        self._before = np.full(64, -1, np.int32)
+
+    def of(self, row: int) -> Iterator[int]:
+        """The row's slots; nothing may be added or removed meanwhile."""
+        slot = int(self._first[row]) if row < self._first.size else -1
+        while slot >= 0:
+            yield slot
+            slot = int(self._next[slot])
+
+    def add(self, row: int, slot: int) -> None:
+        """Put `slot` first in the row's chain."""
+        self._reserve(row + 1, slot + 1)
+        head = self._first[row]
+        self._next[slot], self._before[slot] = head, -1
+        if head >= 0:
+            self._before[head] = slot
+        self._first[row] = slot
+
+    def add_all(self, rows: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
+        """As `add` for each of many."""
+        self._reserve(int(rows.max()) + 1, int(slots.max()) + 1)
+        order = np.argsort(rows, kind="stable")
+        rows, slots = rows[order], slots[order]
+        opens = np.append(True, rows[1:] != rows[:-1])  # the first slot of each row among these
+        closes = np.append(opens[1:], True)
+        self._next[slots[:-1]] = slots[1:]
+        self._before[slots[1:]] = slots[:-1]
+        self._before[slots[opens]] = -1
+        heads = self._first[rows[closes]]
+        self._next[slots[closes]] = heads
+        known = heads >= 0
+        self._before[heads[known]] = slots[closes][known]
+        self._first[rows[opens]] = slots[opens]
+
+    def remove(self, row: int, slot: int) -> None:
+        """Take `slot` out of the row's chain."""
+        before, after = int(self._before[slot]), int(self._next[slot])
+        if after >= 0:
+            self._before[after] = before
+        if before >= 0:
+            self._next[before] = after
+        else:
+            self._first[row] = after
+
+    def _reserve(self, rows: int, slots: int) -> None:
+        self._first = _at_least(self._first, rows)
+        self._next = _at_least(self._next, slots)
+        self._before = _at_least(self._before, slots)
+
+
+def _at_least(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    if size <= array.size:
+        return array
+    more = max(size, array.size + array.size // 4) - array.size
+    return np.concatenate([array, np.full(more, -1, np.int32)])

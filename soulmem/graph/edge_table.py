@@ -1,0 +1,288 @@
+"""Which edges a soul has: columns instead of objects, found by id, by ends and by memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage, edge_id
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Origin
+from soulmem.graph.chains import Chains
+from soulmem.graph.hash_index import HashIndex
+from soulmem.graph.rows import Rows
+
+EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
+_ORIGINS = tuple(Origin)
+_KIND_CODE = {kind.value: code for code, kind in enumerate(EDGE_KINDS)}
+_ORIGIN_CODE = {origin.value: code for code, origin in enumerate(_ORIGINS)}
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_FREE = 255  # the kind of a slot that holds no edge
+_FIRST_SLOTS = 64
+_DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeArrays:
+    """Edges as columns, shape (m,) each; rows are those of the table's `Rows`.
+
+    They may be views of the table: read them before the next put or drop, and write nothing.
+    """
+
+    slot: Ints  # what `EdgeTable.at` knows the edge by
+    source: RowNumbers
+    target: RowNumbers
+    kind: Codes  # place in EDGE_KINDS
+    strength: Floats  # 0..1, as of `at_turn`
+    confidence: Floats  # 0..1
+    stability: Floats  # turns, > 0
+    at_turn: Floats  # NaN where it is not known
+    touched: Ints  # microseconds since 1970
+    probability: Floats  # 0..1, NaN where there is none
+    uses: Ints
+
+    def strength_at(self, turn: float, at_turn: Floats) -> Floats:
+        """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
+        elapsed = np.maximum(turn - at_turn, 0.0)
+        fades = _DECAYING[self.kind]
+        return np.where(fades, self.strength * np.exp(-elapsed / self.stability), self.strength)
+
+
+class EdgeTable(Mapping[str, Edge]):
+    """The edges of one soul, by id. `rows` must know both ends of an edge as long as it is here.
+
+    `revision` grows with every change. Some 110 bytes an edge, everything included.
+    """
+
+    def __init__(self, soul: SoulId, rows: Rows[MemoryId]) -> None:
+        self.revision = 0
+        self._soul = soul
+        self._rows = rows
+        self._ids = HashIndex()
+        self._verbs: list[str | None] = [None]
+        self._verb_code: dict[str | None, int] = {None: 0}
+        self._size = 0  # slots ever used
+        self._free: list[int] = []
+        self._source = np.zeros(_FIRST_SLOTS, np.uint32)
+        self._target = np.zeros(_FIRST_SLOTS, np.uint32)
+        self._kind = np.full(_FIRST_SLOTS, _FREE, np.uint8)
+        self._origin = np.zeros(_FIRST_SLOTS, np.uint8)
+        self._verb = np.zeros(_FIRST_SLOTS, np.int32)
+        self._strength = np.zeros(_FIRST_SLOTS, np.float64)
+        self._confidence = np.zeros(_FIRST_SLOTS, np.float64)
+        self._stability = np.zeros(_FIRST_SLOTS, np.float64)
+        self._probability = np.zeros(_FIRST_SLOTS, np.float64)
+        self._at_turn = np.zeros(_FIRST_SLOTS, np.float64)
+        self._touched = np.zeros(_FIRST_SLOTS, np.int64)
+        self._uses = np.zeros(_FIRST_SLOTS, np.int64)
+        self._leaving = Chains()  # by source row
+        self._arriving = Chains()  # by target row
+
+    def __len__(self) -> int:
+        return self._size - len(self._free)
+
+    def __iter__(self) -> Iterator[str]:
+        return (edge.id for edge in self.every())
+
+    def __getitem__(self, key: str) -> Edge:
+        slot = self.slot(key)
+        if slot is None:
+            raise KeyError(key)
+        return self.at(slot)
+
+    def every(self) -> Iterator[Edge]:
+        """All edges, without the price of their ids."""
+        return (self.at(int(slot)) for slot in np.flatnonzero(self._kind[: self._size] != _FREE))
+
+    def at(self, slot: int) -> Edge:
+        """The edge in a slot in use."""
+        probability, at_turn = float(self._probability[slot]), float(self._at_turn[slot])
+        return Edge(
+            soul=self._soul,
+            source=self._end(self._source[slot]),
+            target=self._end(self._target[slot]),
+            kind=EDGE_KINDS[self._kind[slot]],
+            origin=_ORIGINS[self._origin[slot]],
+            touched=_EPOCH + int(self._touched[slot]) * _MICROSECOND,
+            strength=float(self._strength[slot]),
+            confidence=float(self._confidence[slot]),
+            stability=float(self._stability[slot]),
+            uses=int(self._uses[slot]),
+            verb=self._verbs[self._verb[slot]],
+            probability=None if probability != probability else probability,
+            at_turn=None if at_turn != at_turn else at_turn,
+        )
+
+    def slot(self, key: str) -> int | None:
+        """Where the edge of that id is, None when there is none."""
+        for slot in self._ids.find(_number(key)):
+            if self._id(slot) == key:
+                return slot
+        return None
+
+    def find(
+        self, kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None
+    ) -> Edge | None:
+        """The edge of that kind and verb between the two."""
+        return self.get(edge_id(kind, source, target, verb))
+
+    def of(self, memory: MemoryId) -> Iterator[Edge]:
+        """Every edge that starts or ends at the memory, in no particular order."""
+        return map(self.at, self._touching(memory))
+
+    def put(self, edge: Edge) -> None:
+        """Keep the edge; one of the same id is replaced. Raises KeyError for an end without a row."""
+        key = edge.id
+        slot = self.slot(key)
+        if slot is None:
+            source, target = self._row(edge.source), self._row(edge.target)
+            slot = self._free.pop() if self._free else self._new_slots(1)
+            self._source[slot], self._target[slot] = source, target
+            self._kind[slot] = _KIND_CODE[edge.kind.value]
+            self._verb[slot] = self._code_of_verb(edge.verb)
+            self._leaving.add(source, slot)
+            self._arriving.add(target, slot)
+            self._ids.put(_number(key), slot)
+        self._origin[slot] = _ORIGIN_CODE[edge.origin.value]
+        self._touched[slot] = (edge.touched - _EPOCH) // _MICROSECOND
+        self._strength[slot] = edge.strength
+        self._confidence[slot] = edge.confidence
+        self._stability[slot] = edge.stability
+        self._probability[slot] = np.nan if edge.probability is None else edge.probability
+        self._at_turn[slot] = np.nan if edge.at_turn is None else edge.at_turn
+        self._uses[slot] = edge.uses
+        self.revision += 1
+
+    def load(self, page: EdgePage) -> None:
+        """Take over edges that are not here yet; those with an end that has no row are left out."""
+        source, target = self._rows_of(page.source), self._rows_of(page.target)
+        which = np.flatnonzero((source >= 0) & (target >= 0))
+        if not which.size:
+            return
+        first = self._new_slots(which.size)
+        slots = slice(first, first + which.size)
+        self._source[slots], self._target[slots] = source[which], target[which]
+        for column, values in (
+            (self._kind, [_KIND_CODE[kind] for kind in page.kind]),
+            (self._origin, [_ORIGIN_CODE[origin] for origin in page.origin]),
+            (self._verb, [self._code_of_verb(verb) for verb in page.verb]),
+            (self._touched, page.touched),
+            (self._strength, page.strength),
+            (self._confidence, page.confidence),
+            (self._stability, page.stability),
+            (self._probability, page.probability),
+            (self._at_turn, page.at_turn),
+            (self._uses, page.uses),
+        ):
+            column[slots] = np.asarray(values, column.dtype)[which]  # None becomes NaN
+        numbers = np.arange(first, first + which.size, dtype=np.int32)
+        self._leaving.add_all(source[which], numbers)
+        self._arriving.add_all(target[which], numbers)
+        self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint64)[which], numbers)
+        self.revision += 1
+
+    def drop(self, key: str) -> None:
+        """Forget the edge of that id; an unknown one is ignored."""
+        slot = self.slot(key)
+        if slot is not None:
+            self._drop(slot, key)
+
+    def drop_of(self, memory: MemoryId) -> None:
+        """Forget every edge that starts or ends at the memory."""
+        for slot in list(self._touching(memory)):
+            self._drop(slot, self._id(slot))
+
+    def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS) -> EdgeArrays:
+        """The edges of these kinds as columns."""
+        code = self._kind[: self._size]
+        wanted = np.zeros(256, np.bool_)
+        wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = True
+        slots = np.flatnonzero(wanted[code])
+        which: Any = slice(0, self._size) if slots.size == self._size else slots
+        return EdgeArrays(
+            slot=slots,
+            source=self._source[which],
+            target=self._target[which],
+            kind=code[which],
+            strength=self._strength[which],
+            confidence=self._confidence[which],
+            stability=self._stability[which],
+            at_turn=self._at_turn[which],
+            touched=self._touched[which],
+            probability=self._probability[which],
+            uses=self._uses[which],
+        )
+
+    def _touching(self, memory: MemoryId) -> Iterator[int]:
+        row = self._rows.row(memory)
+        if row is not None:
+            yield from self._leaving.of(row)
+            yield from (slot for slot in self._arriving.of(row) if self._source[slot] != row)
+
+    def _drop(self, slot: int, key: str) -> None:
+        self._ids.drop(_number(key), slot)
+        self._leaving.remove(int(self._source[slot]), slot)
+        self._arriving.remove(int(self._target[slot]), slot)
+        self._kind[slot] = _FREE
+        self._free.append(slot)
+        self.revision += 1
+
+    def _id(self, slot: int) -> str:
+        source, target = self._end(self._source[slot]), self._end(self._target[slot])
+        return edge_id(EDGE_KINDS[self._kind[slot]], source, target, self._verbs[self._verb[slot]])
+
+    def _end(self, row: np.uint32) -> MemoryId:
+        found = self._rows.id(int(row))
+        assert found is not None  # a memory's edges go before its row does
+        return found
+
+    def _row(self, memory: MemoryId) -> int:
+        row = self._rows.row(memory)
+        if row is None:
+            raise KeyError(memory)
+        return row
+
+    def _rows_of(self, memories: Sequence[MemoryId]) -> Ints:
+        row = self._rows.row
+        found = (-1 if (at := row(memory)) is None else at for memory in memories)
+        return np.fromiter(found, np.int64, len(memories))
+
+    def _code_of_verb(self, verb: str | None) -> int:
+        code = self._verb_code.get(verb)
+        if code is None:
+            code = self._verb_code[verb] = len(self._verbs)
+            self._verbs.append(verb)
+        return code
+
+    def _new_slots(self, count: int) -> int:
+        """The first of `count` slots that were never used, in a row."""
+        first, self._size = self._size, self._size + count
+        size = self._kind.size
+        if self._size > size:
+            more = max(self._size, size + size // 4) - size
+            for name in ("source", "target", "kind", "origin", "verb", "strength", "confidence"):
+                self._lengthen(f"_{name}", more)
+            for name in ("stability", "probability", "at_turn", "touched", "uses"):
+                self._lengthen(f"_{name}", more)
+        return first
+
+    def _lengthen(self, name: str, more: int) -> None:
+        old = getattr(self, name)
+        empty = _FREE if name == "_kind" else 0
+        setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
+
+
+def _number(key: str) -> int:
+    """64 bits that stand for an id as long as this process runs."""
+    return hash(key) & 0xFFFF_FFFF_FFFF_FFFF

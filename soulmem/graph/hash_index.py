@@ -1,0 +1,80 @@
+"""Where is the entry of a 64-bit key? Open addressing in one flat array: four to sixteen bytes an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NEVER, _GONE = -1, -2
+
+
+class HashIndex:
+    """Entry numbers by key. Two entries may have one key: whoever asks looks at each that is offered."""
+
+    def __init__(self) -> None:
+        self._cells = np.full(64, _NEVER, np.int32)
+        self._keys = np.zeros(64, np.uint64)
+        self._filled = 0  # cells that once held an entry
+
+    def put(self, key: int, entry: int) -> None:
+        """Add `entry` (0 .. 2^31 - 1) under `key` (0 .. 2^64 - 1)."""
+        self._reserve(1)
+        mask = self._cells.size - 1
+        at = key & mask
+        while self._cells[at] >= 0:
+            at = (at + 1) & mask
+        self._filled += int(self._cells[at] == _NEVER)
+        self._cells[at], self._keys[at] = entry, key
+
+    def put_all(self, keys: NDArray[np.uint64], entries: NDArray[np.int32]) -> None:
+        """As `put` for each of many."""
+        self._reserve(keys.size)
+        mask = np.uint64(self._cells.size - 1)
+        at = (keys & mask).astype(np.int64)
+        left = np.arange(keys.size)
+        while left.size:
+            free = self._cells[at[left]] < 0
+            here, cells = left[free], at[left[free]]
+            fresh = self._cells[cells] == _NEVER
+            self._cells[cells] = entries[here]  # of several that want one cell the last gets it
+            got = self._cells[cells] == entries[here]
+            self._filled += np.unique(cells[fresh]).size
+            self._keys[cells[got]] = keys[here[got]]
+            left = np.concatenate([left[~free], here[~got]])
+            at[left] = (at[left] + 1) & int(mask)
+
+    def find(self, key: int) -> Iterator[int]:
+        """Every entry under `key`."""
+        mask = self._cells.size - 1
+        at = key & mask
+        while (entry := int(self._cells[at])) != _NEVER:
+            if entry >= 0 and int(self._keys[at]) == key:
+                yield entry
+            at = (at + 1) & mask
+
+    def drop(self, key: int, entry: int) -> None:
+        """Forget `entry` under `key`. Raises KeyError when it is not there."""
+        mask = self._cells.size - 1
+        at = key & mask
+        while (found := int(self._cells[at])) != _NEVER:
+            if found == entry:
+                self._cells[at] = _GONE
+                return
+            at = (at + 1) & mask
+        raise KeyError(key)
+
+    def _reserve(self, more: int) -> None:
+        """Keep two thirds of the cells at most filled, so that a search ends soon."""
+        if 3 * (self._filled + more) <= 2 * self._cells.size:
+            return
+        used = self._cells >= 0
+        keys, entries = self._keys[used], self._cells[used]
+        size = 64
+        while 2 * (entries.size + more) > size:
+            size *= 2
+        self._cells = np.full(size, _NEVER, np.int32)
+        self._keys = np.zeros(size, np.uint64)
+        self._filled = 0
+        self.put_all(keys, entries)

@@ -1,0 +1,182 @@
+"""The table of edges does what a dictionary of them would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Origin
+from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
+from soulmem.graph.rows import Rows
+
+MEMORIES = tuple(MemoryId(f"m{n}") for n in range(9))
+NOON = datetime(2026, 3, 1, 12, 0, 0, 123457, timezone(timedelta(hours=8)))
+
+shares = st.floats(0.0, 1.0)
+edges = st.builds(
+    Edge,
+    soul=st.just(SoulId("s")),
+    source=st.sampled_from(MEMORIES),
+    target=st.sampled_from(MEMORIES),
+    kind=st.sampled_from(EdgeKind),
+    origin=st.sampled_from(Origin),
+    touched=st.datetimes(timezones=st.just(timezone.utc)),
+    strength=shares,
+    confidence=shares,
+    stability=st.floats(1e-3, 1e9),
+    uses=st.integers(0, 2**40),
+    verb=st.sampled_from([None, "", "loves", "爱"]),
+    probability=st.none() | shares,
+    at_turn=st.none() | st.floats(-10, 1e6),
+)
+
+
+def table() -> EdgeTable:
+    rows: Rows[MemoryId] = Rows()
+    rows.add(MemoryId("gone"))
+    for memory in MEMORIES:
+        rows.add(memory)
+    rows.drop(MemoryId("gone"))
+    return EdgeTable(SoulId("s"), rows)
+
+
+def page(of: Iterable[Edge]) -> EdgePage:
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    items = list(of)
+    return EdgePage(
+        id=[e.id for e in items],
+        source=[e.source for e in items],
+        target=[e.target for e in items],
+        kind=[e.kind.value for e in items],
+        origin=[e.origin.value for e in items],
+        touched=[(e.touched - epoch) // timedelta(microseconds=1) for e in items],
+        strength=[e.strength for e in items],
+        confidence=[e.confidence for e in items],
+        stability=[e.stability for e in items],
+        uses=[e.uses for e in items],
+        verb=[e.verb for e in items],
+        probability=[e.probability for e in items],
+        at_turn=[e.at_turn for e in items],
+    )
+
+
+class Machine(RuleBasedStateMachine):
+    """Any series of changes, against a dictionary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = table()
+        self.model: dict[str, Edge] = {}
+
+    @initialize(first=st.lists(edges, max_size=40, unique_by=lambda e: e.id))
+    def load_first(self, first: list[Edge]) -> None:
+        self.load(first)
+
+    @rule(more=st.lists(edges, max_size=20, unique_by=lambda e: e.id))
+    def load(self, more: list[Edge]) -> None:
+        new = [e for e in more if e.id not in self.model]
+        self.table.load(page(new))
+        self.model.update((e.id, e) for e in new)
+
+    @rule(edge=edges)
+    def put(self, edge: Edge) -> None:
+        before = self.table.revision
+        self.table.put(edge)
+        self.model[edge.id] = edge
+        assert self.table.revision > before
+
+    @rule(data=st.data())
+    def drop(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from([*self.model, "unknown"]))
+        before = self.table.revision
+        self.table.drop(key)
+        assert (self.table.revision > before) is (key in self.model)
+        self.model.pop(key, None)
+
+    @rule(memory=st.sampled_from(MEMORIES))
+    def drop_of(self, memory: MemoryId) -> None:
+        self.table.drop_of(memory)
+        self.model = {key: e for key, e in self.model.items() if memory not in (e.source, e.target)}
+
+    @invariant()
+    def says_the_same(self) -> None:
+        assert len(self.table) == len(self.model)
+        assert dict(self.table) == self.model
+        assert sorted(e.id for e in self.table.every()) == sorted(self.model)
+        for memory in MEMORIES:
+            found = [e.id for e in self.table.of(memory)]
+            known = [key for key, e in self.model.items() if memory in (e.source, e.target)]
+            assert sorted(found) == sorted(known)
+        for edge in self.model.values():
+            assert self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
+        assert "unknown" not in self.table
+
+    @invariant()
+    def arrays_say_the_same(self) -> None:
+        arrays = self.table.arrays()
+        found = {}
+        for i, slot in enumerate(arrays.slot):
+            edge = self.table.at(int(slot))
+            found[edge.id] = edge
+            assert self.table._end(arrays.source[i]) == edge.source
+            assert self.table._end(arrays.target[i]) == edge.target
+            assert EDGE_KINDS[arrays.kind[i]] is edge.kind
+            assert (arrays.strength[i], arrays.confidence[i]) == (edge.strength, edge.confidence)
+            assert (arrays.stability[i], arrays.uses[i]) == (edge.stability, edge.uses)
+            assert np.isnan(arrays.at_turn[i]) if edge.at_turn is None else arrays.at_turn[i] == edge.at_turn
+        assert found == self.model
+        only = {e.id for e in self.model.values() if e.kind in DECAYING}
+        assert {self.table.at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot} == only
+
+
+TestTable = Machine.TestCase
+TestTable.settings = settings(settings.get_profile("soulmem"), max_examples=30, stateful_step_count=12)
+
+
+def edge(source: str = "m0", target: str = "m1", kind: EdgeKind = EdgeKind.MENTIONS, **more: object) -> Edge:
+    made = Edge(SoulId("s"), MemoryId(source), MemoryId(target), kind, Origin.CHAT, NOON)
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def test_an_end_without_a_row_is_refused_alone_and_left_out_of_many() -> None:
+    known = table()
+    with pytest.raises(KeyError):
+        known.put(edge("m0", "stranger"))
+    known.load(page([edge("m0", "stranger"), edge("m0", "m1"), edge("gone", "m1")]))
+    known.load(page([edge("stranger", "m1")]))
+    assert list(known.every()) == [edge("m0", "m1")]
+
+
+def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
+    known = table()
+    many = [edge("m0", "m1", verb=str(n)) for n in range(1000)]
+    known.load(page(many[:500]))
+    for one in many[500:]:
+        known.put(one)
+    for one in many[::2]:
+        known.drop(one.id)
+    assert {e.verb for e in known.of(MemoryId("m0"))} == {str(n) for n in range(1, 1000, 2)}
+    for one in many[::2]:
+        known.put(one)
+    assert {e.verb for e in known.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
+
+
+@pytest.mark.parametrize("kind", list(EdgeKind))
+def test_strength_of_many_is_that_of_each(kind: EdgeKind) -> None:
+    known = table()
+    stored = [edge("m0", f"m{n}", kind, at_turn=10.0 * n, stability=50.0 + n, strength=0.8) for n in range(9)]
+    known.load(page(stored))
+    arrays = known.arrays()
+    for turn in (0.0, 35.5, 400.0):
+        found = arrays.strength_at(turn, arrays.at_turn)
+        expected = [known.at(int(slot)).strength_at(turn) for slot in arrays.slot]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
