@@ -9,15 +9,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-# Scripts written without spaces, and Hangul, whose words carry their endings.
-_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_UNSPACED = (
-    _HAN + "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana
-    "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
-)
-_RUN = re.compile(rf"([{_UNSPACED}]+)|((?:(?![{_UNSPACED}_])\w)+(?:['\u2019](?:(?![{_UNSPACED}_])\w)+)*)")
-_ONE_HAN = re.compile(f"[{_HAN}]")
+from soulmem.domain.scripts import HAN, UNSPACED
+
+_RUN = re.compile(rf"([{UNSPACED}]+)|((?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*)")
+_ONE_HAN = re.compile(f"[{HAN}]")
 
 # Words so common that sharing them says nothing; they cost BM25 13 points of R@5 on MADial-Bench (en).
 _COMMON = """
