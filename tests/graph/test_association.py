@@ -1,0 +1,114 @@
+"""Are a soul's edges turned into the arcs that design 2 tells to walk?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationParams, arc_class, arcs
+from soulmem.graph.edge_table import EdgeTable
+from soulmem.graph.rows import Rows
+
+SOUL = SoulId("s")
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+ONE_WAY = (EdgeKind.KNOWS_HABIT,)
+
+
+def edge(kind: EdgeKind, source: int, target: int, strength: float = 0.5) -> Edge:
+    ends = MemoryId(f"m{source}"), MemoryId(f"m{target}")
+    return Edge(SOUL, *ends, kind, Origin.USER, NOW, strength=strength)
+
+
+def table_of(edges: list[Edge], rows: int) -> EdgeTable:
+    known: Rows[MemoryId] = Rows()
+    for n in range(rows):
+        known.add(MemoryId(f"m{n}"))
+    table = EdgeTable(SOUL, known)
+    for one in edges:
+        table.put(one)
+    return table
+
+
+def walked(edges: list[Edge], kinds: list[MemoryKind], class_mass: float = 1.0) -> Arcs:
+    columns = table_of(edges, len(kinds)).arrays(WALKED)
+    codes = np.asarray([MEMORY_KINDS.index(kind) for kind in kinds], np.uint8)
+    return arcs(columns, columns.strength * columns.confidence, codes, AssociationParams(class_mass))
+
+
+def found(made: Arcs) -> dict[tuple[int, int, int], float]:
+    """(source, target, class) to weight, summed."""
+    graph = made.graph
+    out: dict[tuple[int, int, int], float] = {}
+    for at, source in enumerate(graph.sources):
+        key = int(source), int(graph.indices[at]), int(graph.kind[at])
+        out[key] = out.get(key, 0.0) + float(graph.weight[at])
+    return out
+
+
+random_edges = st.lists(
+    st.builds(
+        edge,
+        st.sampled_from(EdgeKind),
+        st.integers(0, 5),
+        st.integers(0, 5),
+        st.sampled_from([0.05, 0.5, 1.0]),
+    ),
+    max_size=30,
+)
+
+
+@given(random_edges, st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6))
+def test_every_edge_is_an_arc_of_its_class_and_most_are_one_back_too(
+    edges: list[Edge], kinds: list[MemoryKind]
+) -> None:
+    known = {one.id: one for one in edges}.values()
+    expected: dict[tuple[int, int, int], float] = {}
+    for one in known:
+        if one.kind in (EdgeKind.TRIGGERS, EdgeKind.FIRES):
+            continue
+        source, target = int(one.source[1:]), int(one.target[1:])
+        ways = [(source, target, arc_class(one.kind, kinds[target]))]
+        if one.kind not in ONE_WAY:
+            ways.append((target, source, arc_class(one.kind, kinds[source], back=True)))
+        for key in ways:
+            expected[key] = expected.get(key, 0.0) + one.strength
+    got = found(walked(list(known), kinds, class_mass=1e6))
+    assert got.keys() == expected.keys()
+    assert all(np.isclose(got[key], weight) for key, weight in expected.items())
+
+
+@given(random_edges, st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6))
+def test_the_arcs_of_one_class_never_weigh_more_than_their_bound_and_keep_their_ratios(
+    edges: list[Edge], kinds: list[MemoryKind]
+) -> None:
+    free, bounded = found(walked(edges, kinds, 1e6)), found(walked(edges, kinds, 1.0))
+    for source in range(6):
+        for code in {key[2] for key in free if key[0] == source}:
+            group = [key for key in free if key[0] == source and key[2] == code]
+            total = sum(free[key] for key in group)
+            for key in group:
+                assert np.isclose(bounded[key], free[key] / max(1.0, total), rtol=1e-5)
+
+
+def test_each_arc_names_its_edge_and_each_edge_the_arc_back() -> None:
+    edges = [
+        edge(EdgeKind.MENTIONS, 0, 1),
+        edge(EdgeKind.KNOWS_HABIT, 1, 2),
+        edge(EdgeKind.NEXT, 0, 3),
+    ]
+    kinds = [MemoryKind.EPISODE, MemoryKind.CONCEPT, MemoryKind.ACTION, MemoryKind.EPISODE]
+    made = walked(edges, kinds)
+    assert made.back.tolist() == [3, -1, 4]
+    assert made.edge.tolist() == [0, 1, 2, 0, 2]
+    ends = dict(
+        zip(made.graph.edge.tolist(), zip(made.graph.sources, made.graph.indices, strict=True), strict=True)
+    )
+    assert ends[0] == (0, 1)
+    assert ends[3] == (1, 0)
+    assert ends[4] == (3, 0)
