@@ -21,6 +21,7 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.embedded import Embedded, TextKey
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
+from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import Columns
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
@@ -243,6 +244,9 @@ class Mind:
         row = self._rows.add(memory.id)
         self.columns.grow(row + 1)
         self.columns.happened[row] = memory.happened.timestamp()
+        self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
+        self.columns.importance[row] = memory.importance
+        self.columns.permanent[row] = memory.permanent
         if old is None or old.text != memory.text:
             self.columns.tokens[row] = estimate_tokens(memory.text)
             self.words.put(row, self.tokeniser.tokens(memory.text))

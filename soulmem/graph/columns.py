@@ -17,6 +17,9 @@ class Columns:
         self.everywhere: NDArray[np.bool_] = np.zeros(64, np.bool_)  # known on all timelines
         self.opens_exchange: NDArray[np.bool_] = np.zeros(64, np.bool_)  # a line somebody else said
         self.family: NDArray[np.int64] = np.full(64, -1, np.int64)  # code of the tree of chats, -1 for none
+        self.permanent: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
+        self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
         self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
 
@@ -26,12 +29,14 @@ class Columns:
         if n <= size:
             return
         more = max(n, size + size // 2) - size
-        for name in ("active", "live", "everywhere", "opens_exchange", "tokens", "happened"):
+        flags = ("active", "live", "everywhere", "opens_exchange", "permanent")
+        for name in (*flags, "kind", "importance", "tokens", "happened"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
         self.family = np.concatenate([self.family, np.full(more, -1, np.int64)])
 
     def clear(self, row: int) -> None:
         """A row that is free shows nothing."""
-        self.active[row] = self.live[row] = self.everywhere[row] = self.opens_exchange[row] = False
+        for flags in (self.active, self.live, self.everywhere, self.opens_exchange, self.permanent):
+            flags[row] = False
         self.family[row] = -1
