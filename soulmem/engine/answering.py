@@ -26,14 +26,8 @@ def assemble(
 
     `novelty` 0..1 weighs against repeating oneself.
     """
-    permanent = sorted(
-        (
-            m
-            for m in mind.memories.values()
-            if m.permanent and (r := mind.row(m.id)) is not None and scene.visible[r]
-        ),
-        key=lambda m: (-m.importance, m.id),
-    )
+    core_rows = np.flatnonzero(mind.columns.permanent[: mind.size] & scene.visible)
+    permanent = sorted((mind.at(int(row)) for row in core_rows), key=lambda m: (-m.importance, m.id))
     candidates = [(int(r), mind.at(int(r))) for r in ranked.rows]
     language = language_of([text for text, _ in scene.cue.said] + [m.text for _, m in candidates[:5]])
     budget = Budget(scene.budget, mind.soul.name, language)
