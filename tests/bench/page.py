@@ -38,7 +38,7 @@ def origin(command: str, packages: Sequence[str]) -> str:
 
 def command_line(module: str) -> str:
     """The call that is running, without where its answers go."""
-    told = re.sub(r" ?--(json|page) \S+", "", " ".join(sys.argv[1:]))
+    told = re.sub(r" ?--(json|page|keep) \S+", "", " ".join(sys.argv[1:]))
     return f"python -m {module} {told}".strip()
 
 
