@@ -13,6 +13,7 @@ from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, Origin
 
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
+TEXTS = (*_EPISODES, MemoryKind.NOTE)  # what names people and things
 
 
 class EdgeKind(str, Enum):
@@ -34,7 +35,7 @@ DECAYING = frozenset({EdgeKind.RELATES, EdgeKind.MENTIONS, EdgeKind.ASSOCIATES})
 
 _JOINS: dict[EdgeKind, tuple[tuple[MemoryKind, ...], tuple[MemoryKind, ...]]] = {
     EdgeKind.RELATES: ((MemoryKind.CONCEPT,), (MemoryKind.CONCEPT,)),
-    EdgeKind.MENTIONS: (_EPISODES, (MemoryKind.CONCEPT,)),
+    EdgeKind.MENTIONS: (TEXTS, (MemoryKind.CONCEPT,)),
     EdgeKind.INSTANCE_OF: ((MemoryKind.EPISODE,), (MemoryKind.ABSTRACT_EPISODE,)),
     EdgeKind.NEXT: ((MemoryKind.EPISODE,), (MemoryKind.EPISODE,)),
     EdgeKind.ASSOCIATES: (tuple(MemoryKind), tuple(MemoryKind)),

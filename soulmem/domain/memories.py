@@ -24,10 +24,11 @@ class MemoryKind(str, Enum):
 
 
 class Origin(str, Enum):
-    """Who made it. What a user made or reworded never cascades."""
+    """Who made it. What a user made or reworded never cascades; what the card made goes with its name."""
 
     CHAT = "chat"
     USER = "user"
+    CARD = "card"
 
 
 class Timelines(str, Enum):

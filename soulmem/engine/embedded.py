@@ -27,12 +27,19 @@ class Wanted:
 class Embedded:
     """Vectors of memories and of pairs, for one model at a time."""
 
-    def __init__(self, rows: Rows[MemoryId], pairs: Rows[Pair], text_of: Callable[[TextKey], str]) -> None:
+    def __init__(
+        self,
+        rows: Rows[MemoryId],
+        pairs: Rows[Pair],
+        text_of: Callable[[TextKey], str],
+        is_searched: Callable[[MemoryId], bool],
+    ) -> None:
         self.turns: VectorTable | None = None
         self.pairs: VectorTable | None = None
         self._rows = rows
         self._pair_rows = pairs
         self._text_of = text_of
+        self._is_searched = is_searched
         self._wanted: dict[TextKey, None] = {}
 
     def use_model(self, dim: int) -> None:
@@ -84,4 +91,4 @@ class Embedded:
                 self._wanted.pop(key, None)
 
     def _keys(self) -> list[TextKey]:
-        return [*(key for key, _ in self._rows), *(pair for pair, _ in self._pair_rows)]
+        return [*(key for key, _ in self._rows if self._is_searched(key)), *(p for p, _ in self._pair_rows)]

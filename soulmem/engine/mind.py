@@ -20,6 +20,7 @@ from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.embedded import Embedded, TextKey
+from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import Columns
@@ -46,7 +47,8 @@ class Mind:
         self.edges = EdgeTable(soul.id, self._rows)
         self._sight = Sight(self.memories, self._rows, self.columns)
         self.lineages = self._sight.lineages
-        self.embedded = Embedded(self._rows, self._pairs, self.text_of)
+        self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
+        self.names = KnownNames(soul)
 
     @property
     def size(self) -> int:
@@ -218,6 +220,7 @@ class Mind:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
         renamed = soul.known_names() != self.soul.known_names()
         self.soul = soul
+        self.names.take_soul(soul)
         if renamed:
             self.tokeniser = Tokeniser(soul.known_names())
         return renamed
@@ -226,7 +229,7 @@ class Mind:
         """Cut these memories into words again; unknown ones are ignored."""
         for key in memories:
             row = self._rows.row(key)
-            if row is not None:
+            if row is not None and self._is_searched(key):
                 self.words.put(row, self.tokeniser.tokens(self.memories[key].text))
 
     def text_of(self, key: TextKey) -> str:
@@ -247,17 +250,24 @@ class Mind:
         self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
         self.columns.importance[row] = memory.importance
         self.columns.permanent[row] = memory.permanent
-        if old is None or old.text != memory.text:
+        self.names.take(memory)
+        if old is None or old.text != memory.text or old.origin is Origin.CARD:
             self.columns.tokens[row] = estimate_tokens(memory.text)
-            self.words.put(row, self.tokeniser.tokens(memory.text))
-            self.embedded.want(memory.id)
+            if self._is_searched(memory.id):
+                self.words.put(row, self.tokeniser.tokens(memory.text))
+                self.embedded.want(memory.id)
             if old is not None:
                 for pair, _ in list(self._pairs):
                     if memory.id in pair:
                         self.embedded.want(pair)
 
+    def _is_searched(self, key: MemoryId) -> bool:
+        """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
+        return self.memories[key].origin is not Origin.CARD
+
     def _drop_memory(self, key: MemoryId) -> None:
         self.memories.pop(key, None)
+        self.names.forget(key)
         self.edges.drop_of(key)
         self._sight.forget(key)
         row = self._rows.drop(key)

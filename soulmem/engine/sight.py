@@ -159,8 +159,9 @@ class Sight:
         told = bool(self.lineages.holders(key))
         by_hand = memory.origin is Origin.USER
         in_use = memory.state is MemoryState.ACTIVE
-        columns.active[row] = in_use and memory.kind is not MemoryKind.TRIGGER
-        columns.live[row] = self.lineages.is_live(key) if told else by_hand
+        shown = memory.kind is not MemoryKind.TRIGGER and memory.origin is not Origin.CARD  # a bare name
+        columns.active[row] = in_use and shown
+        columns.live[row] = self.lineages.is_live(key) if told else memory.origin is not Origin.CHAT
         columns.everywhere[row] = memory.timelines is Timelines.ALL
         columns.opens_exchange[row] = _opens_exchange(memory)
         if not told:

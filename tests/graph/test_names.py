@@ -59,7 +59,7 @@ KNOWN = {
     ],
 )
 def test_names_are_found_as_people_write_them(text: str, found: list[str]) -> None:
-    """As written; in any case when long, of two words, or where nobody writes capitals; never inside words."""
+    """As written; in any case when long, of two words, or where nobody writes capitals; not inside words."""
     index: NameIndex[str] = NameIndex()
     for key, names in KNOWN.items():
         index.put(key, names)
