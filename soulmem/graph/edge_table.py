@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -140,6 +140,12 @@ class EdgeTable(Mapping[str, Edge]):
     def of(self, memory: MemoryId) -> Iterator[Edge]:
         """Every edge that starts or ends at the memory, in no particular order."""
         return map(self.at, self._touching(memory))
+
+    def between(self, memories: Collection[MemoryId]) -> list[Edge]:
+        """Every edge from one of the memories to one of them, in no particular order."""
+        rows = {row for memory in memories if (row := self._rows.row(memory)) is not None}
+        slots = (slot for row in rows for slot in self._leaving.of(row))
+        return [self.at(slot) for slot in slots if int(self._target[slot]) in rows]
 
     def put(self, edge: Edge) -> None:
         """Keep the edge; one of the same id is replaced. Raises KeyError for an end without a row."""

@@ -119,6 +119,9 @@ class Machine(RuleBasedStateMachine):
         for edge in self.model.values():
             assert self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
         assert "unknown" not in self.table
+        some = MEMORIES[::2]
+        among = [key for key, e in self.model.items() if e.source in some and e.target in some]
+        assert sorted(e.id for e in self.table.between([*some, MemoryId("unknown")])) == sorted(among)
 
     @invariant()
     def arrays_say_the_same(self) -> None:
