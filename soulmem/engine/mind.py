@@ -26,6 +26,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import Columns
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
+from soulmem.graph.recalls import Recalls
 from soulmem.graph.rows import Rows
 from soulmem.retrieval.lexical import LexicalIndex
 from soulmem.retrieval.words import Tokeniser
@@ -45,6 +46,7 @@ class Mind:
         self._pairs: Rows[Pair] = Rows()
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
+        self.recalls = Recalls(self._rows)
         self._sight = Sight(self.memories, self._rows, self.columns)
         self.lineages = self._sight.lineages
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
@@ -101,6 +103,12 @@ class Mind:
         unknown = np.searchsorted(told, edges.touched / 1e6, "right")
         at_turn = np.where(np.isnan(edges.at_turn), unknown, edges.at_turn)
         return edges.strength_at(told.size + extra, at_turn)
+
+    def turn_of(self, edge: Edge) -> float:
+        """The turn at which the edge was touched, found as `strengths` does."""
+        if edge.at_turn is not None:
+            return edge.at_turn
+        return float(np.searchsorted(self._sight.told(), edge.touched.timestamp(), "right"))
 
     def ages(self, chat: ChatId | None, extra: int) -> Ints:
         """See `Sight.ages`."""
@@ -271,6 +279,7 @@ class Mind:
         self.edges.drop_of(key)
         self._sight.forget(key)
         row = self._rows.drop(key)
+        self.recalls.drop(key, row)
         self.embedded.forget(key, row)
         if row is not None:
             self.words.drop(row)

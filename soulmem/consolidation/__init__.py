@@ -1,0 +1,1 @@
+"""Keeping: what use and rest make of memories and of the ways between them."""

@@ -1,0 +1,116 @@
+"""What of a soul's memory was recalled how often and when: by memory, by row, and recall by recall."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
+from soulmem.domain.usage import RecallRecord, Usage
+from soulmem.graph.rows import Rows
+from soulmem.graph.working_memory import WorkingMemory
+
+KEPT = 1000  # recalls kept with their paths; what is active lies within a few hundred turns
+
+Ints = NDArray[np.int64]
+Reply = tuple[ChatId, SlotId, int]  # the reply a recall was for
+
+
+class Recalls:
+    """Recall records of one soul; each memory it is told of must have a row."""
+
+    def __init__(self, rows: Rows[MemoryId]) -> None:
+        self.working: WorkingMemory | None = None  # None until the graph library is loaded
+        self._rows = rows
+        self._usage: dict[MemoryId, Usage] = {}
+        self._uses: Ints = np.zeros(64, np.int64)
+        self._turn: Ints = np.full(64, -1, np.int64)
+        self._records: OrderedDict[str, RecallRecord] = OrderedDict()
+        self._replies: dict[Reply, str] = {}
+
+    def __iter__(self) -> Iterator[Usage]:
+        return iter(self._usage.values())
+
+    def usage(self, memory: MemoryId) -> Usage | None:
+        """The memory's record, None while it was never recalled."""
+        return self._usage.get(memory)
+
+    def uses(self, n: int) -> Ints:
+        """How often each of the first `n` rows was recalled, shape (n,)."""
+        self._grow(n)
+        return self._uses[:n]
+
+    def last_turn(self, n: int) -> Ints:
+        """The turn of the last recall of each of the first `n` rows, shape (n,); -1: there was none."""
+        self._grow(n)
+        return self._turn[:n]
+
+    def since_use(self, n: int, turn: int) -> NDArray[np.float64]:
+        """Exchanges since the last recall of each of the first `n` rows, shape (n,); inf: there was none.
+
+        A clock that was set back counts as none passed.
+        """
+        last = self.last_turn(n)
+        return np.where(last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf)
+
+    def records(self) -> list[RecallRecord]:
+        """The last recalls whose reply was kept, oldest first."""
+        return list(self._records.values())
+
+    def taught(self, reply: Reply) -> bool:
+        """Whether a recall for that reply has taught already."""
+        return reply in self._replies
+
+    def surplus(self, more: int) -> list[str]:
+        """Traces of the oldest records, to be dropped when `more` new ones come."""
+        over = len(self._records) + more - KEPT
+        return list(self._records)[: max(0, over)]
+
+    def hot(self, count: int) -> list[MemoryId]:
+        """The `count` memories recalled most often, the later recalled first among equals."""
+        rows = np.flatnonzero(self._uses)
+        if rows.size > count:
+            least = np.partition(self._uses[rows], -count)[-count]
+            rows = rows[self._uses[rows] >= least]
+        best = rows[np.lexsort((rows, -self._turn[rows], -self._uses[rows]))][:count]
+        return [memory for row in best if (memory := self._rows.id(int(row))) is not None]
+
+    def put(
+        self, usages: Iterable[Usage] = (), records: Iterable[RecallRecord] = (), gone: Collection[str] = ()
+    ) -> None:
+        """Take over what has been stored; what is said of memories without a row is ignored."""
+        for usage in usages:
+            row = self._rows.row(usage.memory)
+            if row is not None:
+                self._grow(row + 1)
+                self._usage[usage.memory] = usage
+                self._uses[row], self._turn[row] = usage.count, usage.last.turn
+        for trace in gone:
+            old = self._records.pop(trace, None)
+            if old is not None and self._replies.get(_reply(old)) == trace:
+                del self._replies[_reply(old)]
+        for record in records:
+            self._records[record.trace] = record
+            self._replies[_reply(record)] = record.trace
+
+    def drop(self, memory: MemoryId, row: int | None) -> None:
+        """Forget a memory that was at `row`."""
+        self._usage.pop(memory, None)
+        if row is not None and row < self._uses.size:
+            self._uses[row], self._turn[row] = 0, -1
+        if self.working is not None:
+            self.working.drop(memory)
+
+    def _grow(self, n: int) -> None:
+        size = self._uses.size
+        if n > size:
+            more = max(n, size + size // 2) - size
+            self._uses = np.concatenate([self._uses, np.zeros(more, np.int64)])
+            self._turn = np.concatenate([self._turn, np.full(more, -1, np.int64)])
+
+
+def _reply(record: RecallRecord) -> Reply:
+    return record.chat, record.slot, record.swipe

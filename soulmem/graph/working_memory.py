@@ -1,0 +1,115 @@
+"""What of a soul's memory is active now: what was recalled or written of late, and the ways between it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from soulmem.domain.ids import MemoryId
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingParams:
+    """What stays active, and how long; design 3 and 5."""
+
+    hot: int = 100  # memories recalled most often; they stay
+    cold: int = 500  # turns without use after which a memory leaves
+    grace: int = 100  # turns that a new memory has to be promoted in
+    most: int = 2000  # memories active at once; a person's day holds fewer, and the graph some MB
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """One active memory."""
+
+    memory: MemoryId
+    count: int  # recalls that led to it or over it
+    turn: int  # of the last one; of a new memory the turn it was seen at
+    is_new: bool  # not yet promoted
+
+
+class WorkingMemory:
+    """A directed graph of active memories; an edge is a step that recalls took, with how many and when.
+
+    Importing networkx takes a tenth of a second: make the first one off the event loop.
+    """
+
+    def __init__(self, params: WorkingParams | None = None) -> None:
+        import networkx
+
+        self.params = params or WorkingParams()
+        self.graph: networkx.DiGraph[MemoryId] = networkx.DiGraph()
+
+    def __len__(self) -> int:
+        return int(self.graph.number_of_nodes())
+
+    def __iter__(self) -> Iterator[MemoryId]:
+        return iter(list(self.graph))
+
+    def recalled(self, ways: Iterable[Sequence[MemoryId]], turn: int) -> None:
+        """One recall: the ways it took, each from where the cue met the memory to what came to mind.
+
+        A memory or a step on several of the ways is activated once.
+        """
+        paths = [list(way) for way in ways]
+        for memory in dict.fromkeys(memory for path in paths for memory in path):
+            node = self._node(memory, turn)
+            node["count"] += 1
+            node["turn"] = max(node["turn"], turn)
+        for step in dict.fromkeys(step for path in paths for step in pairwise(path)):
+            if not self.graph.has_edge(*step):
+                self.graph.add_edge(*step, count=0, turn=turn)
+            taken = self.graph.edges[step]
+            taken["count"] += 1
+            taken["turn"] = max(taken["turn"], turn)
+
+    def new(self, memory: MemoryId, turn: int) -> None:
+        """A memory, written at that turn, still has to be promoted."""
+        self._node(memory, turn)["new"] = True
+
+    def promote(self, memory: MemoryId) -> None:
+        """The memory has been promoted; one that is not active is ignored."""
+        if memory in self.graph:
+            self.graph.nodes[memory]["new"] = False
+
+    def drop(self, memory: MemoryId) -> None:
+        """The memory exists no more; one that is not active is ignored."""
+        if memory in self.graph:
+            self.graph.remove_node(memory)
+
+    def release(self, turn: int, kept: Collection[MemoryId]) -> list[MemoryId]:
+        """Let go of what is cold or, the coldest first, too much; never of `kept`. Returns what left."""
+        params = self.params
+        left = [
+            memory
+            for memory, node in self.graph.nodes(data=True)
+            if memory not in kept and turn - node["turn"] > (params.grace if node["new"] else params.cold)
+        ]
+        self.graph.remove_nodes_from(left)
+        over = len(self) - params.most
+        if over > 0:
+            free = [active for active in self.active() if active.memory not in kept]
+            coldest = [active.memory for active in free[::-1][:over]]
+            self.graph.remove_nodes_from(coldest)
+            left += coldest
+        return left
+
+    def active(self, limit: int | None = None) -> list[Active]:
+        """What is active, the latest first, at most `limit`."""
+        nodes = [
+            Active(memory, node["count"], node["turn"], node["new"])
+            for memory, node in self.graph.nodes(data=True)
+        ]
+        nodes.sort(key=lambda one: (-one.turn, -one.count, one.memory))
+        return nodes[:limit]
+
+    def _node(self, memory: MemoryId, turn: int) -> dict[str, int]:
+        if memory not in self.graph:
+            self.graph.add_node(memory, count=0, turn=turn, new=False)
+        node: dict[str, int] = self.graph.nodes[memory]
+        return node

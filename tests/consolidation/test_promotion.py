@@ -1,0 +1,41 @@
+"""Which memories are kept for good?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import pytest
+
+from soulmem.consolidation.promotion import PromotionParams, is_promoted
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.usage import Stamp, first_use
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+PLAIN = Memory(MemoryId("m1"), SoulId("s1"), MemoryKind.EPISODE, "Rain.", Origin.CHAT, NOON, importance=0.2)
+ONCE = first_use(PLAIN.id, PLAIN.soul, Stamp(NOON, 4))
+
+
+@pytest.mark.parametrize(
+    ("memory", "siblings"),
+    [
+        (replace(PLAIN, importance=0.6), 1),
+        (replace(PLAIN, origin=Origin.USER), 1),
+        (replace(PLAIN, permanent=True), 1),
+        (replace(PLAIN, locked=True), 1),
+        (PLAIN, 21),
+    ],
+)
+def test_what_matters_was_made_by_hand_or_imported_is_kept_at_once(memory: Memory, siblings: int) -> None:
+    assert is_promoted(memory, None, siblings, PromotionParams())
+
+
+@pytest.mark.parametrize("memory", [PLAIN, replace(PLAIN, importance=0.59)])
+def test_anything_else_has_to_come_to_mind_twice(memory: Memory) -> None:
+    """In different exchanges: twice for one reply is once."""
+    params = PromotionParams()
+    assert not is_promoted(memory, None, 20, params)
+    assert not is_promoted(memory, ONCE, 20, params)
+    assert not is_promoted(memory, ONCE.again(Stamp(NOON, 4)), 20, params)
+    assert is_promoted(memory, ONCE.again(Stamp(NOON, 5)), 20, params)
