@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
+
+from soulmem.retrieval.postings import Postings
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -23,14 +24,6 @@ class Bm25Params:
     b: float = 0.75  # 0..1, how much a long text is discounted
 
 
-@dataclass(slots=True)
-class _Posting:
-    """Where one token occurs: parallel arrays of rows and counts, in no particular order."""
-
-    rows: array[int] = field(default_factory=lambda: array("i"))
-    counts: array[float] = field(default_factory=lambda: array("f"))
-
-
 class LexicalIndex:
     """Token bags by row, scored with
 
@@ -38,57 +31,48 @@ class LexicalIndex:
         idf_t = log(1 + (N - df_t + 0.5) / (df_t + 0.5))
 
     which is Lucene's form (Kamphuis et al. 2020, https://doi.org/10.1007/978-3-030-45442-5_4).
-    Adding or dropping a row touches only the postings of its own tokens. Not safe for concurrent use.
+    Adding or dropping a row costs what its own tokens cost. Not safe for concurrent use.
     """
 
     def __init__(self, params: Bm25Params | None = None) -> None:
         self._params = params or Bm25Params()
-        self._ids: dict[str, int] = {}
-        self._postings: list[_Posting] = []
-        self._bags: dict[int, array[int]] = {}
+        self._postings = Postings()
         self._lengths = np.zeros(64, np.float32)
+        self._held = np.zeros(64, np.bool_)  # which rows are here, those without a token too
+        self._count = 0
         self._total = 0
 
     def __len__(self) -> int:
-        return len(self._bags)
+        return self._count
 
     def put(self, row: int, tokens: Iterable[str]) -> None:
         """Index `tokens` as row `row` (>= 0); what the row held before is forgotten."""
         if row < 0:
             raise ValueError(f"row {row} is negative")
         self.drop(row)
-        counts = Counter(tokens)
-        if row >= self._lengths.size:
-            grown = np.zeros(max(row + 1, 2 * self._lengths.size), np.float32)
-            grown[: self._lengths.size] = self._lengths
-            self._lengths = grown
-        bag = array("i", (self._id_of(token) for token in counts))
-        for token_id, count in zip(bag, counts.values(), strict=True):
-            posting = self._postings[token_id]
-            posting.rows.append(row)
-            posting.counts.append(count)
-        self._bags[row] = bag
-        self._lengths[row] = length = sum(counts.values())
+        if row >= self._held.size:
+            more = max(row + 1, 2 * self._held.size) - self._held.size
+            self._lengths = np.concatenate([self._lengths, np.zeros(more, np.float32)])
+            self._held = np.concatenate([self._held, np.zeros(more, np.bool_)])
+        length = self._postings.put(row, tokens)
+        self._held[row] = True
+        self._lengths[row] = length
+        self._count += 1
         self._total += length
 
     def drop(self, row: int) -> None:
         """Forget a row; one that is not there is ignored."""
-        bag = self._bags.pop(row, None)
-        if bag is None:
+        if row >= self._held.size or not self._held[row]:
             return
-        for token_id in bag:
-            posting = self._postings[token_id]
-            at = posting.rows.index(row)
-            last_row, last_count = posting.rows.pop(), posting.counts.pop()
-            if at < len(posting.rows):
-                posting.rows[at], posting.counts[at] = last_row, last_count
+        self._postings.drop(row)
+        self._held[row] = False
+        self._count -= 1
         self._total -= int(self._lengths[row])
         self._lengths[row] = 0
 
     def frequency(self, token: str) -> int:
         """In how many rows the token occurs."""
-        token_id = self._ids.get(token)
-        return 0 if token_id is None else len(self._postings[token_id].rows)
+        return int(self._postings.of(token)[0].size)
 
     def scores(self, tokens: Mapping[str, float] | Sequence[str], n_rows: int) -> Floats:
         """BM25 of every row below `n_rows`, >= 0, shape (n_rows,); 0 where nothing matches or is stored.
@@ -97,10 +81,9 @@ class LexicalIndex:
         """
         out = np.zeros(max(n_rows, self._lengths.size), np.float32)
         if self._total:
-            discount = self._discount(self._lengths, self._total / len(self._bags))
-            for weight, token_id in self._known(tokens):
-                rows, tf = self._view(token_id)
-                idf = _idf(rows.size, len(self._bags))
+            discount = self._discount(self._lengths, self._total / self._count)
+            for weight, rows, tf in self._known(tokens):
+                idf = _idf(rows.size, self._count)
                 out[rows] += np.float32(weight * idf) * (tf / (tf + discount[rows]))
         return out[:n_rows]
 
@@ -122,8 +105,7 @@ class LexicalIndex:
         discount = self._discount(both, float(both.mean()))
         total = np.zeros(second.size, np.float32)
         counts = np.zeros(lengths.size, np.float32)
-        for weight, token_id in self._known(tokens):
-            rows, tf = self._view(token_id)
+        for weight, rows, tf in self._known(tokens):
             counts[rows] = tf
             together = counts[second] + counts[first]
             counts[rows] = 0
@@ -133,22 +115,15 @@ class LexicalIndex:
         out[second] = total
         return out
 
-    def _known(self, tokens: Mapping[str, float] | Sequence[str]) -> list[tuple[float, int]]:
-        """Weight and id of every query token that occurs somewhere."""
+    def _known(
+        self, tokens: Mapping[str, float] | Sequence[str]
+    ) -> Iterator[tuple[float, NDArray[np.int32], Floats]]:
+        """Weight, rows and counts of every query token that occurs somewhere."""
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
-        found = ((weight, self._ids.get(token)) for token, weight in weights.items())
-        return [(weight, i) for weight, i in found if i is not None and self._postings[i].rows]
-
-    def _id_of(self, token: str) -> int:
-        found = self._ids.get(token)
-        if found is None:
-            found = self._ids[token] = len(self._postings)
-            self._postings.append(_Posting())
-        return found
-
-    def _view(self, token_id: int) -> tuple[NDArray[np.int32], Floats]:
-        posting = self._postings[token_id]
-        return np.frombuffer(posting.rows, np.int32), np.frombuffer(posting.counts, np.float32)
+        for token, weight in weights.items():
+            rows, counts = self._postings.of(token)
+            if rows.size:
+                yield weight, rows, counts
 
     def _discount(self, lengths: Floats, mean: float) -> Floats:
         k1, b = self._params.k1, self._params.b

@@ -86,6 +86,26 @@ def test_the_order_of_puts_does_not_matter(order: list[int], query: list[str]) -
     assert_allclose(shuffled.scores(query, 12), forward.scores(query, 12), rtol=1e-6)
 
 
+def test_thousands_of_rows_that_are_put_again_and_again_leave_nothing_behind() -> None:
+    """As when the soul is renamed: what the rows held before goes for good."""
+    index, fresh = LexicalIndex(), LexicalIndex()
+    docs = [["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(6000)]
+    for row in range(len(docs)):
+        index.put(row, ["fir", "ash", "elm"])
+    sizes = []
+    for _ in range(4):
+        for row, doc in enumerate(docs):
+            index.put(row, doc)
+        index.frequency("ash")
+        sizes.append(sum(run.rows.size for run in index._postings._runs))
+    for row, doc in enumerate(docs):
+        fresh.put(row, doc)
+    assert max(sizes) < 3 * sum(len(set(doc)) for doc in docs)
+    assert index.frequency("fir") == 0
+    query = {"ash": 1.0, "雨": 0.5, "fir": 2.0}
+    assert_allclose(index.scores(query, 6000), fresh.scores(query, 6000), rtol=1e-6)
+
+
 def test_a_weight_multiplies_what_its_token_adds() -> None:
     index = LexicalIndex()
     index.put(0, ["ash", "elm"])
