@@ -41,6 +41,8 @@ class LexicalIndex:
         self._held = np.zeros(64, np.bool_)  # which rows are here, those without a token too
         self._count = 0
         self._total = 0
+        self._revision = 0  # grows with every change
+        self._pairs: _Pairs | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -55,6 +57,7 @@ class LexicalIndex:
             self._lengths = np.concatenate([self._lengths, np.zeros(more, np.float32)])
             self._held = np.concatenate([self._held, np.zeros(more, np.bool_)])
         length = self._postings.put(row, tokens)
+        self._revision += 1
         self._held[row] = True
         self._lengths[row] = length
         self._count += 1
@@ -65,6 +68,7 @@ class LexicalIndex:
         if row >= self._held.size or not self._held[row]:
             return
         self._postings.drop(row)
+        self._revision += 1
         self._held[row] = False
         self._count -= 1
         self._total -= int(self._lengths[row])
@@ -93,27 +97,32 @@ class LexicalIndex:
         before   int64[n]  the row before each, -1 for none
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
-        n = before.size
-        lengths = np.zeros(max(n, self._lengths.size) + 1, np.float32)
-        lengths[: self._lengths.size] = self._lengths
-        second = np.flatnonzero((before >= 0) & (lengths[:n] > 0) & (lengths[before] > 0))
-        first = before[second]
-        both = lengths[second] + lengths[first]
-        out = np.full(n, np.nan, np.float32)
-        if not second.size:
-            return out
-        discount = self._discount(both, float(both.mean()))
-        total = np.zeros(second.size, np.float32)
-        counts = np.zeros(lengths.size, np.float32)
+        pairs = self._pairs_of(before)
+        total = np.zeros(pairs.second.size, np.float32)
+        counts = np.zeros(pairs.second.size, np.float32)
         for weight, rows, tf in self._known(tokens):
-            counts[rows] = tf
-            together = counts[second] + counts[first]
-            counts[rows] = 0
-            hit = np.flatnonzero(together)
-            tf = together[hit]
-            total[hit] += np.float32(weight * _idf(hit.size, second.size)) * (tf / (tf + discount[hit]))
-        out[second] = total
+            hit = pairs.count(rows, tf, counts)
+            tf = counts[hit]
+            counts[hit] = 0
+            idf = _idf(hit.size, total.size)
+            total[hit] += np.float32(weight * idf) * (tf / (tf + pairs.discount[hit]))
+        out = np.full(before.size, np.nan, np.float32)
+        out[pairs.second] = total
         return out
+
+    def _pairs_of(self, before: Ints) -> _Pairs:
+        """The pairs along `before`; kept until a row changes or another array is given."""
+        known = self._pairs
+        if known is None or known.before is not before or known.revision != self._revision:
+            n = before.size
+            lengths = np.zeros(max(n, self._lengths.size) + 1, np.float32)
+            lengths[: self._lengths.size] = self._lengths
+            second = np.flatnonzero((before >= 0) & (lengths[:n] > 0) & (lengths[before] > 0))
+            both = lengths[second] + lengths[before[second]]
+            discount = self._discount(both, float(both.mean()) if both.size else 1.0)
+            known = _Pairs(before, self._revision, second, lengths.size, discount)
+            self._pairs = known
+        return known
 
     def _known(
         self, tokens: Mapping[str, float] | Sequence[str]
@@ -128,6 +137,38 @@ class LexicalIndex:
     def _discount(self, lengths: Floats, mean: float) -> Floats:
         k1, b = self._params.k1, self._params.b
         return np.asarray(k1 * (1 - b + b * lengths / np.float32(mean)), np.float32)
+
+
+class _Pairs:
+    """Rows taken together with the row before them; pair i is (before[second[i]], second[i])."""
+
+    def __init__(self, before: Ints, revision: int, second: Ints, rows: int, discount: Floats) -> None:
+        self.before = before
+        self.revision = revision
+        self.second = second
+        self.discount = discount
+        first = before[second]
+        self._as_second = np.full(rows, -1, np.int32)
+        self._as_second[second] = np.arange(second.size)
+        self._by_first = np.argsort(first, kind="stable")  # where chats branch a row comes before several
+        self._many = np.bincount(first, minlength=rows)
+        self._start = np.cumsum(self._many) - self._many
+        self._seen = np.zeros(second.size, np.bool_)
+
+    def count(self, rows: NDArray[np.int32], tf: Floats, counts: Floats) -> Ints:
+        """Add what a token counts in these rows to the zeros of `counts`, by pair; returns the pairs."""
+        own = self._as_second[rows]
+        inside = own >= 0
+        own = own[inside]
+        counts[own] = tf[inside]
+        many = self._many[rows]
+        skip = np.repeat(self._start[rows] - (np.cumsum(many) - many), many)
+        next_ = self._by_first[skip + np.arange(skip.size)]
+        counts[next_] += np.repeat(tf, many)
+        self._seen[own] = True
+        hit = np.concatenate([own, next_[~self._seen[next_]]])
+        self._seen[own] = False
+        return hit
 
 
 def _idf(df: int, n: int) -> float:
