@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import Enum
 from math import exp
@@ -117,6 +117,12 @@ class EdgePage:
     verb: Sequence[str | None]
     probability: Sequence[float | None]
     at_turn: Sequence[float | None]
+
+    def pick(self, which: Sequence[int]) -> EdgePage:
+        """The edges at these places."""
+        return EdgePage(
+            *([column[at] for at in which] for column in (getattr(self, f.name) for f in fields(self)))
+        )
 
 
 def edge_id(kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from soulmem.domain.dialogue import Chat, Message
-from soulmem.domain.edges import Edge
+from soulmem.domain.edges import Edge, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.domain.soul import Soul
+from soulmem.domain.usage import RecallRecord, Usage
 
 RANK_GAP = 1 << 20  # between neighbours of a fresh chat: twenty insertions fit before a renumbering
 
@@ -40,14 +41,17 @@ class Change:
     souls: Sequence[Soul] = ()
     chats: Sequence[ChatChange] = ()
     put_memories: Sequence[Memory] = ()
-    drop_memories: Collection[MemoryId] = ()  # their edges go with them
+    drop_memories: Collection[MemoryId] = ()  # their edges and usages go with them
     put_edges: Sequence[Edge] = ()
     drop_edges: Collection[str] = ()  # edge ids
+    put_usages: Sequence[Usage] = ()
+    put_recalls: Sequence[RecallRecord] = ()
+    drop_recalls: Collection[str] = ()  # traces
 
     def __bool__(self) -> bool:
-        return any(
-            (self.souls, self.chats, self.put_memories, self.drop_memories, self.put_edges, self.drop_edges)
-        )
+        graph = (self.put_memories, self.drop_memories, self.put_edges, self.drop_edges)
+        recalls = (self.put_usages, self.put_recalls, self.drop_recalls)
+        return any((self.souls, self.chats, *graph, *recalls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,14 @@ class SoulGraph:
 
     memories: Sequence[Memory] = field(default_factory=list)
     edges: Sequence[Edge] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SoulRecalls:
+    """What is stored of a soul's recalls: by memory, and the last recalls, oldest first."""
+
+    usages: Sequence[Usage] = field(default_factory=list)
+    records: Sequence[RecallRecord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,21 @@ class Store(Protocol):
 
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         """All memories and edges of a soul."""
+
+    async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
+        """The memories of a soul without its edges, in no particular order, bin included."""
+
+    async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
+        """How many edges are stored of the soul; with None of all the owner's, which is found sooner."""
+
+    async def edges_around(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> EdgePage:
+        """Each edge of the soul that starts or ends at any of these memories; unknown ones have none."""
+
+    async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
+        """Those of these edge ids that are stored."""
+
+    async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
+        """What a soul recalled, and when."""
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Stored vectors (little-endian float32) of that model by key; unknown keys are left out."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 from soulmem.domain.dialogue import Chat
-from soulmem.domain.edges import Edge
+from soulmem.domain.edges import Edge, EdgePage
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.domain.soul import Soul
-from soulmem.ports.store import Change, RankedMessage, SoulGraph, StoreHealth
+from soulmem.domain.usage import RecallRecord, Usage
+from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
 
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
@@ -26,11 +27,21 @@ class _World:
     messages: dict[ChatId, dict[SlotId, RankedMessage]] = field(default_factory=dict)
     memories: dict[MemoryId, Memory] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
+    usages: dict[MemoryId, Usage] = field(default_factory=dict)
+    recalls: dict[str, RecallRecord] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
         messages = {chat: dict(ranked) for chat, ranked in self.messages.items()}
-        return _World(dict(self.souls), dict(self.chats), messages, dict(self.memories), dict(self.edges))
+        return _World(
+            dict(self.souls),
+            dict(self.chats),
+            messages,
+            dict(self.memories),
+            dict(self.edges),
+            dict(self.usages),
+            dict(self.recalls),
+        )
 
 
 class FakeStore:
@@ -88,6 +99,37 @@ class FakeStore:
             [edge for edge in world.edges.values() if edge.soul == soul],
         )
 
+    async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
+        self._check_open()
+        return [memory for memory in self._world(owner).memories.values() if memory.soul == soul]
+
+    async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
+        self._check_open()
+        return sum(soul in (None, edge.soul) for edge in self._world(owner).edges.values())
+
+    async def edges_around(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> EdgePage:
+        self._check_open()
+        ends = set(memories)
+        found = [
+            edge
+            for edge in self._world(owner).edges.values()
+            if edge.soul == soul and (edge.source in ends or edge.target in ends)
+        ]
+        return page_of(found)
+
+    async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
+        self._check_open()
+        return set(edges) & self._world(owner).edges.keys()
+
+    async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
+        self._check_open()
+        world = self._world(owner)
+        records = [record for record in world.recalls.values() if record.soul == soul]
+        return SoulRecalls(
+            [usage for usage in world.usages.values() if usage.soul == soul],
+            sorted(records, key=lambda record: (record.stamp.at, record.trace)),
+        )
+
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         self._check_open()
         return {key: self._vectors[model, key] for key in keys if (model, key) in self._vectors}
@@ -126,11 +168,16 @@ def _apply(world: _World, change: Change) -> None:
         world.edges.pop(edge_id, None)
     for gone in change.drop_memories:
         world.memories.pop(gone, None)
+        world.usages.pop(gone, None)
     world.edges = {
         name: edge
         for name, edge in world.edges.items()
         if edge.source in world.memories and edge.target in world.memories
     }
+    for trace in change.drop_recalls:
+        world.recalls.pop(trace, None)
+    world.usages.update((usage.memory, usage) for usage in change.put_usages)
+    world.recalls.update((record.trace, record) for record in change.put_recalls)
     world.souls.update((soul.id, soul) for soul in change.souls)
     for changed in change.chats:
         world.chats[changed.chat.id] = changed.chat
@@ -141,6 +188,26 @@ def _apply(world: _World, change: Change) -> None:
             if end not in world.memories:
                 raise StoreError(f"edge {edge.id} ends at memory {end}, which does not exist")
         world.edges[edge.id] = edge
+
+
+def page_of(edges: Sequence[Edge]) -> EdgePage:
+    """The edges side by side."""
+    epoch, microsecond = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(microseconds=1)
+    return EdgePage(
+        id=[edge.id for edge in edges],
+        source=[edge.source for edge in edges],
+        target=[edge.target for edge in edges],
+        kind=[edge.kind.value for edge in edges],
+        origin=[edge.origin.value for edge in edges],
+        touched=[(edge.touched - epoch) // microsecond for edge in edges],
+        strength=[edge.strength for edge in edges],
+        confidence=[edge.confidence for edge in edges],
+        stability=[edge.stability for edge in edges],
+        uses=[edge.uses for edge in edges],
+        verb=[edge.verb for edge in edges],
+        probability=[edge.probability for edge in edges],
+        at_turn=[edge.at_turn for edge in edges],
+    )
 
 
 def _age(one: Soul | Chat) -> tuple[datetime, str]:

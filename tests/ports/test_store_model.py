@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import StoreError
-from soulmem.domain.ids import MemoryId, Owner, SlotId
+from soulmem.domain.ids import MemoryId, Owner, SlotId, SoulId
 from soulmem.ports.store import Change, ChatChange, Store
 from tests.fakes.store import FakeStore
-from tests.ports.stores import chat, edge, memory, message, snapshot, soul
+from tests.ports.stores import chat, edge, memory, message, recall, snapshot, soul, usage
 
 SOULS = ("soul-1", "soul-2")
 CHATS = ("chat-1", "chat-2")
 MEMORIES = ("m1", "m2", "m3")
+TRACES = ("t1", "t2")
 NUMBERS = range(4)
 OWNERS = ("one", "two")
 
@@ -61,6 +62,11 @@ changes = st.builds(
     drop_memories=st.sets(st.sampled_from(MEMORIES).map(MemoryId), max_size=2),
     put_edges=st.lists(edges(), max_size=3),
     drop_edges=st.sets(st.sampled_from(EVERY_EDGE), max_size=2),
+    put_usages=st.lists(
+        st.builds(usage, *(st.sampled_from(MEMORIES), st.sampled_from(SOULS), st.integers(1, 3))), max_size=2
+    ),
+    put_recalls=st.lists(st.builds(recall, *(st.sampled_from(TRACES), st.sampled_from(SOULS))), max_size=2),
+    drop_recalls=st.sets(st.sampled_from(TRACES), max_size=2),
 )
 
 
@@ -78,6 +84,9 @@ async def ranked(store: Store, owner: Owner) -> object:
     found = await snapshot(store, owner)
     chats = [await store.messages(owner, one.id) for one in await store.chats(owner)]
     found["messages"] = [sorted(said, key=lambda one: (one.rank, one.message.slot)) for said in chats]
+    around = [await store.edges_around(owner, SoulId(one), [MemoryId("m1")]) for one in SOULS]
+    found["around"] = [sorted(page.id) for page in around]
+    found["counts"] = [await store.edge_count(owner, SoulId(one)) for one in SOULS]
     return found
 
 

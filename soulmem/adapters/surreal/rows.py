@@ -7,12 +7,13 @@ one text a row: the id, then `Table.fields`. Reading those takes a third of the 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from soulmem.domain.dialogue import Chat, ChatState, Fork, Hold, Message, Role, Version
-from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.situation import (
@@ -25,9 +26,13 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
+from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage
 from soulmem.ports.store import RankedMessage
 
 Row = dict[str, Any]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,8 @@ EDGES = Table(
     relation=True,
 )
 VECTORS = Table("vector", ("data",))
+USAGES = Table("usage", ("soul", "count", "first", "first_turn", "stamps", "turns"))
+RECALLS = Table("recall", ("soul", "chat", "slot", "swipe", "at", "turn", "trails"))
 
 
 def soul_row(owner: Owner, soul: Soul) -> Row:
@@ -329,6 +336,83 @@ def edge_of(line: str) -> Edge:
         verb=row["verb"],
         probability=row["probability"],
         at_turn=row["at_turn"],
+    )
+
+
+def edge_page(lines: Sequence[str]) -> EdgePage:
+    """The edges of many lines side by side."""
+    names = ("id", *EDGES.fields, "source", "target")
+    rows = [json.loads(line) for line in lines]
+    found = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    return EdgePage(
+        id=found["id"],
+        source=found["source"],
+        target=found["target"],
+        kind=found["kind"],
+        origin=found["origin"],
+        touched=[(instant(text) - _EPOCH) // _MICROSECOND for text in found["touched"]],
+        strength=found["strength"],
+        confidence=found["confidence"],
+        stability=found["stability"],
+        uses=found["uses"],
+        verb=found["verb"],
+        probability=found["probability"],
+        at_turn=found["at_turn"],
+    )
+
+
+def usage_row(owner: Owner, usage: Usage) -> Row:
+    return {
+        "id": [owner, usage.memory],
+        "owner": owner,
+        "soul": usage.soul,
+        "key": usage.memory,
+        "count": usage.count,
+        "first": usage.first.at,
+        "first_turn": usage.first.turn,
+        "stamps": [stamp.at for stamp in usage.stamps],
+        "turns": [stamp.turn for stamp in usage.stamps],
+    }
+
+
+def usage_of(line: str) -> Usage:
+    key, soul, count, first, first_turn, stamps, turns = json.loads(line)
+    return Usage(
+        memory=MemoryId(key),
+        soul=SoulId(soul),
+        count=count,
+        first=Stamp(instant(first), first_turn),
+        stamps=tuple(Stamp(instant(at), turn) for at, turn in zip(stamps, turns, strict=True)),
+    )
+
+
+def recall_row(owner: Owner, record: RecallRecord) -> Row:
+    return {
+        "id": [owner, record.trace],
+        "owner": owner,
+        "soul": record.soul,
+        "key": record.trace,
+        "chat": record.chat,
+        "slot": record.slot,
+        "swipe": record.swipe,
+        "at": record.stamp.at,
+        "turn": record.stamp.turn,
+        "trails": [[trail.memory, list(trail.via), list(trail.edges)] for trail in record.trails],
+    }
+
+
+def recall_of(line: str) -> RecallRecord:
+    trace, soul, chat, slot, swipe, at, turn, trails = json.loads(line)
+    return RecallRecord(
+        trace=trace,
+        soul=SoulId(soul),
+        chat=ChatId(chat),
+        slot=SlotId(slot),
+        swipe=swipe,
+        stamp=Stamp(instant(at), turn),
+        trails=tuple(
+            Trail(MemoryId(memory), tuple(map(MemoryId, via)), tuple(edges)) for memory, via, edges in trails
+        ),
     )
 
 

@@ -17,11 +17,15 @@ from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, boun
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.domain.dialogue import Chat
-from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.edges import EdgePage
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.memories import Memory
 from soulmem.domain.soul import Soul
-from soulmem.ports.store import Change, RankedMessage, SoulGraph, StoreHealth
+from soulmem.domain.usage import RecallRecord
+from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
 
 READ_ROWS = 2000  # a call: what one answer may hold
+READ_AROUND = 200  # memories whose edges are read in one call
 WRITE_ROWS = 500  # a statement
 _SMALL = 16  # rows that the loop may encode itself: a thread costs more than that
 
@@ -85,6 +89,53 @@ class SurrealStore:
             memories = await _rows_of(run, rows.MEMORIES, owner, soul, rows.memory_of)
             edges = await _rows_of(run, rows.EDGES, owner, soul, rows.edge_of)
             return SoulGraph(memories, edges)
+
+        return await self._connection.read(load)
+
+    async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
+        return await self._connection.read(
+            lambda run: _rows_of(run, rows.MEMORIES, owner, soul, rows.memory_of)
+        )
+
+    async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
+        # A range of ids is counted without reading its rows, an index is not.
+        every = "edge:[$owner, '']..=[$owner, ..]"
+        which = every if soul is None else "edge WHERE owner = $owner AND soul = $soul"
+        sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
+        (found,) = await self._connection.read(lambda run: run(bound(sql, owner=owner, soul=soul)))
+        return int(found[0]) if found else 0
+
+    async def edges_around(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> EdgePage:
+        ends = "$memories.map(|$key| type::record('memory', [$owner, $key]))"
+        sql = f"SELECT VALUE {rows.EDGES.line} FROM ({ends}<->edge).distinct() WHERE soul = $soul;"
+
+        async def load(run: Run) -> EdgePage:
+            found: dict[str, None] = {}  # an edge between memories of two pieces comes with both
+            for piece in _pieces(memories, READ_AROUND):
+                (lines,) = await run(bound(sql, owner=owner, soul=soul, memories=piece))
+                found.update(dict.fromkeys(lines))
+            return await asyncio.to_thread(rows.edge_page, list(found))
+
+        return await self._connection.read(load)
+
+    async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
+        ids = "$keys.map(|$key| type::record('edge', [$owner, $key]))"
+        sql = f"SELECT VALUE key FROM {ids} WHERE key != NONE;"
+
+        async def load(run: Run) -> set[str]:
+            found: set[str] = set()
+            for piece in _pieces(edges, READ_ROWS):
+                (keys,) = await run(bound(sql, owner=owner, keys=piece))
+                found.update(keys)
+            return found
+
+        return await self._connection.read(load)
+
+    async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
+        async def load(run: Run) -> SoulRecalls:
+            usages = await _rows_of(run, rows.USAGES, owner, soul, rows.usage_of)
+            records = await _rows_of(run, rows.RECALLS, owner, soul, rows.recall_of)
+            return SoulRecalls(usages, sorted(records, key=_when))
 
         return await self._connection.read(load)
 
@@ -166,7 +217,8 @@ def _size(change: Change) -> int:
     """Rows that the change touches."""
     messages = sum(1 + len(chat.put) + len(chat.drop) for chat in change.chats)
     graph = (change.put_memories, change.drop_memories, change.put_edges, change.drop_edges)
-    return len(change.souls) + messages + sum(map(len, graph))
+    recalls = (change.put_usages, change.put_recalls, change.drop_recalls)
+    return len(change.souls) + messages + sum(map(len, (*graph, *recalls)))
 
 
 def _transaction(change: Change) -> Query:
@@ -176,6 +228,7 @@ def _transaction(change: Change) -> Query:
     """
     script = _Script()
     owner = change.owner
+    usages = {usage.memory for usage in change.put_usages}
     memories, edges = {memory.id for memory in change.put_memories}, {edge.id for edge in change.put_edges}
     for chat in change.chats:
         slots = {ranked.message.slot for ranked in chat.put}
@@ -183,12 +236,17 @@ def _transaction(change: Change) -> Query:
     script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges])
     script.drop(rows.MEMORIES, [[owner, key] for key in change.drop_memories if key not in memories])
     script.drop_edges_of([[owner, key] for key in change.drop_memories if key in memories], edges)
+    script.drop(rows.USAGES, [[owner, key] for key in change.drop_memories if key not in usages])
+    records = {record.trace for record in change.put_recalls}
+    script.drop(rows.RECALLS, [[owner, trace] for trace in change.drop_recalls if trace not in records])
     script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
     script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
     for chat in change.chats:
         script.put(rows.MESSAGES, [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put])
     script.put(rows.MEMORIES, [rows.memory_row(owner, memory) for memory in change.put_memories])
     script.put(rows.EDGES, [rows.edge_row(owner, edge) for edge in change.put_edges])
+    script.put(rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages])
+    script.put(rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls])
     return script.query()
 
 
@@ -235,6 +293,10 @@ def _pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def _rank(one: RankedMessage) -> int:
     return one.rank
+
+
+def _when(record: RecallRecord) -> tuple[datetime, str]:
+    return (record.stamp.at, record.trace)
 
 
 def _age(one: Soul | Chat) -> tuple[datetime, str]:
