@@ -20,6 +20,7 @@ from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.embedded import Embedded, TextKey
+from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.association import MEMORY_KINDS
@@ -51,6 +52,7 @@ class Mind:
         self.lineages = self._sight.lineages
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
+        self.facts = Facts(self.edges, self.memories, self._rows)
 
     @property
     def size(self) -> int:
@@ -78,7 +80,7 @@ class Mind:
         key = self._rows.id(row)
         if key is None:
             raise KeyError(f"row {row} is free")
-        return self.memories[key]
+        return self.facts[key] if key in self.facts else self.memories[key]
 
     def sources(self, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
         """Where the memory was told, the chat `first` before all others."""
@@ -114,11 +116,24 @@ class Mind:
         """See `Sight.ages`."""
         return self._sight.ages(chat, extra)
 
+    def known(
+        self, chat: ChatId | None, family: ChatId | None, holds: Callable[[ChatId, Place], bool]
+    ) -> Bools:
+        """See `Sight.known`; a fact is known where both that it tells of are."""
+        known = self._sight.known(chat, family, self.soul.settings.scope, holds)
+        facts, subjects, objects = self.facts.rows()
+        known[facts] = known[subjects] & known[objects]
+        return known
+
     def visible(
         self, chat: ChatId | None, family: ChatId | None, holds: Callable[[ChatId, Place], bool]
     ) -> Bools:
-        """See `Sight.visible`."""
-        return self._sight.visible(chat, family, self.soul.settings.scope, holds)
+        """See `Sight.visible`; of facts those that are known."""
+        return self.shown(self.known(chat, family, holds))
+
+    def shown(self, known: Bools) -> Bools:
+        """Of these rows those of a kind to be shown."""
+        return np.asarray(known & self.columns.active[: known.size])
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """See `Sight.neighbours`."""
@@ -213,8 +228,13 @@ class Mind:
             self._put_memory(memory)
         for edge in change.put_edges:
             self.edges.put(edge)
+            if edge.kind is EdgeKind.RELATES and (fact := self.facts.put(edge)) is not None:
+                self._put_fact(fact)
         for key in change.drop_edges:
             self.edges.drop(key)
+            self._drop_fact(MemoryId(key))
+        for fact in self.facts.renew(memory.id for memory in change.put_memories):
+            self._put_fact(fact)
         for key in change.drop_memories:
             self._drop_memory(key)
         for pair in gone_pairs:
@@ -238,13 +258,13 @@ class Mind:
         for key in memories:
             row = self._rows.row(key)
             if row is not None and self._is_searched(key):
-                self.words.put(row, self.tokeniser.tokens(self.memories[key].text))
+                self.words.put(row, self.tokeniser.tokens(self.text_of(key)))
 
     def text_of(self, key: TextKey) -> str:
         """What stands for a memory, or for two in a row, before an embedding model."""
         if isinstance(key, tuple):
             return f"{self.memories[key[0]].text}\n{self.memories[key[1]].text}"
-        return self.memories[key].text
+        return (self.facts[key] if key in self.facts else self.memories[key]).text
 
     def _next_edge(self, pair: Pair, now: datetime) -> Edge:
         return Edge(self.soul.id, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)
@@ -271,13 +291,35 @@ class Mind:
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
-        return self.memories[key].origin is not Origin.CARD
+        return key in self.facts or self.memories[key].origin is not Origin.CARD
+
+    def _put_fact(self, fact: Memory) -> None:
+        """A fact that is new or reads differently: as findable as a memory."""
+        row = self._rows.add(fact.id)
+        self.columns.grow(row + 1)
+        self.columns.active[row] = True
+        self.columns.happened[row] = fact.happened.timestamp()
+        self.columns.importance[row] = fact.importance
+        self.columns.tokens[row] = estimate_tokens(fact.text)
+        self.columns.kind[row] = MEMORY_KINDS.index(fact.kind)
+        self.words.put(row, self.tokeniser.tokens(fact.text))
+        self.embedded.want(fact.id)
+
+    def _drop_fact(self, key: MemoryId) -> None:
+        if self.facts.drop(key):
+            self._free(key)
 
     def _drop_memory(self, key: MemoryId) -> None:
+        for fact in self.facts.touching([key]):
+            self._drop_fact(fact)
         self.memories.pop(key, None)
         self.names.forget(key)
         self.edges.drop_of(key)
         self._sight.forget(key)
+        self._free(key)
+
+    def _free(self, key: MemoryId) -> None:
+        """Its row is another's from now on."""
         row = self._rows.drop(key)
         self.recalls.drop(key, row)
         self.embedded.forget(key, row)

@@ -52,7 +52,14 @@ class Sight:
     def visible(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
     ) -> Bools:
-        """Which rows a recall in `chat` may see, shape (rows,): lineage, scope, timelines, bin and held
+        """Which rows a recall in `chat` may show, shape (rows,): those it knows and of a kind to be shown."""
+        known = self.known(chat, family, scope, holds)
+        return np.asarray(known & self._columns.active[: known.size])
+
+    def known(
+        self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
+    ) -> Bools:
+        """Which rows a recall in `chat` may use, shape (rows,): lineage, scope, timelines, bin and held
         removals.
 
         With `chat` None everything the soul knows. `holds(chat, place)` tells whether the chat's lineage has
@@ -60,7 +67,7 @@ class Sight:
         """
         n = self._rows.capacity
         columns = self._columns
-        usable = columns.active[:n] & columns.live[:n]
+        usable = columns.in_use[:n] & columns.live[:n]
         if chat is None:
             return usable
         reach = columns.everywhere[:n].copy()
@@ -160,10 +167,11 @@ class Sight:
         by_hand = memory.origin is Origin.USER
         in_use = memory.state is MemoryState.ACTIVE
         shown = memory.kind is not MemoryKind.TRIGGER and memory.origin is not Origin.CARD  # a bare name
+        columns.in_use[row] = in_use
         columns.active[row] = in_use and shown
         columns.live[row] = self.lineages.is_live(key) if told else memory.origin is not Origin.CHAT
         columns.everywhere[row] = memory.timelines is Timelines.ALL
-        columns.opens_exchange[row] = _opens_exchange(memory)
+        columns.opens_exchange[row] = opens_exchange(memory)
         if not told:
             columns.family[row] = -1
         self._bound.pop(key, None)
@@ -175,7 +183,7 @@ class Sight:
         self._bound.pop(key, None)
 
 
-def _opens_exchange(memory: Memory) -> bool:
+def opens_exchange(memory: Memory) -> bool:
     """Whether the memory is a line somebody else said: one turn of the soul's clock."""
     if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
         return False

@@ -10,6 +10,7 @@ class Columns:
     """Arrays of one length, at least as long as the rows in use; ask `grow` before writing a new row."""
 
     def __init__(self) -> None:
+        self.in_use: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.active: NDArray[np.bool_] = np.zeros(64, np.bool_)  # in use, and of a kind that may be shown
         self.live: NDArray[np.bool_] = np.zeros(
             64, np.bool_
@@ -29,7 +30,7 @@ class Columns:
         if n <= size:
             return
         more = max(n, size + size // 2) - size
-        flags = ("active", "live", "everywhere", "opens_exchange", "permanent")
+        flags = ("in_use", "active", "live", "everywhere", "opens_exchange", "permanent")
         for name in (*flags, "kind", "importance", "tokens", "happened"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
@@ -37,6 +38,6 @@ class Columns:
 
     def clear(self, row: int) -> None:
         """A row that is free shows nothing."""
-        for flags in (self.active, self.live, self.everywhere, self.opens_exchange, self.permanent):
+        for flags in (self.in_use, self.active, self.live, self.everywhere, self.opens_exchange, self.permanent):
             flags[row] = False
         self.family[row] = -1
