@@ -41,6 +41,8 @@ class PickyStore(FakeStore):
             messages={chat: dict(messages) for chat, messages in old.messages.items()},
             memories=dict(old.memories),
             edges=dict(old.edges),
+            usages=dict(old.usages),
+            recalls=dict(old.recalls),
         )
         _apply(world, change)
         self._worlds[change.owner] = world

@@ -34,6 +34,7 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
+from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
 from tests.fakes.store import FakeStore
 
@@ -173,6 +174,26 @@ def edge(
     )
 
 
+def usage(key: str = "mem-1", of: str = SOUL, recalls: int = 3) -> Usage:
+    """The record of a memory recalled so many times, an hour and two turns apart."""
+    stamps = [Stamp(NOON + timedelta(hours=n, microseconds=n), 40 + 2 * n) for n in range(recalls)]
+    made = first_use(MemoryId(key), SoulId(of), stamps[0])
+    for stamp in stamps[1:]:
+        made = made.again(stamp)
+    return made
+
+
+def recall(trace: str = "trace-1", of: str = SOUL, slot: str = "slot-2", minutes: int = 0) -> RecallRecord:
+    """A recall with every field set: one memory met at once, one over two steps."""
+    far = Trail(
+        MemoryId("mem-2"),
+        (MemoryId("mem-1"), MemoryId("mem-3")),
+        (edge().id, edge("mem-3", "mem-2").id),
+    )
+    stamp = Stamp(NOON + timedelta(minutes=minutes), 41)
+    return RecallRecord(trace, SoulId(of), CHAT, SlotId(slot), 2, stamp, (Trail(MemoryId("mem-1")), far))
+
+
 def full_change(owner: Owner = OWNER) -> Change:
     """One of everything."""
     return Change(
@@ -181,6 +202,8 @@ def full_change(owner: Owner = OWNER) -> Change:
         chats=[ChatChange(chat(), [message(1), message(2)])],
         put_memories=[memory("mem-1"), memory("mem-2")],
         put_edges=[edge()],
+        put_usages=[usage()],
+        put_recalls=[recall()],
     )
 
 
@@ -191,12 +214,15 @@ async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
     """All that the store says of an owner, in an order of its own where the port promises none."""
     souls, chats = await store.souls(owner), await store.chats(owner)
     graphs = [await store.graph(owner, one.id) for one in souls]
+    recalls = [await store.recalls(owner, one.id) for one in souls]
     return {
         "souls": souls,
         "chats": chats,
         "messages": [await store.messages(owner, one.id) for one in chats],
         "memories": [sorted(graph.memories, key=lambda one: one.id) for graph in graphs],
         "edges": [sorted(graph.edges, key=lambda one: one.id) for graph in graphs],
+        "usages": [sorted(each.usages, key=lambda one: one.memory) for each in recalls],
+        "recalls": [list(each.records) for each in recalls],
     }
 
 

@@ -86,6 +86,32 @@ _TURNS = """
 DEFINE FIELD at_turn ON edge TYPE option<float>;
 """
 
+# usage [owner, memory id], recall [owner, trace]: apart from the memories, which a recall does not rewrite.
+_RECALLS = """
+DEFINE TABLE usage SCHEMAFULL;
+DEFINE FIELD owner ON usage TYPE string;
+DEFINE FIELD soul ON usage TYPE string;
+DEFINE FIELD key ON usage TYPE string;
+DEFINE FIELD count ON usage TYPE int;
+DEFINE FIELD first ON usage TYPE datetime;
+DEFINE FIELD first_turn ON usage TYPE int;
+DEFINE FIELD stamps ON usage TYPE array<datetime>;
+DEFINE FIELD turns ON usage TYPE array<int>;
+DEFINE INDEX usage_of ON usage FIELDS owner, soul, key;
+
+DEFINE TABLE recall SCHEMAFULL;
+DEFINE FIELD owner ON recall TYPE string;
+DEFINE FIELD soul ON recall TYPE string;
+DEFINE FIELD key ON recall TYPE string;
+DEFINE FIELD chat ON recall TYPE string;
+DEFINE FIELD slot ON recall TYPE string;
+DEFINE FIELD swipe ON recall TYPE int;
+DEFINE FIELD at ON recall TYPE datetime;
+DEFINE FIELD turn ON recall TYPE int;
+DEFINE FIELD trails ON recall TYPE array<array>;
+DEFINE INDEX recall_of ON recall FIELDS owner, soul, key;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -95,7 +121,11 @@ class Migration:
     sql: str
 
 
-MIGRATIONS = (Migration("0001_first", _FIRST), Migration("0002_turns", _TURNS))
+MIGRATIONS = (
+    Migration("0001_first", _FIRST),
+    Migration("0002_turns", _TURNS),
+    Migration("0003_recalls", _RECALLS),
+)
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.
 META = """
