@@ -226,6 +226,17 @@ class Mind:
             self.lineages.put(change.strand)
         for memory in change.put_memories:
             self._put_memory(memory)
+        self._take_edges(change)
+        for key in change.drop_memories:
+            self._drop_memory(key)
+        for pair in gone_pairs:
+            self._drop_pair(pair)
+        if change.strand is not None:
+            self._sight.take_strand(change.strand, before, self._pair_row)
+        for key in touched:
+            self._sight.refresh(key)
+
+    def _take_edges(self, change: MindChange) -> None:
         for edge in change.put_edges:
             self.edges.put(edge)
             if edge.kind is EdgeKind.RELATES and (fact := self.facts.put(edge)) is not None:
@@ -235,14 +246,6 @@ class Mind:
             self._drop_fact(MemoryId(key))
         for fact in self.facts.renew(memory.id for memory in change.put_memories):
             self._put_fact(fact)
-        for key in change.drop_memories:
-            self._drop_memory(key)
-        for pair in gone_pairs:
-            self._drop_pair(pair)
-        if change.strand is not None:
-            self._sight.take_strand(change.strand, before, self._pair_row)
-        for key in touched:
-            self._sight.refresh(key)
 
     def take_soul(self, soul: Soul) -> bool:
         """New name or settings; True when the known names changed, so that words must be indexed again."""

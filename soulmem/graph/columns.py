@@ -38,6 +38,7 @@ class Columns:
 
     def clear(self, row: int) -> None:
         """A row that is free shows nothing."""
-        for flags in (self.in_use, self.active, self.live, self.everywhere, self.opens_exchange, self.permanent):
+        for flags in (self.in_use, self.active, self.live, self.everywhere):
             flags[row] = False
+        self.opens_exchange[row] = self.permanent[row] = False
         self.family[row] = -1
