@@ -27,6 +27,11 @@ _FREE = 255  # the kind of a slot that holds no edge
 _FIRST_SLOTS = 64
 _DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
+_COLUMNS = (
+    *("_source", "_target", "_kind", "_origin", "_verb", "_strength", "_confidence"),
+    *("_stability", "_probability", "_at_turn", "_touched", "_uses"),
+)
+
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -209,6 +214,20 @@ class EdgeTable(Mapping[str, Edge]):
         for slot in list(self._touching(memory)):
             self._drop(slot, self._id(slot))
 
+    def keep(self, slots: Ints) -> None:
+        """Let all edges go but those in these distinct slots, and the room they took; slots change."""
+        for name in _COLUMNS:
+            setattr(self, name, getattr(self, name)[slots])
+        self._size = slots.size
+        self._free = []
+        self._ids.keep(slots)
+        self._leaving, self._arriving = Chains(), Chains()
+        if slots.size:
+            numbers = np.arange(slots.size, dtype=np.int32)
+            self._leaving.add_all(self._source.astype(np.int64), numbers)
+            self._arriving.add_all(self._target.astype(np.int64), numbers)
+        self.revision += 1
+
     def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS) -> EdgeArrays:
         """The edges of these kinds as columns."""
         code = self._kind[: self._size]
@@ -277,10 +296,8 @@ class EdgeTable(Mapping[str, Edge]):
         size = self._kind.size
         if self._size > size:
             more = max(self._size, size + size // 4) - size
-            for name in ("source", "target", "kind", "origin", "verb", "strength", "confidence"):
-                self._lengthen(f"_{name}", more)
-            for name in ("stability", "probability", "at_turn", "touched", "uses"):
-                self._lengthen(f"_{name}", more)
+            for name in _COLUMNS:
+                self._lengthen(name, more)
         return first
 
     def _lengthen(self, name: str, more: int) -> None:

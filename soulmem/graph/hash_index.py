@@ -65,6 +65,17 @@ class HashIndex:
             at = (at + 1) & mask
         raise KeyError(key)
 
+    def keep(self, entries: NDArray[np.int64]) -> None:
+        """Forget all entries but these distinct ones; each is numbered by its place among them from now on."""
+        place = np.full(max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32)
+        place[entries] = np.arange(entries.size, dtype=np.int32)
+        used = self._cells >= 0
+        keys, places = self._keys[used], place[self._cells[used]]
+        self._cells = np.full(64, _NEVER, np.int32)
+        self._keys = np.zeros(64, np.uint64)
+        self._filled = 0
+        self.put_all(keys[places >= 0], places[places >= 0])
+
     def _reserve(self, more: int) -> None:
         """Keep two thirds of the cells at most filled, so that a search ends soon."""
         if 3 * (self._filled + more) <= 2 * self._cells.size:

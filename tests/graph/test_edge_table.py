@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -107,6 +108,15 @@ class Machine(RuleBasedStateMachine):
         self.table.drop_of(memory)
         self.model = {key: e for key, e in self.model.items() if memory not in (e.source, e.target)}
 
+    @rule(data=st.data())
+    def keep(self, data: st.DataObject) -> None:
+        kept = data.draw(st.sets(st.sampled_from([*self.model])) if self.model else st.just(set()))
+        slots = self.table.arrays().slot
+        before = self.table.revision
+        self.table.keep(slots[[self.table.at(int(slot)).id in kept for slot in slots]])
+        assert self.table.revision > before
+        self.model = {key: e for key, e in self.model.items() if key in kept}
+
     @invariant()
     def says_the_same(self) -> None:
         assert len(self.table) == len(self.model)
@@ -171,6 +181,25 @@ def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
     for one in many[::2]:
         known.put(one)
     assert {e.verb for e in known.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
+
+
+def test_what_is_let_go_gives_its_room_back() -> None:
+    rows: Rows[MemoryId] = Rows()
+    names = [f"m{n}" for n in range(150)]
+    for name in names:
+        rows.add(MemoryId(name))
+    many = page(edge(one, two) for one in names for two in names)
+    tracemalloc.start()
+    try:
+        known = EdgeTable(SoulId("s"), rows)
+        known.load(many)
+        full = tracemalloc.get_traced_memory()[0]
+        known.keep(known.arrays().slot[7:12])
+        left = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert [e.id for e in known.every()] == many.id[7:12]
+    assert left < full / 10, (left, full)
 
 
 @pytest.mark.parametrize("kind", list(EdgeKind))
