@@ -31,6 +31,7 @@ from soulmem.engine.requests import (
     SyncRequest,
 )
 from soulmem.engine.search import RecallParams
+from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -61,11 +62,13 @@ class Engine:
         fallback: ModelSource | None,
         params: EngineParams | None = None,
         advance: Callable[[float, int], None] | None = None,
+        warm: Callable[[], object] | None = None,
     ) -> None:
         self._params = params or EngineParams()
         self._store = store
         self._clock = clock
         self._advance = advance
+        self._warming = Warming(warm)
         self._compute = Worker("soulmem-compute")
         self._embedding = Embedding(store, self._compute, model, fallback)
         self._observer = Observer(store, self._compute, clock)
@@ -111,7 +114,7 @@ class Engine:
         """How everything is, now."""
         embedder = self._embedding.health()
         store, error = self._store.health(), self._store_error
-        notes = list(self._embedding.notes())
+        notes = [*self._embedding.notes(), *self._warming.notes()]
         if error is not None:
             notes.insert(0, error.message)
         opened = self._opened.is_set()
@@ -127,7 +130,7 @@ class Engine:
             store_state="error" if error is not None else "ok",
             store_detail=error.message if error is not None else store.detail,
             embedder=embedder,
-            kernels="ok",
+            kernels=self._warming.state,
             pending=sum(
                 mind.embedded.pending()
                 for world in self._worlds.values()
@@ -319,6 +322,7 @@ class Engine:
             return
         finally:
             self._opened.set()
+        self._warming.start()
         for world in list(self._worlds.values()):  # so that the first recall finds its soul awake
             for soul in list(world.souls.values()):
                 if soul.state is SoulState.ACTIVE:
