@@ -33,7 +33,9 @@ class Scores:
 class Method(Protocol):
     """One way to answer."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As it stands in the tables."""
 
     def ask(self, query: Query) -> Any:
         """Walk."""
