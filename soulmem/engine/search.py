@@ -73,7 +73,7 @@ def cue_of(world: World, request: RecallRequest) -> Cue:
     if request.query is not None:
         meant = said = queries.from_text(request.query)
     else:
-        last = _last_messages(world, request)
+        last = last_messages(world, request)
         meant = queries.from_messages([narrative(m) for m in last])
         said = queries.from_messages([m.text for m in last])
     if request.intent:
@@ -167,7 +167,7 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
     return Ranked(best, score[best], turn[best], lexical[best], alone[best], beside.position)
 
 
-def _last_messages(world: World, request: RecallRequest) -> list[Message]:
+def last_messages(world: World, request: RecallRequest) -> list[Message]:
     """What the chat is about now: not the reply that is being replaced, nothing out of character, nothing
     held.
     """
