@@ -22,7 +22,19 @@ from soulmem.domain.errors import (
 )
 from soulmem.ports.store import Change, ChatChange
 from tests.adapters.surreal_tools import counted, killed_while_writing, opened
-from tests.ports.stores import CHAT, OWNER, SOUL, chat, edge, full_change, memory, message, snapshot, soul
+from tests.ports.stores import (
+    CHAT,
+    OWNER,
+    SOUL,
+    chat,
+    edge,
+    full_change,
+    memory,
+    message,
+    snapshot,
+    soul,
+    usage,
+)
 
 
 @contextlib.asynccontextmanager
@@ -97,9 +109,10 @@ async def test_a_store_of_the_first_schema_is_migrated(url: str, monkeypatch: py
     async with opened(url) as store:
         assert (await snapshot(store))["edges"] == [[old]]
         touched = replace(edge(), at_turn=7.25)
-        await store.commit(Change(OWNER, put_edges=[touched]))
+        await store.commit(Change(OWNER, put_edges=[touched], put_usages=[usage()]))
     async with opened(url) as store:
-        assert (await snapshot(store))["edges"] == [[touched]]
+        now = await snapshot(store)
+        assert (now["edges"], now["usages"]) == ([[touched]], [[usage()]])
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -229,5 +242,7 @@ async def test_half_a_surrogate_pair_is_refused_and_nothing_is_stored() -> None:
             "messages": [],
             "memories": [],
             "edges": [],
+            "usages": [],
+            "recalls": [],
         }
         await store.commit(full_change())

@@ -23,8 +23,10 @@ from tests.ports.stores import (
     full_change,
     memory,
     message,
+    recall,
     snapshot,
     soul,
+    usage,
     without_context,
 )
 
@@ -65,6 +67,8 @@ async def test_every_field_comes_back(store: Store) -> None:
         "messages": [[message(1), message(2)]],
         "memories": [[memory("mem-1"), memory("mem-2")]],
         "edges": [[edge()]],
+        "usages": [[usage()]],
+        "recalls": [[recall()]],
     }
 
 
@@ -93,6 +97,8 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
         "messages": [[nobody, said]],
         "memories": [[fact]],
         "edges": [[link]],
+        "usages": [[]],
+        "recalls": [[]],
     }
 
 
@@ -125,6 +131,8 @@ async def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
         "messages": [[said]],
         "memories": [[kept]],
         "edges": [[]],
+        "usages": [[]],
+        "recalls": [[]],
     }
 
 
@@ -143,6 +151,8 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
     bare_message = replace(message(1, "new"), message=replace(message(1, "new").message, present=None))
     bare_memory = without_context(memory("mem-1", "new"))
     bare_edge = replace(edge(), probability=None, at_turn=None, uses=13)
+    bare_usage = usage(recalls=1)
+    bare_recall = replace(recall(), swipe=0, trails=())
     await store.commit(
         Change(
             OWNER,
@@ -150,6 +160,8 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
             chats=[ChatChange(bare_chat, [bare_message])],
             put_memories=[bare_memory],
             put_edges=[bare_edge],
+            put_usages=[bare_usage],
+            put_recalls=[bare_recall],
         )
     )
 
@@ -159,6 +171,8 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
         "messages": [[bare_message, message(2)]],
         "memories": [[bare_memory, memory("mem-2")]],
         "edges": [[bare_edge]],
+        "usages": [[bare_usage]],
+        "recalls": [[bare_recall]],
     }
 
 
