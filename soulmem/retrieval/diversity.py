@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,7 @@ def choose(
     budget: int,
     max_items: int,
     novelty: float = 0.15,
+    seated: Sequence[int] = (),
 ) -> list[int]:
     """Positions of the chosen candidates, as they were chosen; their tokens sum to at most `budget`.
 
@@ -23,6 +26,7 @@ def choose(
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing
     tokens   int64[m]         >= 0, cost of each
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
+    seated   positions that go in before all others, in this order, as far as they fit
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
         next = argmax (1 - novelty) * relevance - novelty * greatest likeness to the chosen
@@ -38,12 +42,15 @@ def choose(
     repeats = np.zeros(scores.size, np.float32)
     chosen: list[int] = []
     room = budget
+    waiting = [at for at in reversed(seated) if left[at]]
     while len(chosen) < max_items:
         left &= tokens <= room
         if not left.any():
             break
         gain = (1 - novelty) * relevance - novelty * repeats
-        best = int(np.argmax(np.where(left, gain, -np.inf)))
+        best = waiting.pop() if waiting else int(np.argmax(np.where(left, gain, -np.inf)))
+        if not left[best]:
+            continue
         chosen.append(best)
         left[best] = False
         room -= int(tokens[best])

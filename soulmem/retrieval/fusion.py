@@ -18,11 +18,11 @@ _T = TypeVar("_T", np.float32, np.int64)
 class FusionParams:
     """Weights of the parts of the text score; each part is standardised before it is weighed.
 
-    Measured on LoCoMo, MADial-Bench (zh, en) and two role-play chats: .4 to .7 and .15 to .3 score alike.
+    Measured on LoCoMo, MADial-Bench (zh, en) and two role-play chats: .4 to .7 and .1 to .3 score alike.
     """
 
     lexical: float = 0.5  # of BM25 beside the dense part
-    neighbour: float = 0.2  # of the score of the memory beside; its square of the one beside that
+    neighbour: float = 0.15  # of the score of the memory beside; its square of the one beside that
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,17 @@ def standardise(values: Floats, among: Bools) -> Floats:
 def fuse(evidence: Evidence, params: FusionParams | None = None) -> Floats:
     """The text score, shape (n,), higher is better, -inf where not visible.
 
+    `own_score`, then `with_neighbours`.
+    """
+    e = evidence
+    return with_neighbours(own_score(e, params), e.before, e.after, e.visible, params)
+
+
+def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
+    """What each memory's own text is worth, told together with what stands beside it; 0 where not visible.
+
         part(x) = z(mean of z(x of turn), z(x of pair_in), z(x of pair_out), over those that exist)
         f = part(cosine) + lexical * part(BM25)
-        score = f + neighbour * f(beside) + neighbour^2 * f(two away), on both sides
 
     z is taken over the visible rows. A memory without pairs is judged by itself alone; without vectors
     words decide.
@@ -75,12 +83,19 @@ def fuse(evidence: Evidence, params: FusionParams | None = None) -> Floats:
     words_in = e.lexical_in if e.lexical_in is not None else np.full(e.lexical.shape, np.nan, np.float32)
     own = _part((e.turn, e.pair_in, e.pair_out), e.visible)
     own += p.lexical * _part((e.lexical, words_in, _at(words_in, e.after, np.nan)), e.visible)
-    own = np.where(e.visible, own, 0).astype(np.float32)
+    return np.where(e.visible, own, 0).astype(np.float32)
+
+
+def with_neighbours(
+    own: Floats, before: Ints, after: Ints, visible: Bools, params: FusionParams | None = None
+) -> Floats:
+    """f + neighbour * f(beside) + neighbour^2 * f(two away), on both sides; -inf where not visible."""
+    p = params or FusionParams()
     score = own.copy()
-    for beside in (e.before, e.after):
+    for beside in (before, after):
         two_away = _at(beside, beside, -1)
         score += p.neighbour * _at(own, beside, 0) + p.neighbour**2 * _at(own, two_away, 0)
-    return np.where(e.visible, score, -np.inf).astype(np.float32)
+    return np.where(visible, score, -np.inf).astype(np.float32)
 
 
 def _part(views: tuple[Floats, Floats, Floats], visible: Bools) -> Floats:

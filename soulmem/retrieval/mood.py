@@ -1,0 +1,80 @@
+"""Which mood is it, and how well does a memory's own feeling fit it?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+Feeling = tuple[str, float]  # label and intensity 0..1
+Mood = Mapping[str, float]  # feeling, as `feeling_of` names it, to its intensity 0..1
+
+# The seven feelings that match across languages (design 4.1), as people name them; any other word is itself.
+_NAMES = {
+    "joy": "joy joyful joyous happy happiness glad gladness delight delighted cheerful"
+    " 喜 喜悦 快乐 高兴 开心 欢乐 愉快 幸福 乐 喜び 嬉しい",
+    "sadness": "sadness sad sorrow sorrowful grief unhappy melancholy"
+    " 悲 悲伤 悲哀 伤心 难过 忧伤 哀 哀伤 悲しみ 悲しい",
+    "anger": "anger angry rage furious fury wrath 怒 愤怒 生气 恼怒 气愤 怒り",
+    "fear": "fear fearful afraid scared terror terrified fright 惧 恐惧 害怕 惊恐 恐怖 恐 恐れ 怖い",
+    "disgust": "disgust disgusted revulsion loathing 厌 厌恶 恶心 反感 嫌悪",
+    "surprise": "surprise surprised astonishment astonished amazement amazed"
+    " 惊 惊讶 惊奇 吃惊 惊喜 诧异 驚き",
+    "love": "love loving affection affectionate tenderness 爱 喜爱 爱意 爱慕 爱情 喜欢 愛",
+    "irritation": "irritation irritated irritable impatience impatient annoyance annoyed"
+    " 烦躁 不耐烦 急躁 恼火 烦 烦恼 苛立ち",
+}
+_FEELING = {name: feeling for feeling, names in _NAMES.items() for name in names.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class MoodParams:
+    """How the mood of a chat is read."""
+
+    messages: int = 6  # how many of the last messages count; design 4.1
+    recency: float = 0.7  # 0..1, weight of a message relative to the one after it
+
+
+def feeling_of(label: str) -> str:
+    """The feeling a word names: one of the known ones in English, or the word itself, without case."""
+    word = label.strip().casefold()
+    return _FEELING.get(word, word)
+
+
+def mood_given(label: str, intensity: float) -> Mood:
+    """The mood somebody states."""
+    return {feeling_of(label): min(max(intensity, 0.0), 1.0)}
+
+
+def mood_of(messages: Sequence[Iterable[Feeling]], params: MoodParams | None = None) -> Mood:
+    """The mood the feelings of the last messages make, oldest first: per feeling the mean by recency.
+
+    A message without feelings calms; no messages, no mood.
+    """
+    p = params or MoodParams()
+    last = messages[-p.messages :]
+    total: defaultdict[str, float] = defaultdict(float)
+    weights = [p.recency**age for age in reversed(range(len(last)))]
+    for share, feelings in zip(weights, last, strict=True):
+        for feeling, intensity in _strongest(feelings).items():
+            total[feeling] += share * intensity
+    return {feeling: amount / sum(weights) for feeling, amount in total.items() if amount > 0}
+
+
+def fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
+    """0..1: the mood's strongest echo among a memory's own feelings, intensity times intensity."""
+    own = _strongest(feelings)
+    return max((mood[feeling] * own[feeling] for feeling in own if feeling in mood), default=0.0)
+
+
+def irritation(mood: Mood) -> float:
+    """0..1: how impatient the mood is; it shortens the walk (see `edge_weights.restart_in`)."""
+    return min(max(mood.get("irritation", 0.0), 0.0), 1.0)
+
+
+def _strongest(feelings: Iterable[Feeling]) -> dict[str, float]:
+    out: dict[str, float] = {}
+    for label, intensity in feelings:
+        feeling = feeling_of(label)
+        out[feeling] = max(out.get(feeling, 0.0), min(max(intensity, 0.0), 1.0))
+    return out

@@ -1,0 +1,70 @@
+"""How much does a memory weigh, whatever is asked? Six factors (design 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightParams:
+    """The share of each factor, each >= 0; design 9 (robot notes). A soul may set its own."""
+
+    importance: float = 0.3
+    recency: float = 0.2
+    uses: float = 0.1
+    refractory: float = 0.2
+    content: float = 0.1
+    feedback: float = 0.1
+    pace: float = 5.0  # uses, or exchanges since the last use, at which a factor has gone 63 % of its way
+
+    def of_soul(self, own: Mapping[str, float]) -> WeightParams:
+        """The shares with those a soul sets for itself; names that are no factor are ignored."""
+        known = {f.name for f in fields(self)} - {"pace"}
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return WeightParams(**{**values, **{k: max(0.0, v) for k, v in own.items() if k in known}})
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What is known of n memories; every array has shape (n,)."""
+
+    importance: Doubles  # 0..1
+    feeling: Doubles  # 0..1, intensity of the strongest emotion in it
+    retention: Doubles  # 0..1, R of design 6; 1 where nothing fades
+    uses: Doubles  # >= 0, recalls that taught
+    since_use: Doubles  # exchanges since the last use, inf where there was none
+    content: Doubles  # 0..1, share of the asked tags that it carries
+    feedback: Doubles  # 0..1, starts at .5
+
+
+def weight(facets: Facets, params: WeightParams | None = None) -> Floats:
+    """The weight of each memory, float32[n], 0..1: the mean of the factors by their shares.
+
+        importance   1 - (1 - importance) * (1 - feeling): what moved mattered
+        uses         1 - e^(-uses / pace)
+        refractory   1 - e^(-since_use / pace): what has just been said can wait
+
+    Without any share all weigh .5.
+    """
+    p = params or WeightParams()
+    f = facets
+    parts = (
+        (p.importance, 1.0 - (1.0 - f.importance) * (1.0 - f.feeling)),
+        (p.recency, f.retention),
+        (p.uses, 1.0 - np.exp(-f.uses / p.pace)),
+        (p.refractory, 1.0 - np.exp(-f.since_use / p.pace)),
+        (p.content, f.content),
+        (p.feedback, f.feedback),
+    )
+    total = sum(share for share, _ in parts)
+    if total <= 0:
+        return np.full(f.importance.shape, 0.5, np.float32)
+    mean = sum((share * value for share, value in parts), np.zeros(f.importance.shape)) / total
+    return np.clip(mean, 0.0, 1.0).astype(np.float32)
