@@ -77,6 +77,14 @@ def narrative(message: Message) -> str:
     return f"{message.speaker}: {message.text}" if message.speaker.strip() else message.text
 
 
+def spoken(memory: Memory) -> str:
+    """What a memory tells, without the name of the one who says it."""
+    for one in memory.situation.participants:
+        if memory.text.startswith(f"{one.name}: "):
+            return memory.text[len(one.name) + 2 :]
+    return memory.text
+
+
 def _participants(message: Message, soul_name: str) -> tuple[Participant, ...]:
     if not message.speaker.strip() or message.role is Role.NARRATOR:
         return ()

@@ -1,7 +1,7 @@
 """Which concepts do a soul's known names stand for?
 
-A name on the card becomes a card-made concept, unless a concept of the user's own goes by that name: then that
-one stands for it, with the card's aliases too. The soul's own name stands for nothing: it is in every line.
+A name on the card becomes a card-made concept, unless a concept of the user's own goes by it: then that one
+stands for it, with the card's aliases too. The soul's own name stands for nothing: it is in every line.
 """
 
 from __future__ import annotations
@@ -62,6 +62,14 @@ class KnownNames:
         """What the concept is spotted by; nothing when it is not in use."""
         return self._names.get(key, ())
 
+    def everything(self) -> dict[MemoryId, tuple[str, ...]]:
+        """What each concept in use is spotted by."""
+        return dict(self._names)
+
+    def is_of(self, soul: Soul) -> bool:
+        """Whether they were made from this card."""
+        return (soul.name, soul.names) == (self._soul.name, self._soul.names)
+
     def concepts(self) -> list[Memory]:
         """Every concept, whatever its state."""
         return list(self._concepts.values())
@@ -73,14 +81,6 @@ class KnownNames:
             if one.id in self._concepts:
                 standing.add(one.id)
             yield one, frozenset(standing)
-
-    def take_soul(self, soul: Soul) -> None:
-        """The card changed: concepts of the user's may stand for other names than before."""
-        self._soul = soul
-        self._own, self._card = _card(soul)
-        self._card_fold = {one.id: folded for folded, one in self._card.items()}
-        for key in self._concepts:
-            self._index(key)
 
     def take(self, memory: Memory) -> None:
         """A concept as it is now; a memory of another kind is ignored."""

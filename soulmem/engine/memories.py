@@ -21,7 +21,7 @@ from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemor
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Store
 
 _CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
 _NOTHING = 5  # a rung below the ladder of tag matches
@@ -74,7 +74,10 @@ class Keeper:
                     f"memory {memory!r} is at revision {old.revision}, not {patch.revision}: read it again",
                     field="revision",
                 )
-            new = replace(old, revision=old.revision + 1, **_changes(patch))
+            changes = _changes(patch)
+            new = replace(old, revision=old.revision + 1, **changes)
+            if old.origin is Origin.CARD and changes:
+                new = replace(new, origin=Origin.USER)
             if old.origin is Origin.CHAT and any(
                 v is not None for v in (patch.text, patch.permanent, patch.locked)
             ):
@@ -177,10 +180,7 @@ class Keeper:
         return Place(head.id, slot)  # type: ignore[arg-type]
 
     async def _commit(self, world: World, mind: Mind, change: MindChange) -> None:
-        await self._store.commit(
-            Change(owner=world.owner, put_memories=change.put_memories, put_edges=change.put_edges)
-        )
-        await self._compute.run(mind.apply, change)
+        await world.carry_out(mind, await world.linker.steps(mind, change))
 
 
 def _changes(patch: MemoryPatch) -> dict[str, Any]:

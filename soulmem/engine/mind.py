@@ -251,10 +251,13 @@ class Mind:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
         renamed = soul.known_names() != self.soul.known_names()
         self.soul = soul
-        self.names.take_soul(soul)
         if renamed:
             self.tokeniser = Tokeniser(soul.known_names())
         return renamed
+
+    def take_names(self, names: KnownNames) -> None:
+        """What texts are spotted by from now on; the same concepts, of another card."""
+        self.names = names
 
     def index_words(self, memories: Iterable[MemoryId]) -> None:
         """Cut these memories into words again; unknown ones are ignored."""

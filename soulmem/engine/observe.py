@@ -15,6 +15,7 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
+from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import SyncAnswer, SyncRequest
 from soulmem.engine.worker import Worker
@@ -30,7 +31,7 @@ class _Step:
     """A change of one chat, thought through: what to store and what each mind then takes over."""
 
     log: ChatLog
-    stored: Change
+    chat: ChatChange
     minds: tuple[tuple[Mind, MindChange], ...]
     moved: tuple[ChatId, ...]  # chats whose tree gets another root
 
@@ -86,18 +87,26 @@ class Observer:
                 await self._write(world, old, new, retract=True)
 
     async def change_soul(self, world: World, mind: Mind, new: Soul) -> None:
-        """The soul's new name or settings, and what they change of its memory. The caller holds `writing`."""
-        hidden = new.settings.remember_hidden is not mind.soul.settings.remember_hidden
+        """The soul's new names or settings and what they change in it. The caller holds `writing`."""
+        old = mind.soul
+        if new.settings.remember_hidden is not old.settings.remember_hidden:
+            await self._hide_or_show(world, mind, replace(new, name=old.name, names=old.names))
+        if new != mind.soul:
+            steps = Steps([])
+            if (new.name, new.names) != (old.name, old.names):
+                steps = await world.linker.steps(mind, MindChange(), new)
+            await world.carry_out(mind, steps, new)
+
+    async def _hide_or_show(self, world: World, mind: Mind, new: Soul) -> None:
+        """Another mind about hidden messages."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
-            if await self._compute.run(mind.take_soul, new):
-                memories = list(mind.memories)
-                for start in range(0, len(memories), _PIECE):
-                    await self._compute.run(mind.index_words, memories[start : start + _PIECE])
-            for head in list(world.heads.values()) if hidden else ():
+            await self._compute.run(mind.take_soul, new)
+            for head in list(world.heads.values()):
                 log = world.loaded_log(head.id)
                 if log is not None and new.id in head.cast:
                     changes.append(await self._derive(world, mind, log, world.family(head.id)))
+        world.souls[new.id] = new
 
     async def _settle(self, world: World, chat: ChatId) -> None:
         log = await world.log(chat)
@@ -188,16 +197,9 @@ class Observer:
         heads = world.heads | {chat: new.head}
         family = world.family(chat, heads)
         changes = [world.compare(mind, new, family, changed, retract=retract) for mind in minds]
-        stored = Change(
-            owner=world.owner,
-            chats=[ChatChange(new.head, _rewritten(old, new), removed)],
-            put_memories=[m for c in changes for m in c.put_memories],
-            drop_memories=[m for c in changes for m in c.drop_memories],
-            put_edges=[e for c in changes for e in c.put_edges],
-            drop_edges=[e for c in changes for e in c.drop_edges],
-        )
+        told = ChatChange(new.head, _rewritten(old, new), removed)
         moved = [c for c in world.heads if c != chat and world.family(c) != world.family(c, heads)]
-        return _Step(new, stored, tuple(zip(minds, changes, strict=True)), tuple(moved))
+        return _Step(new, told, tuple(zip(minds, changes, strict=True)), tuple(moved))
 
     async def _write(self, world: World, old: ChatLog, new: ChatLog, *, retract: bool = False) -> None:
         """A change of a chat's head alone."""
@@ -207,19 +209,29 @@ class Observer:
 
     async def _carry_out(self, world: World, step: _Step) -> None:
         """Store it, then take it over."""
+        linked = [(mind, await world.linker.linked(mind, change)) for mind, change in step.minds]
+        changes = [change for _, change in linked]
+        stored = Change(
+            owner=world.owner,
+            chats=[step.chat],
+            put_memories=[m for c in changes for m in c.put_memories],
+            drop_memories=[m for c in changes for m in c.drop_memories],
+            put_edges=[e for c in changes for e in c.put_edges],
+            drop_edges=[e for c in changes for e in c.drop_edges],
+        )
         if step.moved:
-            await self._move(world, step)
+            await self._move(world, replace(step, minds=tuple(linked)), stored)
             return
-        await self._store.commit(step.stored)
+        await self._store.commit(stored)
         world.keep_log(step.log)
-        for mind, change in step.minds:
+        for mind, change in linked:
             for piece in change.pieces(_PIECE):
                 await self._compute.run(mind.apply, piece)
 
-    async def _move(self, world: World, step: _Step) -> None:
+    async def _move(self, world: World, step: _Step, stored: Change) -> None:
         """A change that gives other chats' tree another root, by which their episodes are named."""
         heads = world.heads | {step.log.head.id: step.log.head}
-        changes, touched = [step.stored], {mind.soul.id for mind, _ in step.minds}
+        changes, touched = [stored], {mind.soul.id for mind, _ in step.minds}
         async with self._stored_after(world, changes, touched):
             for mind, change in step.minds:
                 await self._compute.run(mind.apply, change)
@@ -235,6 +247,7 @@ class Observer:
     async def _derive(self, world: World, mind: Mind, log: ChatLog, family: ChatId) -> Change:
         """Let the mind read a chat again; what is to be stored of that."""
         change = await self._compute.run(world.compare, mind, log, family)
+        change = await world.linker.linked(mind, change)
         await self._compute.run(mind.apply, change)
         return Change(
             owner=world.owner,

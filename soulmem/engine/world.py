@@ -15,6 +15,7 @@ from soulmem.domain.memories import Memory, MemoryState, Origin, Place
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
+from soulmem.engine.linker import Linker, Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.graph.lineage import Strand
@@ -90,6 +91,7 @@ class World:
         self.heads: dict[ChatId, Chat] = {}
         self.minds: dict[SoulId, Mind] = {}
         self.writing = asyncio.Lock()
+        self.linker = Linker(compute, clock)
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
         self._compute = compute
@@ -247,6 +249,33 @@ class World:
             self.minds[soul] = found
         return found
 
+    async def carry_out(self, mind: Mind, steps: Steps, soul: Soul | None = None) -> None:
+        """Store the steps and take them over, `soul` with the first. The caller holds `writing`.
+
+        When the store refuses a later one the mind is let go: opened again it goes on where this stopped.
+        """
+        changes = steps.changes or ([MindChange()] if soul is not None else [])
+        for number, change in enumerate(changes):
+            try:
+                await self._store.commit(_stored(self.owner, change, [soul] if soul and not number else []))
+            except BaseException:
+                if number:
+                    self.let_go(mind.soul.id)
+                raise
+            if soul is not None and not number:
+                await self._take_soul(mind, soul)
+            for piece in change.pieces(_PIECE):
+                await self._compute.run(mind.apply, piece)
+        if steps.names is not None:
+            await self._compute.run(mind.take_names, steps.names)
+
+    async def _take_soul(self, mind: Mind, soul: Soul) -> None:
+        self.souls[soul.id] = soul
+        if await self._compute.run(mind.take_soul, soul):
+            memories = list(mind.memories)
+            for start in range(0, len(memories), _PIECE):
+                await self._compute.run(mind.index_words, memories[start : start + _PIECE])
+
     def let_go(self, soul: SoulId) -> None:
         """Forget the soul's loaded memory; the store has it."""
         mind = self.minds.pop(soul, None)
@@ -262,8 +291,10 @@ class World:
             log = await self.log(head.id)
             if log is not None:
                 change = await self._compute.run(self.compare, mind, log, self.family(head.id))
-                await self._commit_and_apply(mind, change)
-        await self._commit_and_apply(mind, await self._compute.run(_orphans, mind))
+                await self._commit_and_apply(mind, await self.linker.linked(mind, change))
+        orphans = await self._compute.run(_orphans, mind)
+        await self._commit_and_apply(mind, await self.linker.linked(mind, orphans))
+        await self.carry_out(mind, await self.linker.unfinished(mind))
         await self._on_new_mind(mind)
         return mind
 
@@ -290,6 +321,17 @@ class World:
             mind.apply,
             MindChange(change.put_memories, change.drop_memories, kept, change.drop_edges, change.strand),
         )
+
+
+def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Change:
+    return Change(
+        owner=owner,
+        souls=souls,
+        put_memories=change.put_memories,
+        drop_memories=change.drop_memories,
+        put_edges=change.put_edges,
+        drop_edges=change.drop_edges,
+    )
 
 
 def _orphans(mind: Mind) -> MindChange:
