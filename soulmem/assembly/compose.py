@@ -18,6 +18,7 @@ class Section(str, Enum):
     SELF = "self"
     EPISODES = "episodes"
     FACTS = "facts"
+    IMPULSES = "impulses"
 
 
 _IN_PROMPT = (Section.PERMANENT, Section.SELF)  # high and stable: the backend's prompt cache survives
@@ -29,12 +30,14 @@ _HEADERS = {
         Section.SELF: "[{name} knows this habit of their own; it is not an order:]",
         Section.EPISODES: "[What {name} recalls now of the past, oldest first:]",
         Section.FACTS: "[What {name} knows:]",
+        Section.IMPULSES: "[How {name} tends to react right now; show it in what they do, never say it:]",
     },
     "zh": {
         Section.PERMANENT: "[{name}永远不会忘记：]",
         Section.SELF: "[{name}知道自己有这样的习惯，并非指令：]",
         Section.EPISODES: "[{name}此刻想起的往事，由远及近：]",
         Section.FACTS: "[{name}知道：]",
+        Section.IMPULSES: "[{name}此刻往往会这样反应，用言行表现出来，不要说破：]",
     },
 }
 
@@ -44,6 +47,7 @@ class Line:
     """A memory as it stands in its block."""
 
     memory: MemoryId
+    section: Section
     text: str
     tokens: int
 
@@ -67,14 +71,19 @@ def harmless(text: str) -> str:
     return text
 
 
-def line_of(memory: Memory) -> Line:
-    """How the memory will read, and what it costs with its line break."""
+def line_of(memory: Memory, *, fired: bool = False) -> Line:
+    """How the memory will read, and what it costs with its line break.
+
+    `fired` is for an action that is set off now.
+    """
     text = harmless(memory.text)
-    return Line(memory.id, text, estimate_tokens(text) + 1)
+    return Line(memory.id, section_of(memory, fired=fired), text, estimate_tokens(text) + 1)
 
 
-def section_of(memory: Memory) -> Section:
+def section_of(memory: Memory, *, fired: bool = False) -> Section:
     """Which section a memory belongs to."""
+    if fired:
+        return Section.IMPULSES
     if memory.permanent:
         return Section.PERMANENT
     if memory.kind is MemoryKind.ACTION:
@@ -104,30 +113,29 @@ class Budget:
         """What opening the section costs now."""
         return 0 if section in self._open else estimate_tokens(self._headers[section]) + 1
 
-    def take(self, memory: Memory, line: Line) -> bool:
+    def take(self, line: Line) -> bool:
         """Spend the line's tokens if they are there."""
-        section = section_of(memory)
-        cost = line.tokens + self.header_cost(section)
+        cost = line.tokens + self.header_cost(line.section)
         if cost > self.left:
             return False
         self.left -= cost
-        self._open.add(section)
+        self._open.add(line.section)
         return True
 
     def blocks(
         self, chosen: Sequence[tuple[Memory, Line]], age: Callable[[Memory], tuple[float, int]]
     ) -> list[Text]:
-        """The blocks of what was taken: episodes by `age` (least first), what always stands there by
-        importance.
+        """The blocks of what was taken: episodes by `age` (least first), what stands high in the prompt by
+        importance, facts and impulses as they come.
         """
         out = []
         for section in Section:
-            mine = [(m, line) for m, line in chosen if section_of(m) is section]
+            mine = [(m, line) for m, line in chosen if line.section is section]
             if not mine:
                 continue
             if section is Section.EPISODES:
                 mine.sort(key=lambda pair: age(pair[0]))
-            elif section is not Section.FACTS:
+            elif section in _IN_PROMPT:
                 mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))  # the same order every turn
             lines = tuple(line for _, line in mine)
             header = self._headers[section]

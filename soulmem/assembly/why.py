@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-
 _LABEL = 40  # characters of a memory that names a step of the way
 
 
@@ -18,13 +17,29 @@ class Cause(str, Enum):
     MEANING = "meaning"
     NEIGHBOUR = "neighbour"
     ASSOCIATION = "association"
+    SITUATION = "situation"  # an action that fires
+    INTENT = "intent"  # an action that fires for what the soul means to do
+    HABIT = "habit"  # an action that the soul knows of itself
+
+
+_HABITS_EN = {
+    Cause.SITUATION: "{} is what is happening, and {} tends to react like this.",
+    Cause.INTENT: "{1} wants to {0}, and tends to do it like this.",
+    Cause.HABIT: "{} came up, and {} knows this habit of their own.",
+}
+_HABITS_ZH = {
+    Cause.SITUATION: "眼下正是{}，{}往往会这样反应。",
+    Cause.INTENT: "{1}想要{0}，往往就会这样做。",
+    Cause.HABIT: "提到了{}，{}知道自己有这个习惯。",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
     """The cause, the words shared with the cue (may be empty), the age, and what led from the cue to it.
 
-    `way` names the memories passed through, the first that the cue touched at the front.
+    `way` names the memories passed through, the first that the cue touched at the front; for an action what
+    set it off: the situation, the intent, or whom or what the habit belongs to.
     """
 
     cause: Cause
@@ -48,6 +63,8 @@ def _english(reason: Reason, name: str) -> str:
     if reason.cause is Cause.ASSOCIATION and reason.way:
         first, *then = [_short(label, '"{}"') for label in reason.way]
         return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this, from {age}."
+    if reason.way and reason.cause in _HABITS_EN:
+        return _HABITS_EN[reason.cause].format(_short(reason.way[0], '"{}"'), name)
     if reason.cause is Cause.NEIGHBOUR:
         return f"It stands right beside another moment that came to mind, {age}."
     if words:
@@ -65,6 +82,8 @@ def _chinese(reason: Reason, name: str) -> str:
     if reason.cause is Cause.ASSOCIATION and reason.way:
         first, *then = [_short(label, "「{}」") for label in reason.way]
         return f"{name}由{first}想到{''.join(f'{label}，又想到' for label in then)}了{age}的这件事。"
+    if reason.way and reason.cause in _HABITS_ZH:
+        return _HABITS_ZH[reason.cause].format(_short(reason.way[0], "「{}」"), name)
     if reason.cause is Cause.NEIGHBOUR:
         return f"它紧挨着另一段被想起的往事，在{age}。"
     if words:

@@ -11,36 +11,40 @@ from soulmem.assembly.why import Cause, Reason, sentence
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory
 from soulmem.engine.answers import Block, BlockItem, Considered, PathStep, Recalled, RecalledMemory, Timings
+from soulmem.engine.firing import Habit
+from soulmem.engine.habit_lines import label, others, recalled_habit, take_habits
 from soulmem.engine.mind import Mind
 from soulmem.engine.search import Ranked, Scene
 from soulmem.retrieval.diversity import choose
 
-_LABEL = 40  # characters of a memory that name it in a path
 _COMMON = 20  # a word in more than one of so many memories is no reason
 
 
 def assemble(
-    mind: Mind, scene: Scene, ranked: Ranked, novelty: float
+    mind: Mind, scene: Scene, ranked: Ranked, novelty: float, habits: Sequence[Habit] = ()
 ) -> tuple[Recalled, tuple[Considered, ...]]:
     """The answer within budget, and every memory that was considered. Computes.
 
-    `novelty` 0..1 weighs against repeating oneself.
+    `novelty` 0..1 weighs against repeating oneself. `habits` go in after what is permanent and before all
+    else, each once.
     """
     core_rows = np.flatnonzero(mind.columns.permanent[: mind.size] & scene.visible)
     permanent = sorted((mind.at(int(row)) for row in core_rows), key=lambda m: (-m.importance, m.id))
     candidates = [(int(r), mind.at(int(r))) for r in ranked.rows]
     language = language_of([text for text, _ in scene.cue.said] + [m.text for _, m in candidates[:5]])
     budget = Budget(scene.budget, mind.soul.name, language)
-    core = [(m, line) for m in permanent if budget.take(m, line := line_of(m))]
-    free = [i for i, (_, m) in enumerate(candidates) if not m.permanent]
-    picked = _pick(mind, scene, ranked, candidates, free, budget, novelty)
+    fired = {habit.action for habit in habits if habit.fired}
+    core = [(m, line) for m in permanent if m.id not in fired and budget.take(line := line_of(m))]
+    told = take_habits(mind, habits, {m.id for m in permanent}, budget, scene.max_items)
+    free = others([m for _, m in candidates], told)
+    picked = _pick(mind, scene, ranked, candidates, free, budget, novelty, scene.max_items - len(told))
     taken: list[tuple[int, Line]] = []
     for i in picked:
         line = line_of(candidates[i][1])
-        if budget.take(candidates[i][1], line):
+        if budget.take(line):
             taken.append((i, line))
     taken.sort(key=lambda pair: pair[0])  # candidates stand by score
-    chosen = core + [(candidates[i][1], line) for i, line in taken]
+    chosen = [*core, *((t.memory, t.line) for t in told), *((candidates[i][1], line) for i, line in taken)]
     ages = mind.ages(scene.request.chat, scene.extra_turns)
 
     def when(memory: Memory) -> tuple[float, int]:
@@ -59,6 +63,10 @@ def assemble(
         memories.append(
             _recalled(mind, scene, memory, line, _squash(float(ranked.score[i])), reason, language)
         )
+    memories += [
+        recalled_habit(mind, scene, one, int(ages[mind.row_of(one.memory)]), language) for one in told
+    ]
+    memories.sort(key=lambda m: -m.score)
     kept = {m.id for m in memories}
     considered = tuple(
         Considered(
@@ -91,8 +99,9 @@ def _pick(
     free: Sequence[int],
     budget: Budget,
     novelty: float,
+    most: int,
 ) -> list[int]:
-    if not free:
+    if not free or most <= 0:
         return []
     table = mind.embedded.turns
     rows = np.asarray([candidates[i][0] for i in free], np.int64)
@@ -102,7 +111,7 @@ def _pick(
         vectors,
         mind.columns.tokens[rows] + 1,
         budget=budget.left,
-        max_items=scene.max_items,
+        max_items=most,
         novelty=novelty,
     )
     return [free[i] for i in chosen]
@@ -126,7 +135,7 @@ def _recalled(
         permanent=memory.permanent,
         fired=False if memory.kind.value == "action" else None,
         why=sentence(reason, mind.soul.name, language),
-        path=(PathStep(memory.id, _label(memory.text), None),),
+        path=(PathStep(memory.id, label(memory.text), None),),
         sources=mind.sources(memory, scene.request.chat),
         age_turns=reason.age_turns,
         visibility=1.0,
@@ -165,10 +174,6 @@ def _reason(ranked: Ranked, at: int, shared: tuple[str, ...], age: int) -> Reaso
 def _squash(score: float) -> float:
     """A standardised score as 0..1, order kept."""
     return round(1.0 / (1.0 + float(np.exp(-score / 2))), 9)
-
-
-def _label(text: str) -> str:
-    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
 
 
 def _block(text: Text) -> Block:

@@ -13,6 +13,7 @@ from soulmem.domain.ids import new_id
 from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
+from soulmem.engine.firing import Habits, Moment, moment_of
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest
 from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, rank, scene_of
@@ -32,6 +33,7 @@ class Recaller:
         self._embedding = embedding
         self._clock = clock
         self._params = params
+        self._habits = Habits()
         self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
         self._asking: set[asyncio.Task[Floats | None]] = (
             set()
@@ -60,8 +62,11 @@ class Recaller:
             return self._too_late(world, request, began)
         cue = cue_of(world, request)
         vectors, late = await self._embed(cue.meant, limit - (time.perf_counter() - began))
+        moment = Moment(())
+        if not late:
+            moment = await self._moment(world, mind, request, limit - (time.perf_counter() - began))
         embedded = time.perf_counter()
-        answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors)
+        answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
         answer = replace(answer, timed_out=late, took_ms=timings)
@@ -80,6 +85,22 @@ class Recaller:
         except asyncio.TimeoutError:
             return None, True
 
+    async def _moment(self, world: World, mind: Mind, request: RecallRequest, seconds: float) -> Moment:
+        """What could set a habit off, with vectors if there is time; nothing for a soul without triggers."""
+        if not await self._compute.run(self._habits.can_fire, mind):
+            return Moment(())
+        moment = moment_of(world, request, self._habits.params.thoughts)
+        began = time.perf_counter()
+        vectors, late = await self._embed([(text, 1.0) for text in moment.texts], seconds)
+        if vectors is None or late:
+            return moment
+        left = 0.8 * (seconds - (time.perf_counter() - began))
+        try:
+            calibration = await asyncio.wait_for(self._embedding.calibration(), max(0.0, left))
+        except asyncio.TimeoutError:
+            return moment
+        return replace(moment, vectors=vectors, calibration=calibration)
+
     def _answer(
         self,
         world: World,
@@ -87,12 +108,16 @@ class Recaller:
         request: RecallRequest,
         cue: Cue,
         vectors: Floats | None,
+        moment: Moment,
     ) -> tuple[Recalled, Trace]:
         began = time.perf_counter()
         scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns)
         ranked = rank(mind, scene, vectors, self._params)
+        chat = request.chat
+        known = mind.known(chat, world.family(chat) if chat is not None else None, world.holds)
+        habits = self._habits.of(mind, scene, known, moment)
         searched = time.perf_counter()
-        answer, considered = assemble(mind, scene, ranked, self._params.novelty)
+        answer, considered = assemble(mind, scene, ranked, self._params.novelty, habits)
         done = time.perf_counter()
         timings = Timings(search=1000 * (searched - began), assemble=1000 * (done - searched))
         answer = replace(answer, took_ms=timings)

@@ -103,7 +103,7 @@ def test_the_budget_is_never_exceeded(
     """Blocks cost what was spent, no more than was given; each text is its header and whole lines."""
     memories = [memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)]
     budget = Budget(tokens, name, language)
-    chosen = [(m, line) for m in memories if budget.take(m, line := line_of(m))]
+    chosen = [(m, line) for m in memories if budget.take(line := line_of(m))]
     blocks = budget.blocks(chosen, oldest_first)
     assert sum(block.tokens for block in blocks) == tokens - budget.left <= tokens
     assert sum(estimate_tokens(block.text) + 1 for block in blocks) <= tokens
@@ -120,9 +120,9 @@ def test_a_memory_that_does_not_fit_leaves_room_for_a_smaller_one() -> None:
     """Passed over whole, and its header is not paid."""
     budget = Budget(30, "Mira", "en")
     long, short = memory(text="rain " * 60), memory("m2", "It rained.")
-    assert not budget.take(long, line_of(long))
+    assert not budget.take(line_of(long))
     assert budget.left == 30
-    assert budget.take(short, line_of(short))
+    assert budget.take(line_of(short))
 
 
 def test_a_header_is_paid_once() -> None:
@@ -130,10 +130,10 @@ def test_a_header_is_paid_once() -> None:
     budget = Budget(200, "Mira", "en")
     one, two = memory("m1"), memory("m2")
     first = budget.header_cost(Section.EPISODES)
-    budget.take(one, line_of(one))
+    budget.take(line_of(one))
     assert first > 0
     assert budget.header_cost(Section.EPISODES) == 0
-    budget.take(two, line_of(two))
+    budget.take(line_of(two))
     assert budget.left == 200 - first - line_of(one).tokens - line_of(two).tokens
 
 
@@ -148,7 +148,7 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         memory("habit", "Denies caring.", MemoryKind.ACTION),
     ]
     budget = Budget(500, "Mira", "en")
-    taken = [(m, line) for m in chosen if budget.take(m, line := line_of(m))]
+    taken = [(m, line) for m in chosen if budget.take(line := line_of(m))]
     blocks = budget.blocks(taken, oldest_first)
     told = [(b.section, b.position, b.depth, [line.memory for line in b.lines]) for b in blocks]
     assert told == [

@@ -1,0 +1,320 @@
+"""What sets a soul's habits off now, and which habits of its own does the talk remind it of?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.dialogue import Message, Role
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.mind import Mind
+from soulmem.engine.requests import RecallRequest, RecallType
+from soulmem.engine.search import Scene, last_messages
+from soulmem.engine.world import World
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.retrieval.calibration import Calibration, word_fit
+from soulmem.retrieval.firing import (
+    FiringParams,
+    Tendency,
+    Way,
+    attention,
+    draw_number,
+    fire,
+)
+from soulmem.retrieval.sentences import sentences
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+_KINDS = (EdgeKind.TRIGGERS, EdgeKind.FIRES, EdgeKind.INSTANCE_OF, EdgeKind.KNOWS_HABIT)
+
+
+@dataclass(frozen=True, slots=True)
+class HabitParams:
+    """How much of the moment is looked at, and how many habits an answer may hold."""
+
+    firing: FiringParams = field(default_factory=FiringParams)
+    thoughts: int = 6  # sentences looked at one by one; each costs an embedding
+    instances: int = 256  # of the situations' instances, those nearest to the moment
+    most_fired: int = 3  # the strongest; more at once is no character but a list
+    most_known: int = 3
+    known_from: float = 0.05  # 0..1, strength of `knows_habit` times the name's share of the talk
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the soul has not answered yet, thought by thought, and what it means to do."""
+
+    thoughts: tuple[str, ...]
+    intent: str | None = None
+    vectors: Floats | None = None  # of `texts`, unit rows
+    calibration: Calibration | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is to be embedded."""
+        return (*self.thoughts, self.intent) if self.intent else self.thoughts
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """An action that goes into the answer: it fires, or the soul knows it of itself."""
+
+    action: MemoryId
+    fired: bool
+    share: float  # 0..1
+    way: tuple[tuple[MemoryId, EdgeKind | None], ...]  # what led there; never a trigger
+    intent: str | None = None  # what the soul means to do, where that and no situation fired it
+
+
+@dataclass(frozen=True, slots=True)
+class Reflexes:
+    """A soul's edges that lead to actions, by row."""
+
+    revision: int
+    ways: tuple[Way, ...]
+    tendencies: dict[int, tuple[Tendency, ...]]  # by trigger
+    habits: dict[int, tuple[tuple[int, float], ...]]  # by concept: action and strength
+    situations: Ints  # rows that set something off themselves
+    instances: Ints  # rows that do so through their class, or their class through them
+
+
+def moment_of(world: World, request: RecallRequest, most: int) -> Moment:
+    """The query, or what was said in the chat since the soul itself last spoke."""
+    if request.type is RecallType.IMPERSONATE:
+        return Moment(())  # the reply will be the player's own
+    if request.query is not None:
+        texts = [request.query.strip()]
+    else:
+        texts = [m.text.strip() for m in _unanswered(world, request)]
+    whole = [text for text in texts if text]
+    single = sentences("\n".join(whole), most)
+    return Moment(tuple(dict.fromkeys([*whole[-1:], *single])), (request.intent or "").strip() or None)
+
+
+class Habits:
+    """Finds the habits a moment calls for. Compute thread only."""
+
+    def __init__(self, params: HabitParams | None = None) -> None:
+        self.params = params or HabitParams()
+        self._known: WeakKeyDictionary[Mind, Reflexes] = WeakKeyDictionary()
+
+    def can_fire(self, mind: Mind) -> bool:
+        """Whether anything at all could set an action off."""
+        return bool(self._reflexes(mind).ways)
+
+    def of(self, mind: Mind, scene: Scene, known: Bools, moment: Moment) -> list[Habit]:
+        """What fires, strongest first, then what the soul knows of itself; no action twice.
+
+        `known` tells for each row whether this recall may use it; what is told must be in `scene.visible`.
+        """
+        reflexes = self._reflexes(mind)
+        out = self._fired(mind, scene, known, moment, reflexes) if moment.texts and reflexes.ways else []
+        if reflexes.habits:
+            told = {habit.action for habit in out}
+            out += [h for h in self._named(mind, scene, known, reflexes) if h.action not in told]
+        return out
+
+    def _fired(
+        self, mind: Mind, scene: Scene, known: Bools, moment: Moment, reflexes: Reflexes
+    ) -> list[Habit]:
+        p = self.params
+        usable = known.copy()
+        episodes = mind.columns.kind[: mind.size] == MEMORY_KINDS.index(MemoryKind.EPISODE)
+        usable[episodes] &= scene.visible[episodes]  # what is still in the prompt is no memory of the moment
+        ways = [
+            way
+            for way in reflexes.ways
+            if usable[way.seed] and usable[way.trigger] and (way.via is None or usable[way.via])
+        ]
+        tendencies = {
+            trigger: tuple(t for t in choice if scene.visible[t.action])
+            for trigger, choice in reflexes.tendencies.items()
+            if usable[trigger]
+        }
+        seeds = {way.seed for way in ways}
+        situations = np.asarray([row for row in reflexes.situations if row in seeds], np.int64)
+        instances = np.asarray([row for row in reflexes.instances if row in seeds], np.int64)
+        rows = np.concatenate([situations, self._nearest(mind, moment, instances)])
+        present: dict[int, float] = {}
+        meant: dict[int, float] = {}
+        if moment.thoughts and rows.size:
+            fits = _fit(mind, moment, slice(0, len(moment.thoughts)), rows)
+            present = dict(zip(rows.tolist(), attention(fits, p.firing).tolist(), strict=True))
+        if moment.intent:
+            named = np.asarray([t for t, choice in tendencies.items() if choice], np.int64)
+            every = np.concatenate([situations, named])
+            fits = _fit(mind, moment, slice(len(moment.thoughts), None), every)
+            shares = attention(fits, p.firing).tolist()
+            for row, share in zip(situations.tolist(), shares, strict=False):
+                present[row] = max(present.get(row, 0.0), share)
+            meant = dict(zip(named.tolist(), shares[situations.size :], strict=True))
+        draws = {t: draw_number(*_seed(scene), mind.at(t).id) for t in tendencies}
+        impulses = fire(present, meant, ways, tendencies, draws, p.firing)[: p.most_fired]
+        return [
+            Habit(
+                mind.at(impulse.action).id,
+                True,
+                impulse.share,
+                _told_way(mind, impulse.way),
+                moment.intent if impulse.way is None else None,
+            )
+            for impulse in impulses
+        ]
+
+    def _nearest(self, mind: Mind, moment: Moment, rows: Ints) -> Ints:
+        """The rows nearest to the moment, all when they are few."""
+        table, most = mind.embedded.turns, self.params.instances
+        if rows.size <= most:
+            return rows
+        if table is None or moment.vectors is None or moment.vectors.shape[1] != table.dim:
+            return rows[-most:]
+        cosines = (table.rows(rows) @ moment.vectors.T).max(axis=1)
+        return rows[np.argsort(-np.nan_to_num(cosines, nan=-1.0), kind="stable")[:most]]
+
+    def _named(self, mind: Mind, scene: Scene, known: Bools, reflexes: Reflexes) -> list[Habit]:
+        """Habits that belong to what is named in the talk: self-knowledge, never an order."""
+        p = self.params
+        most = max((share for _, share in scene.cue.said), default=1.0)
+        shares: dict[MemoryId, float] = {}
+        for text, share in scene.cue.said:
+            for concept in mind.names.spot(text):
+                shares[concept] = max(shares.get(concept, 0.0), share / most)
+        found: dict[int, tuple[float, int]] = {}
+        for concept, share in shares.items():
+            row = mind.row(concept)
+            if row is None or not known[row]:
+                continue
+            for action, strength in reflexes.habits.get(row, ()):
+                value = strength * share
+                if value >= p.known_from and scene.visible[action] and value > found.get(action, (0.0, 0))[0]:
+                    found[action] = value, row
+        best = sorted(found.items(), key=lambda pair: (-pair[1][0], pair[0]))[: p.most_known]
+        return [
+            Habit(mind.at(action).id, False, value, ((mind.at(concept).id, None),))
+            for action, (value, concept) in best
+        ]
+
+    def _reflexes(self, mind: Mind) -> Reflexes:
+        found = self._known.get(mind)
+        if found is None or found.revision != mind.edges.revision:
+            found = self._known[mind] = _reflexes(mind, self.params.firing)
+        return found
+
+
+def _unanswered(world: World, request: RecallRequest) -> Sequence[Message]:
+    """The messages since the soul's own last words."""
+    messages = last_messages(world, request)
+    log = world.loaded_log(request.chat) if request.chat is not None else None
+    alone = log is not None and len(log.head.souls) == 1
+    name = world.soul(request.soul).name
+
+    def is_own(message: Message) -> bool:
+        return message.role is Role.CHARACTER and (alone or message.speaker in (name, ""))
+
+    stop = len(messages)
+    while stop and is_own(messages[stop - 1]):  # a reply that is being continued
+        stop -= 1
+    start = stop
+    while start and not is_own(messages[start - 1]):
+        start -= 1
+    return messages[start:stop]
+
+
+def _seed(scene: Scene) -> tuple[str, ...]:
+    """What a draw depends on: the reply about to be written; without one, the words that ask for it."""
+    request = scene.request
+    chat = request.chat or ""
+    if request.slot is not None:
+        return chat, request.slot, str(request.swipe or 0)
+    return (chat, *(text for text, _ in scene.cue.said))
+
+
+def _fit(mind: Mind, moment: Moment, which: slice, rows: Ints) -> Floats:
+    """How well each of these texts of the moment fits each row, shape (texts, rows).
+
+    Words decide for rows that have no vector yet.
+    """
+    lines = [mind.tokeniser.tokens(text) for text in moment.texts[which]]
+    table = mind.embedded.turns
+    out = np.full((len(lines), rows.size), np.nan, np.float32)
+    if (
+        table is not None
+        and moment.vectors is not None
+        and moment.calibration is not None
+        and moment.vectors.shape[1] == table.dim == moment.calibration.lines.shape[1]
+    ):
+        out = moment.calibration.fit(moment.vectors[which], table.rows(rows))
+    missing = np.flatnonzero(np.isnan(out).any(axis=0))
+    if missing.size:
+        texts = [mind.tokeniser.tokens(mind.at(int(row)).text) for row in rows[missing]]
+        out[:, missing] = word_fit(lines, texts, mind.words.frequency, len(mind.words))
+    return out
+
+
+def _told_way(mind: Mind, way: Way | None) -> tuple[tuple[MemoryId, EdgeKind | None], ...]:
+    """The memories on the way, without the trigger: that one only passes on."""
+    if way is None:
+        return ()
+    seed = (mind.at(way.seed).id, None)
+    return (seed,) if way.via is None else (seed, (mind.at(way.via).id, EdgeKind.INSTANCE_OF))
+
+
+def _reflexes(mind: Mind, params: FiringParams) -> Reflexes:
+    edges = mind.edges.arrays(_KINDS)
+
+    def of(kind: EdgeKind) -> list[tuple[int, int, float, float]]:
+        return _columns(edges, np.flatnonzero(edges.kind == EDGE_KINDS.index(kind)))
+
+    tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    for trigger, action, strength, probability in of(EdgeKind.FIRES):
+        tendencies[trigger].append((action, probability, strength))
+    ways: list[Way] = []
+    by_source: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+    for source, trigger, strength, _ in of(EdgeKind.TRIGGERS):
+        ways.append(Way(source, trigger, strength))
+        by_source[source].append((trigger, strength))
+    situations = np.asarray(sorted(by_source), np.int64)
+    inner = np.flatnonzero(
+        (edges.kind == EDGE_KINDS.index(EdgeKind.INSTANCE_OF))
+        & (np.isin(edges.source, situations) | np.isin(edges.target, situations))
+    )
+    seeds = set()
+    for instance, whole, _, _ in _columns(edges, inner):
+        for seed, via, passes in ((instance, whole, 1.0), (whole, instance, params.instance)):
+            for trigger, strength in by_source.get(via, ()):
+                ways.append(Way(seed, trigger, strength, passes, via))
+                seeds.add(seed)
+    habits: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+    for concept, action, strength, _ in of(EdgeKind.KNOWS_HABIT):
+        habits[concept].append((action, strength))
+    return Reflexes(
+        revision=mind.edges.revision,
+        ways=tuple(ways),
+        tendencies={t: _ordered(mind, choice) for t, choice in tendencies.items()},
+        habits={concept: tuple(actions) for concept, actions in habits.items()},
+        situations=situations,
+        instances=np.asarray(sorted(seeds - by_source.keys()), np.int64),
+    )
+
+
+def _columns(edges: EdgeArrays, which: Ints) -> list[tuple[int, int, float, float]]:
+    """Source, target, strength times confidence, probability (1 where none is given) of these edges."""
+    probability = np.nan_to_num(edges.probability[which], nan=1.0)
+    strength = edges.strength[which] * edges.confidence[which]
+    columns = (edges.source[which], edges.target[which], strength, probability)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _ordered(mind: Mind, choice: Sequence[tuple[int, float, float]]) -> tuple[Tendency, ...]:
+    """By id: a row may be another one after the next start, and the draw must not be."""
+    return tuple(Tendency(*one) for one in sorted(choice, key=lambda one: mind.at(one[0]).id))

@@ -1,0 +1,120 @@
+"""How much better does a line fit a situation than any line fits any situation? One scale for all models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.retrieval.calibration_texts import EXAMPLES
+from soulmem.retrieval.words import Tokeniser
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+TEXTS: tuple[str, ...] = tuple(text for each in EXAMPLES for text in (*each.situations, *each.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Where situations and lines of talk lie in a model's space, by language; made once per model.
+
+    A raw cosine says little: among e5 vectors any two texts reach .8, two Chinese ones .85. Without the mean
+    of its own kind and language, what is left of a text is what it is about. With vectors of `TEXTS` as the
+    only measure this needs no crowd: it holds for a soul with one situation. On 84 situations (en, zh) and
+    paraphrases that share no word with them, F1 at equal false alarms was .50; .41 for cosines standardised
+    by what either text usually gets, .06 for raw ones. Taking out 2 to 16 common directions as well (Mu,
+    Viswanath 2018, https://arxiv.org/abs/1702.01417) moved it by less than .03.
+    """
+
+    situations: Floats  # (languages, dim), mean situation
+    lines: Floats  # (languages, dim), mean line
+    deviation: Floats  # (languages,), > 0, of the cosine of a line and a situation, both without these
+
+    @staticmethod
+    def of(vectors: Floats) -> Calibration:
+        """From the unit vectors of `TEXTS`, shape (len(TEXTS), dim)."""
+        situations, lines, deviation = [], [], []
+        start = 0
+        for each in EXAMPLES:
+            middle = start + len(each.situations)
+            stop = middle + len(each.lines)
+            told, said = vectors[start:middle], vectors[middle:stop]
+            start = stop
+            situations.append(told.mean(axis=0))
+            lines.append(said.mean(axis=0))
+            cosines = _unit(said - lines[-1]) @ _unit(told - situations[-1]).T
+            deviation.append(max(float(cosines.std()), 1e-6))
+        return Calibration(*(np.asarray(column, np.float32) for column in (situations, lines, deviation)))
+
+    def fit(self, lines: Floats, situations: Floats) -> Floats:
+        """Deviations by which each line fits each situation better than usual, shape (lines, situations).
+
+        Both are unit rows, (k, dim). NaN where a row is NaN. What shares words reaches 6 and more, a
+        paraphrase 1 to 5; of lines that have nothing to do with 20 situations, one in ten reaches 3 with any.
+        """
+        said, told = _nearest(lines, self.lines), _nearest(situations, self.situations)
+        cosines = _unit(lines - self.lines[said]) @ _unit(situations - self.situations[told]).T
+        return np.asarray(cosines / self.deviation[told], np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class WordParams:
+    """Shared words on the scale of `Calibration.fit`, for when there are no vectors."""
+
+    # Near cues cover .41 to 1 of a situation's words, others .39 at most (98 of 100, en; .16 in zh).
+    half: float = 0.45  # 0..1, of a situation's words, and ..
+    level: float = 3.4  # .. the fit that this is worth
+    slope: float = 12.0  # fit per share
+
+
+def word_fit(
+    lines: Sequence[Iterable[str]],
+    situations: Sequence[Iterable[str]],
+    frequency: Callable[[str], int],
+    texts: int,
+    params: WordParams | None = None,
+) -> Floats:
+    """As `Calibration.fit`, from the tokens alone: how much of a situation's weight the line covers.
+
+    `frequency` tells in how many of the soul's `texts` a token occurs. The neutral texts are counted with
+    them: a soul of three memories cannot tell which words are rare.
+    """
+    p = params or WordParams()
+    usual, total = _usual(), texts + len(TEXTS)
+
+    def weight(token: str) -> float:
+        found = frequency(token) + usual[token]
+        return log(1 + (total - found + 0.5) / (found + 0.5))
+
+    out = np.zeros((len(lines), len(situations)), np.float32)
+    said = [set(tokens) for tokens in lines]
+    for column, tokens in enumerate(situations):
+        weights = {token: weight(token) for token in set(tokens)}
+        whole = sum(weights.values())
+        for row, words in enumerate(said):
+            shared = sum(weights[token] for token in words & weights.keys())
+            out[row, column] = shared / whole if whole else 0.0
+    return np.asarray(p.level + p.slope * (out - p.half), np.float32)
+
+
+@cache
+def _usual() -> Counter[str]:
+    """In how many of the neutral texts each token occurs."""
+    tokens = Tokeniser().tokens
+    return Counter(token for text in TEXTS for token in set(tokens(text)))
+
+
+def _nearest(vectors: Floats, centres: Floats) -> Ints:
+    """Which centre each vector is nearest to: its language."""
+    return np.asarray(np.argmax(vectors @ _unit(centres).T, axis=1), np.int64)
+
+
+def _unit(vectors: Floats) -> Floats:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(length, 1e-9), np.float32)
