@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -126,11 +126,21 @@ class Store(Protocol):
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
         """The memories of a soul without its edges, in no particular order, bin included."""
 
+    def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
+        """The same page by page: others may use the store between two, but not write to this soul."""
+
+    def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
+        """All edges of a soul, likewise."""
+
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         """How many edges are stored of the soul; with None of all the owner's, which is found sooner."""
 
-    async def edges_around(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> EdgePage:
-        """Each edge of the soul that starts or ends at any of these memories; unknown ones have none."""
+    async def edges_around(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+    ) -> EdgePage:
+        """Each edge of the soul that starts or ends at any of these memories, or with `leaving` that starts
+        there; unknown memories have none.
+        """
 
     async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
         """Those of these edge ids that are stored."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
@@ -15,6 +15,7 @@ from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
 
+_PAGE = 50  # rows
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
 
@@ -103,17 +104,29 @@ class FakeStore:
         self._check_open()
         return [memory for memory in self._world(owner).memories.values() if memory.soul == soul]
 
+    async def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
+        found = await self.memories(owner, soul)
+        for start in range(0, len(found), _PAGE):
+            yield found[start : start + _PAGE]
+
+    async def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
+        found = (await self.graph(owner, soul)).edges
+        for start in range(0, len(found), _PAGE):
+            yield page_of(found[start : start + _PAGE])
+
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         self._check_open()
         return sum(soul in (None, edge.soul) for edge in self._world(owner).edges.values())
 
-    async def edges_around(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> EdgePage:
+    async def edges_around(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+    ) -> EdgePage:
         self._check_open()
         ends = set(memories)
         found = [
             edge
             for edge in self._world(owner).edges.values()
-            if edge.soul == soul and (edge.source in ends or edge.target in ends)
+            if edge.soul == soul and (edge.source in ends or (edge.target in ends and not leaving))
         ]
         return page_of(found)
 

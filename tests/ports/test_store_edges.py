@@ -56,6 +56,8 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
         found = await store.edges_around(OWNER, SOUL, [*keys(*wanted), MemoryId("nobody")])
         expected = {key for key, one in links.items() if {one.source, one.target} & set(wanted)}
         assert sorted(found.id) == sorted(expected)
+        found = await store.edges_around(OWNER, SOUL, keys(*wanted), leaving=True)
+        assert sorted(found.id) == sorted(key for key, one in links.items() if one.source in wanted)
 
 
 async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:

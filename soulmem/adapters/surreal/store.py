@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from soulmem.adapters.surreal import rows
+from soulmem.adapters.surreal import graph_rows, rows
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.domain.dialogue import Chat
-from soulmem.domain.edges import EdgePage
+from soulmem.domain.edges import Edge, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.domain.soul import Soul
@@ -85,17 +85,21 @@ class SurrealStore:
         return await asyncio.to_thread(sorted, found, key=_rank)
 
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
-        async def load(run: Run) -> SoulGraph:
-            memories = await _rows_of(run, rows.MEMORIES, owner, soul, rows.memory_of)
-            edges = await _rows_of(run, rows.EDGES, owner, soul, rows.edge_of)
-            return SoulGraph(memories, edges)
-
-        return await self._connection.read(load)
+        memories = await self.memories(owner, soul)
+        edges: list[Edge] = []
+        async for page in self.edge_pages(owner, soul):
+            edges += await asyncio.to_thread(graph_rows.edges_of, page, soul)
+        return SoulGraph(memories, edges)
 
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
-        return await self._connection.read(
-            lambda run: _rows_of(run, rows.MEMORIES, owner, soul, rows.memory_of)
-        )
+        return [memory async for page in self.memory_pages(owner, soul) for memory in page]
+
+    def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
+        parse = graph_rows.Memories().page
+        return self._pages(rows.MEMORIES, owner, soul, parse, lambda page: [one.id for one in page])
+
+    def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
+        return self._pages(rows.EDGES, owner, soul, graph_rows.edge_page, lambda page: page.id)
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         # A range of ids is counted without reading its rows, an index is not.
@@ -105,16 +109,19 @@ class SurrealStore:
         (found,) = await self._connection.read(lambda run: run(bound(sql, owner=owner, soul=soul)))
         return int(found[0]) if found else 0
 
-    async def edges_around(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> EdgePage:
+    async def edges_around(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+    ) -> EdgePage:
         ends = "$memories.map(|$key| type::record('memory', [$owner, $key]))"
-        sql = f"SELECT VALUE {rows.EDGES.line} FROM ({ends}<->edge).distinct() WHERE soul = $soul;"
+        found = f"{ends}->edge" if leaving else f"({ends}<->edge).distinct()"
+        sql = f"SELECT VALUE {rows.EDGES.line} FROM {found} WHERE soul = $soul;"
 
         async def load(run: Run) -> EdgePage:
             found: dict[str, None] = {}  # an edge between memories of two pieces comes with both
             for piece in _pieces(memories, READ_AROUND):
                 (lines,) = await run(bound(sql, owner=owner, soul=soul, memories=piece))
                 found.update(dict.fromkeys(lines))
-            return await asyncio.to_thread(rows.edge_page, list(found))
+            return await asyncio.to_thread(graph_rows.edge_page, f"[{','.join(found)}]")
 
         return await self._connection.read(load)
 
@@ -172,6 +179,40 @@ class SurrealStore:
 
     async def maintain(self) -> None:
         await self._connection.look_at_log()
+
+    async def _pages(
+        self,
+        table: rows.Table,
+        owner: Owner,
+        soul: SoulId,
+        parse: Callable[[str], T],
+        keys: Callable[[T], Sequence[str]],
+    ) -> AsyncIterator[T]:
+        """A soul's rows; while one page is used the next is read."""
+        sql = (
+            f"RETURN encoding::json::encode((SELECT VALUE {table.array} FROM {table.name} "
+            "WHERE owner = $owner AND soul = $soul AND key > $after ORDER BY key LIMIT $limit));"
+        )
+        limit = READ_ROWS
+
+        async def load(after: str) -> str:
+            query = bound(sql, owner=owner, soul=soul, after=after, limit=limit)
+            (text,) = await self._connection.read(lambda run: run(query))
+            return str(text)
+
+        ahead = asyncio.ensure_future(load(""))
+        try:
+            while True:
+                page = await asyncio.to_thread(parse, await ahead)
+                found = keys(page)
+                if len(found) == limit:
+                    ahead = asyncio.ensure_future(load(found[-1]))
+                if found:
+                    yield page
+                if len(found) < limit:
+                    return
+        finally:
+            ahead.cancel()
 
     async def _range(self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]) -> list[T]:
         """All rows whose id is `prefix` and a key."""
@@ -243,8 +284,8 @@ def _transaction(change: Change) -> Query:
     script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
     for chat in change.chats:
         script.put(rows.MESSAGES, [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put])
-    script.put(rows.MEMORIES, [rows.memory_row(owner, memory) for memory in change.put_memories])
-    script.put(rows.EDGES, [rows.edge_row(owner, edge) for edge in change.put_edges])
+    script.put(rows.MEMORIES, [graph_rows.memory_row(owner, memory) for memory in change.put_memories])
+    script.put(rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges])
     script.put(rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages])
     script.put(rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls])
     return script.query()
