@@ -10,20 +10,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
 from itertools import pairwise
 
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.known_names import KnownNames
 from soulmem.engine.mind import Mind
 from soulmem.engine.world import World
+
+_SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 Told = tuple[str, int]  # a chat's name by content, and the place of an episode in it
 
 
 def fingerprint(world: World, mind: Mind) -> str:
-    """Hex SHA-256 over derived memories in use with their provenance, and their `next` edges. Computes."""
+    """Hex SHA-256 over derived memories in use with their provenance, their `next` edges, and the names of
+    the card that they mention. Computes.
+    """
     told: defaultdict[MemoryId, list[Told]] = defaultdict(list)
     paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)
     for strand in mind.lineages:
@@ -43,7 +50,50 @@ def fingerprint(world: World, mind: Mind) -> str:
         if edge.kind is EdgeKind.NEXT and edge.origin is Origin.CHAT and places:
             ends = [_content(mind.memories[m]) for m in (edge.source, edge.target)]
             lines.append(json.dumps(["next", ends, sorted(places)], ensure_ascii=False))
-    return _hash(sorted(lines))
+    return _hash(sorted([*lines, *_names(mind, told)]))
+
+
+def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
+    """The names of the card that a concept stands for, and which derived memories are linked to it.
+
+    Concepts of the user's own are left out, and so is what they do: one with a longer name takes the mentions
+    of a shorter one over, one that goes by a name of the card stands for it.
+    """
+    alone = KnownNames(mind.soul)  # as if the user had made none
+    standing: dict[MemoryId, frozenset[MemoryId]] = {}
+    spelled: dict[MemoryId, str] = {}
+    for one, concepts in mind.names.card_names():
+        alone.take(one.memory(mind.soul.id, _SOME_TIME))
+        standing[one.id], spelled[one.id] = concepts, one.name
+        if concepts:
+            yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
+    for key, places in told.items():
+        memory = mind.memories[key]
+        if memory.origin is not Origin.CHAT or memory.state is MemoryState.BIN:
+            continue
+        words = spoken(memory)
+        expected, spotted = alone.spot(words), set(mind.names.spot(words))
+        direct, linked = _linked(mind, key)
+        found = [n for n in expected if not (wanted := standing[n] & spotted) or wanted & linked]
+        stale = [n for n in direct - spotted - set(expected) if mind.memories[n].origin is Origin.CARD]
+        for name in (*found, *stale):
+            line = ["mention", _content(memory), sorted(places), spelled.get(name, name)]
+            yield json.dumps(line, ensure_ascii=False)
+
+
+def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:
+    """Concepts that the episode itself is linked to, but by hand; and those it or what covers it is."""
+    direct: set[MemoryId] = set()
+    linked: set[MemoryId] = set()
+    for edge in mind.edges.of(episode):
+        if edge.kind is EdgeKind.MENTIONS:
+            linked.add(edge.target)
+            if edge.origin is not Origin.USER:
+                direct.add(edge.target)
+        elif edge.kind is EdgeKind.INSTANCE_OF:
+            cover = mind.edges.of(edge.target)
+            linked.update(e.target for e in cover if e.kind is EdgeKind.MENTIONS)
+    return direct, linked
 
 
 def _followed(world: World, chat: ChatId, order: Iterable[MemoryId], mind: Mind) -> list[MemoryId]:

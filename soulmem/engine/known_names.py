@@ -66,21 +66,15 @@ class KnownNames:
         """What each concept in use is spotted by."""
         return dict(self._names)
 
-    def is_of(self, soul: Soul) -> bool:
-        """Whether they were made from this card."""
-        return (soul.name, soul.names) == (self._soul.name, self._soul.names)
-
     def concepts(self) -> list[Memory]:
         """Every concept, whatever its state."""
         return list(self._concepts.values())
 
     def card_names(self) -> Iterator[tuple[CardName, frozenset[MemoryId]]]:
-        """Each name of the card with the concepts that stand for it."""
+        """Each name of the card with the concepts in use that stand for it."""
         for folded, one in self._card.items():
-            standing = set(self._claims.get(folded, ()))
-            if one.id in self._concepts:
-                standing.add(one.id)
-            yield one, frozenset(standing)
+            own = {one.id} & self._names.keys()
+            yield one, frozenset(own | self._claims.get(folded, set()))
 
     def take(self, memory: Memory) -> None:
         """A concept as it is now; a memory of another kind is ignored."""

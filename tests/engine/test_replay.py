@@ -11,37 +11,31 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin, Timelines
+from soulmem.domain.soul import KnownName
+from tests.engine.namer import PICK, SOULS, Namer
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import OUT_OF_CHARACTER, Told, replayed
 from tests.fakes.embedder import FakeEmbedder
 
-SOULS = ("s1", "s2")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 TEXTS = st.sampled_from(
     ["Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"]
 )
 ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
 HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
-PICK = st.integers(0, 30)
 CASTS = st.sampled_from([("s1",), ("s2",), ("s1", "s2")])
 PRESENT = st.sampled_from([None, None, ("s1",), ("s2",), ("s1", "s2"), ()])
 
 
-class Player(RuleBasedStateMachine):
+class Player(Namer):
     """Does everything a player can do, and looks at the end whether the memory is what was said."""
 
     def __init__(self) -> None:
@@ -53,6 +47,7 @@ class Player(RuleBasedStateMachine):
         self.chats: dict[str, Told] = {}
         self.made: dict[MemoryId, Memory] = {}
         self.settings: dict[str, dict[str, Any]] = {soul: {} for soul in SOULS}
+        self.names: dict[str, tuple[KnownName, ...]] = {soul: () for soul in SOULS}
         self.slots = 0
 
     def teardown(self) -> None:
@@ -286,6 +281,7 @@ class Player(RuleBasedStateMachine):
         for chat in shown:
             await chat.show(self.stage, "full")
         await self.same_as_the_screen(shown)
+        await self.same_links()
         await self.stage.engine.run_idle()
         await self.same_as_a_replay(shown)
         await self.same_as_reopened()
@@ -320,6 +316,7 @@ class Player(RuleBasedStateMachine):
                 await again.soul(soul, soul.upper(), **self.settings[soul])
             await replayed(shown, again)
             for soul in SOULS:
+                await again.engine.put_soul(ME, SoulId(soul), soul.upper(), self.names[soul], None)
                 assert await again.fingerprint(soul) == await self.stage.fingerprint(soul)
         finally:
             await again.stop()
