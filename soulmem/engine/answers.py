@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, Place
+from soulmem.domain.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class RecalledMemory:
     sources: tuple[Place, ...]
     age_turns: int
     visibility: float  # 0..1
+    edges: tuple[str, ...] = ()  # ids: one from each step of `path` to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class Trace:
     considered: tuple[Considered, ...]
     answer: Recalled
     notes: tuple[str, ...] = ()
+    walked: Mapping[str, float] = field(default_factory=dict)  # flow by id of the edges most walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ class MemoryView:
     edges: tuple[Edge, ...] = ()
     strength: float = 1.0
     visibility: float = 1.0
+    usage: Usage | None = None  # None: it was never recalled
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.errors import ConfirmationRequired, SoulMemError, StoreError, Unprocessable
@@ -16,6 +17,7 @@ from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
+from soulmem.engine.learning import Learner, LearningParams
 from soulmem.engine.lifecycle import Lifecycle
 from soulmem.engine.memories import Keeper
 from soulmem.engine.mind import Mind
@@ -48,6 +50,7 @@ class EngineParams:
     settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
     rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
     recall: RecallParams = field(default_factory=RecallParams)
+    learning: LearningParams = field(default_factory=LearningParams)
 
 
 class Engine:
@@ -73,7 +76,8 @@ class Engine:
         self._embedding = Embedding(store, self._compute, model, fallback)
         self._observer = Observer(store, self._compute, clock)
         self._keeper = Keeper(store, self._compute, clock)
-        self._recaller = Recaller(self._compute, self._embedding, clock, self._params.recall)
+        self._learner = Learner(store, self._compute, clock, self._params.learning)
+        self._recaller = Recaller(self._compute, self._embedding, self._learner, clock, self._params.recall)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -100,6 +104,7 @@ class Engine:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._learner.stop()
         for world in self._worlds.values():
             async with world.writing:
                 pass  # a write under way ends first
@@ -200,7 +205,9 @@ class Engine:
 
     async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
         """Take over a chat as its client shows it."""
-        answer = await self._observer.sync(await self._world(owner), request)
+        world = await self._world(owner)
+        answer = await self._observer.sync(world, request)
+        self._learner.settled(world, request.chat)
         self._embedding.wake()
         return answer
 
@@ -234,6 +241,7 @@ class Engine:
         self._lifecycle.generating(owner, chat, state in (Activity.GENERATING, Activity.TYPING))
         if state is Activity.CLOSED:
             await self._observer.close(world, chat)
+            self._learner.settled(world, chat)
             self._embedding.wake()
 
     async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
@@ -256,6 +264,7 @@ class Engine:
 
     async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
         """A memory with everything that belongs to it."""
+        await self._learner.drain()
         return await self._keeper.get(await self._world(owner), memory)
 
     async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
@@ -304,6 +313,9 @@ class Engine:
         settle = timedelta(seconds=self._params.settle_after)
         for world in list(self._worlds.values()):
             await self._observer.settle_due(world, settle)
+            self._learner.settled(world)
+        await self._learner.drain()
+        await self._learner.look_round(self._minds())
         await self._embedding.drain()
         await self._embedding.take_better_model()
         if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):
@@ -330,6 +342,7 @@ class Engine:
                         await world.mind(soul.id)
                     except SoulMemError as error:
                         log.error("soul %s could not be opened: %s", soul.id, error.message)
+        self._learner.start(self._minds)
         _spare_the_collector()
 
     async def _ready(self) -> None:
@@ -351,12 +364,19 @@ class Engine:
             self._store,
             self._compute,
             self._clock,
-            on_new_mind=self._embedding.adopt,
+            on_new_mind=partial(self._adopt, owner),
             on_mind_gone=self._embedding.release,
         )
         await world.load()
         self._worlds[owner] = world
         return world
+
+    async def _adopt(self, owner: Owner, mind: Mind) -> None:
+        await self._learner.adopt(owner, mind)
+        await self._embedding.adopt(mind)
+
+    def _minds(self) -> list[Mind]:
+        return [mind for world in self._worlds.values() for mind in world.minds.values()]
 
     async def _mind(self, owner: Owner, soul: SoulId) -> Mind:
         world = await self._world(owner)

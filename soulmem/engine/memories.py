@@ -222,7 +222,9 @@ def _view(mind: Mind, memory: MemoryId) -> MemoryView:
     found = mind.memories.get(memory)
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
-    return MemoryView(found, mind.sources(found), tuple(mind.edges_of(memory)))
+    return MemoryView(
+        found, mind.sources(found), tuple(mind.edges_of(memory)), usage=mind.recalls.usage(memory)
+    )
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:

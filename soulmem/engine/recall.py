@@ -14,6 +14,7 @@ from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.firing import Habits, Moment, moment_of
+from soulmem.engine.learning import Learner
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest
 from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, rank, scene_of
@@ -23,14 +24,18 @@ from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
 
 _TRACES = 500  # kept per sidecar
+_LESSON_SECONDS = 0.05  # what the last reply teaches is waited for so long: mostly it came while we embedded
 
 
 class Recaller:
     """Answers recalls; never calls a language model and never reads the store."""
 
-    def __init__(self, compute: Worker, embedding: Embedding, clock: Clock, params: RecallParams) -> None:
+    def __init__(
+        self, compute: Worker, embedding: Embedding, learner: Learner, clock: Clock, params: RecallParams
+    ) -> None:
         self._compute = compute
         self._embedding = embedding
+        self._learner = learner
         self._clock = clock
         self._params = params
         self._habits = Habits()
@@ -66,11 +71,13 @@ class Recaller:
         if not late:
             moment = await self._moment(world, mind, request, limit - (time.perf_counter() - began))
         embedded = time.perf_counter()
+        await self._learner.drain(_LESSON_SECONDS)
         answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
         answer = replace(answer, timed_out=late, took_ms=timings)
         self._keep(world.owner, replace(trace, answer=answer))
+        self._learner.noted(world, request, answer, trace.walked)
         return answer
 
     async def _embed(self, parts: Sequence[queries.Part], seconds: float) -> tuple[Floats | None, bool]:
