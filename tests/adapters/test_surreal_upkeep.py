@@ -14,8 +14,9 @@ import pytest
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.surreal import connection as connection_module
 from soulmem.adapters.surreal.embedded import EmbeddedLink
+from soulmem.adapters.surreal.graph_rows import edge_row
 from soulmem.adapters.surreal.link import Query, Statement, Work
-from soulmem.adapters.surreal.rows import EDGES, edge_row
+from soulmem.adapters.surreal.rows import EDGES
 from soulmem.domain.errors import (
     StoreError,
     StoreTooNew,

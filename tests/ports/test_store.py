@@ -258,3 +258,34 @@ async def test_more_rows_than_one_call_reads_or_writes(store: Store, monkeypatch
     assert sorted((await store.graph(OWNER, SOUL)).edges, key=lambda one: one.source) == links[30:40]
     await store.drop_vectors([("model", key) for key in list(vectors)[:30]])
     assert len(await store.vector_keys()) == 30
+
+
+@pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 100])
+async def test_pages_hold_each_row_once(store: Store, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """And none of another soul."""
+    monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
+    line = [memory(f"m{n:03}") for n in range(count)]
+    links = [edge(one.id, one.id) for one in line]
+    others = [memory("a", of="other"), memory("n", of="other")]
+    await store.commit(
+        Change(OWNER, put_memories=[*line, *others], put_edges=[*links, edge("a", "n", of="other")])
+    )
+    memories = [page async for page in store.memory_pages(OWNER, SOUL)]
+    edges = [page async for page in store.edge_pages(OWNER, SOUL)]
+    assert all(memories)
+    assert all(page.id for page in edges)
+    assert sorted((one for page in memories for one in page), key=lambda one: one.id) == line
+    assert sorted(key for page in edges for key in page.id) == sorted(one.id for one in links)
+    assert sorted(key for page in edges for key in page.target) == [one.id for one in line]
+
+
+async def test_a_page_that_nobody_waits_for_does_not_keep_the_store(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
+    await store.commit(Change(OWNER, put_memories=[memory(f"m{n:03}") for n in range(100)]))
+    async for page in store.memory_pages(OWNER, SOUL):
+        assert page
+        break
+    await store.commit(Change(OWNER, put_memories=[memory("later")]))
+    assert len(await store.memories(OWNER, SOUL)) == 101

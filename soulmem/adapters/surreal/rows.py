@@ -7,24 +7,12 @@ one text a row: the id, then `Table.fields`. Reading those takes a third of the 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from soulmem.domain.dialogue import Chat, ChatState, Fork, Hold, Message, Role, Version
-from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
-from soulmem.domain.situation import (
-    ConceptDetail,
-    ConceptType,
-    Emotion,
-    Participant,
-    ParticipantKind,
-    Situation,
-    TimeSpan,
-)
 from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage
 from soulmem.ports.store import RankedMessage
@@ -59,8 +47,13 @@ class Table:
     @property
     def line(self) -> str:
         """The expression that gives a row as a JSON text."""
+        return f"encoding::json::encode({self.array})"
+
+    @property
+    def array(self) -> str:
+        """The expression that gives a row as an array."""
         ends = ("record::id(in)[1]", "record::id(out)[1]") if self.relation else ()
-        return f"encoding::json::encode([{', '.join((f'record::id(id)[{self.key}]', *self.fields, *ends))}])"
+        return f"[{', '.join((f'record::id(id)[{self.key}]', *self.fields, *ends))}]"
 
 
 SOULS = Table("soul", ("name", "names", "settings", "state", "created"))
@@ -200,164 +193,6 @@ def message_of(line: str) -> RankedMessage:
             swipe=swipe,
             present=None if present is None else tuple(SoulId(soul) for soul in present),
         ),
-    )
-
-
-def memory_row(owner: Owner, memory: Memory) -> Row:
-    place, concept = memory.place, memory.concept
-    return {
-        "id": [owner, memory.id],
-        "owner": owner,
-        "soul": memory.soul,
-        "key": memory.id,
-        "kind": memory.kind.value,
-        "text": memory.text,
-        "origin": memory.origin.value,
-        "created": memory.created,
-        "tags": list(memory.tags),
-        "importance": float(memory.importance),
-        "permanent": memory.permanent,
-        "locked": memory.locked,
-        "timelines": memory.timelines.value,
-        "state": memory.state.value,
-        "revision": memory.revision,
-        "evidence": [[[version.slot, version.hash] for version in versions] for versions in memory.evidence],
-        "place": {"chat": place.chat, "slot": place.slot} if place else None,
-        "situation": _situation_row(memory.situation),
-        "concept": {
-            "type": concept.concept_type.value,
-            "aliases": list(concept.aliases),
-            "description": concept.description,
-        }
-        if concept
-        else None,
-    }
-
-
-def memory_of(line: str) -> Memory:
-    row = dict(zip(("id", *MEMORIES.fields), json.loads(line), strict=True))
-    place, concept = row["place"], row["concept"]
-    return Memory(
-        id=MemoryId(row["id"]),
-        soul=SoulId(row["soul"]),
-        kind=MemoryKind(row["kind"]),
-        text=row["text"],
-        origin=Origin(row["origin"]),
-        created=instant(row["created"]),
-        tags=tuple(row["tags"]),
-        importance=row["importance"],
-        permanent=row["permanent"],
-        locked=row["locked"],
-        timelines=Timelines(row["timelines"]),
-        state=MemoryState(row["state"]),
-        revision=row["revision"],
-        evidence=tuple(
-            tuple(Version(SlotId(slot), digest) for slot, digest in versions) for versions in row["evidence"]
-        ),
-        place=Place(ChatId(place["chat"]), SlotId(place["slot"])) if place else None,
-        situation=_situation_of(row["situation"]),
-        concept=ConceptDetail(
-            ConceptType(concept["type"]), tuple(concept["aliases"]), concept.get("description")
-        )
-        if concept
-        else None,
-    )
-
-
-def _situation_row(situation: Situation) -> Row | None:
-    if situation == Situation():
-        return None
-    span = situation.time_span
-    return {
-        "time_span": {"start": span.start, "end": span.end, "story": span.story} if span else None,
-        "location": situation.location,
-        "participants": [{"name": one.name, "kind": one.kind.value} for one in situation.participants],
-        "emotions": [{"label": one.label, "intensity": float(one.intensity)} for one in situation.emotions],
-        "sensations": list(situation.sensations),
-        "situation": situation.situation,
-    }
-
-
-def _situation_of(row: Row | None) -> Situation:
-    if row is None:
-        return Situation()
-    span = row.get("time_span")
-    return Situation(
-        time_span=None
-        if span is None
-        else TimeSpan(moment(span.get("start")), moment(span.get("end")), span.get("story")),
-        location=row.get("location"),
-        participants=tuple(
-            Participant(one["name"], ParticipantKind(one["kind"])) for one in row["participants"]
-        ),
-        emotions=tuple(Emotion(one["label"], one["intensity"]) for one in row["emotions"]),
-        sensations=tuple(row["sensations"]),
-        situation=row.get("situation"),
-    )
-
-
-def edge_row(owner: Owner, edge: Edge) -> Row:
-    key = edge.id
-    return {
-        "id": [owner, key],
-        "in": [owner, edge.source],
-        "out": [owner, edge.target],
-        "content": {
-            "owner": owner,
-            "soul": edge.soul,
-            "key": key,
-            "kind": edge.kind.value,
-            "origin": edge.origin.value,
-            "touched": edge.touched,
-            "strength": float(edge.strength),
-            "confidence": float(edge.confidence),
-            "stability": float(edge.stability),
-            "uses": edge.uses,
-            "verb": edge.verb,
-            "probability": None if edge.probability is None else float(edge.probability),
-            "at_turn": None if edge.at_turn is None else float(edge.at_turn),
-        },
-    }
-
-
-def edge_of(line: str) -> Edge:
-    row = dict(zip(("id", *EDGES.fields, "source", "target"), json.loads(line), strict=True))
-    return Edge(
-        soul=SoulId(row["soul"]),
-        source=MemoryId(row["source"]),
-        target=MemoryId(row["target"]),
-        kind=EdgeKind(row["kind"]),
-        origin=Origin(row["origin"]),
-        touched=instant(row["touched"]),
-        strength=row["strength"],
-        confidence=row["confidence"],
-        stability=row["stability"],
-        uses=row["uses"],
-        verb=row["verb"],
-        probability=row["probability"],
-        at_turn=row["at_turn"],
-    )
-
-
-def edge_page(lines: Sequence[str]) -> EdgePage:
-    """The edges of many lines side by side."""
-    names = ("id", *EDGES.fields, "source", "target")
-    rows = [json.loads(line) for line in lines]
-    found = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    return EdgePage(
-        id=found["id"],
-        source=found["source"],
-        target=found["target"],
-        kind=found["kind"],
-        origin=found["origin"],
-        touched=[(instant(text) - _EPOCH) // _MICROSECOND for text in found["touched"]],
-        strength=found["strength"],
-        confidence=found["confidence"],
-        stability=found["stability"],
-        uses=found["uses"],
-        verb=found["verb"],
-        probability=found["probability"],
-        at_turn=found["at_turn"],
     )
 
 

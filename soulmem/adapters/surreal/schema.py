@@ -80,8 +80,8 @@ DEFINE TABLE vector SCHEMAFULL;
 DEFINE FIELD data ON vector TYPE bytes;
 """
 
-# Older edges have no turn; the wall clock knows when they were touched, and an opened soul counts the exchanges
-# since. With 0 all of them would fade at once; the present turn would make them younger than they are.
+# Older edges have no turn: the wall clock knows when they were touched, and an opened soul counts the
+# exchanges since. With 0 all would fade at once; the present turn would make them younger than they are.
 _TURNS = """
 DEFINE FIELD at_turn ON edge TYPE option<float>;
 """
