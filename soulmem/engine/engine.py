@@ -19,6 +19,7 @@ from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.learning import Learner, LearningParams
 from soulmem.engine.lifecycle import Lifecycle
+from soulmem.engine.loading import Loader, LoadingParams
 from soulmem.engine.memories import Keeper
 from soulmem.engine.mind import Mind
 from soulmem.engine.observe import Observer
@@ -51,6 +52,7 @@ class EngineParams:
     rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
     recall: RecallParams = field(default_factory=RecallParams)
     learning: LearningParams = field(default_factory=LearningParams)
+    loading: LoadingParams = field(default_factory=LoadingParams)
 
 
 class Engine:
@@ -75,7 +77,8 @@ class Engine:
         self._compute = Worker("soulmem-compute")
         self._embedding = Embedding(store, self._compute, model, fallback)
         self._observer = Observer(store, self._compute, clock)
-        self._keeper = Keeper(store, self._compute, clock)
+        self._loader = Loader(store, self._compute, clock, self._params.loading)
+        self._keeper = Keeper(store, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, self._params.learning)
         self._recaller = Recaller(self._compute, self._embedding, self._learner, clock, self._params.recall)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
@@ -105,6 +108,7 @@ class Engine:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._learner.stop()
+        await self._loader.stop()
         for world in self._worlds.values():
             async with world.writing:
                 pass  # a write under way ends first
@@ -201,7 +205,8 @@ class Engine:
         world = await self._world(owner)
         world.soul(soul)
         mind = await world.mind(soul)
-        return await self._compute.run(fingerprint, world, mind)
+        async with self._loader.everything(owner, mind):
+            return await self._compute.run(fingerprint, world, mind)
 
     async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
         """Take over a chat as its client shows it."""
@@ -285,7 +290,7 @@ class Engine:
         self, owner: Owner, soul: SoulId, center: MemoryId | None, hops: int, limit: int
     ) -> GraphView:
         """A part of the soul's graph."""
-        return await self._keeper.graph(await self._mind(owner, soul), center, hops, limit)
+        return await self._keeper.graph(owner, await self._mind(owner, soul), center, hops, limit)
 
     async def timeline(
         self,
@@ -316,6 +321,7 @@ class Engine:
             self._learner.settled(world)
         await self._learner.drain()
         await self._learner.look_round(self._minds())
+        await self._loader.rest(self._minds())
         await self._embedding.drain()
         await self._embedding.take_better_model()
         if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):
@@ -364,6 +370,7 @@ class Engine:
             self._store,
             self._compute,
             self._clock,
+            self._loader,
             on_new_mind=partial(self._adopt, owner),
             on_mind_gone=self._embedding.release,
         )

@@ -11,11 +11,12 @@ from typing import Any
 from soulmem.conversation.importance import importance_of
 from soulmem.domain.edges import Edge, EdgeKind, check_join
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
-from soulmem.domain.ids import MemoryId, new_id
+from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.soul import SoulState
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.changes import MindChange
+from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemory, TagMatch
 from soulmem.engine.worker import Worker
@@ -31,10 +32,11 @@ _BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
 class Keeper:
     """Memories by hand: the store first, then the mind."""
 
-    def __init__(self, store: Store, compute: Worker, clock: Clock) -> None:
+    def __init__(self, store: Store, compute: Worker, clock: Clock, loader: Loader) -> None:
         self._store = store
         self._compute = compute
         self._clock = clock
+        self._loader = loader
 
     async def create(self, world: World, new: NewMemory) -> MemoryView:
         """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
@@ -62,7 +64,7 @@ class Keeper:
             )
             edges = _edges(mind, memory, new.edges, now)
             await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges))
-        return await self.view(mind, memory.id)
+        return await self.view(world, mind, memory.id)
 
     async def patch(self, world: World, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
         """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable."""
@@ -90,7 +92,7 @@ class Keeper:
                 new = replace(new, place=await self._place(world, Timelines.THIS, patch.chat, patch.slot))
             edges = _edges(mind, new, patch.edges or (), self._clock.now())
             await self._commit(world, mind, MindChange(put_memories=(new,), put_edges=edges))
-        return await self.view(mind, memory)
+        return await self.view(world, mind, memory)
 
     async def bin(self, world: World, memory: MemoryId, confirm: str | None) -> None:
         """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired)."""
@@ -115,14 +117,15 @@ class Keeper:
                 if new.origin is Origin.CHAT and not mind.lineages.holders(memory):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 await self._commit(world, mind, MindChange(put_memories=(new,)))
-        return await self.view(mind, memory)
+        return await self.view(world, mind, memory)
 
     async def get(self, world: World, memory: MemoryId) -> MemoryView:
         """A memory with its sources and edges. Raises NotFound."""
-        return await self.view(await self._mind_of(world, memory), memory)
+        return await self.view(world, await self._mind_of(world, memory), memory)
 
-    async def view(self, mind: Mind, memory: MemoryId) -> MemoryView:
+    async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
         """As `get`, of a known mind."""
+        await self._loader.complete(world.owner, mind, [memory])
         return await self._compute.run(_view, mind, memory)
 
     async def list(self, world: World, wanted: MemoryFilter) -> Page:
@@ -142,9 +145,15 @@ class Keeper:
         after = _cursor_of(cursor) if cursor is not None else None
         return await self._compute.run(_timeline, mind, start, end, limit, after)
 
-    async def graph(self, mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphView:
+    async def graph(
+        self, owner: Owner, mind: Mind, center: MemoryId | None, hops: int, limit: int
+    ) -> GraphView:
         """At most `limit` memories in use around `center` (all, when None) and the edges among them."""
-        return await self._compute.run(_graph, mind, center, hops, limit)
+        while True:
+            view = await self._compute.run(_graph, mind, center, hops, limit)
+            # What was shown of a large soul may have more edges than were loaded, and so more around it.
+            if not await self._loader.complete(owner, mind, [one.memory.id for one in view.memories]):
+                return view
 
     async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
         found = world.find_memory(memory)

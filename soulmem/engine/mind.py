@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.assembly.tokens import estimate_tokens
-from soulmem.domain.edges import Edge, EdgeKind, edge_id
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryState, Origin, Place
 from soulmem.domain.sequences import common_ends
@@ -28,6 +28,7 @@ from soulmem.graph.columns import Columns
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.recalls import Recalls
+from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
 from soulmem.retrieval.lexical import LexicalIndex
 from soulmem.retrieval.words import Tokeniser
@@ -47,6 +48,7 @@ class Mind:
         self._pairs: Rows[Pair] = Rows()
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
+        self.residency = Residency()
         self.recalls = Recalls(self._rows)
         self._sight = Sight(self.memories, self._rows, self.columns)
         self.lineages = self._sight.lineages
@@ -210,6 +212,7 @@ class Mind:
 
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""
+        self.residency.went((*change.drop_edges, *change.drop_memories))
         gone_pairs: Iterable[Pair] = ()
         before: tuple[MemoryId, ...] = ()
         touched: set[MemoryId] = {m.id for m in change.put_memories}
@@ -246,6 +249,15 @@ class Mind:
             self._drop_fact(MemoryId(key))
         for fact in self.facts.renew(memory.id for memory in change.put_memories):
             self._put_fact(fact)
+
+    def take_page(self, page: EdgePage) -> None:
+        """Take over stored edges that are not here yet."""
+        self.edges.load(page)
+        for key, kind in zip(page.id, page.kind, strict=True):
+            if kind == EdgeKind.RELATES.value and (edge := self.edges.get(key)) is not None:
+                fact = self.facts.put(edge)
+                if fact is not None:
+                    self._put_fact(fact)
 
     def take_soul(self, soul: Soul) -> bool:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
@@ -332,6 +344,7 @@ class Mind:
         if row is not None:
             self.words.drop(row)
             self.columns.clear(row)
+            self.residency.free(row)
 
     def _drop_pair(self, pair: Pair) -> None:
         self.embedded.forget(pair, self._pairs.drop(pair))

@@ -16,6 +16,7 @@ from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
 from soulmem.engine.linker import Linker, Steps
+from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.graph.lineage import Strand
@@ -83,6 +84,7 @@ class World:
         store: Store,
         compute: Worker,
         clock: Clock,
+        loader: Loader,
         on_new_mind: Callable[[Mind], Awaitable[None]],
         on_mind_gone: Callable[[Mind], None],
     ) -> None:
@@ -92,6 +94,7 @@ class World:
         self.minds: dict[SoulId, Mind] = {}
         self.writing = asyncio.Lock()
         self.linker = Linker(compute, clock)
+        self._loader = loader
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
         self._compute = compute
@@ -285,8 +288,11 @@ class World:
     async def _open(self, soul: Soul) -> Mind:
         """Load a soul and mend what an interrupted change left: the chats decide what is remembered."""
         mind = Mind(soul)
-        graph = await self._store.graph(self.owner, soul.id)
-        await self._take_graph(mind, graph)
+        if await self._loader.is_too_large(self.owner, soul.id, alone=len(self.souls) == 1):
+            await self._take_graph(mind, SoulGraph(await self._store.memories(self.owner, soul.id)))
+            await self._loader.open_part(self.owner, mind)
+        else:
+            await self._take_graph(mind, await self._store.graph(self.owner, soul.id))
         for head in [h for h in self.heads.values() if soul.id in h.cast or soul.id in h.souls]:
             log = await self.log(head.id)
             if log is not None:
@@ -296,6 +302,7 @@ class World:
         await self._commit_and_apply(mind, await self.linker.linked(mind, orphans))
         await self.carry_out(mind, await self.linker.unfinished(mind))
         await self._on_new_mind(mind)
+        await self._loader.warm_up(self.owner, mind)
         return mind
 
     async def _take_graph(self, mind: Mind, graph: SoulGraph) -> None:
@@ -307,16 +314,20 @@ class World:
 
     async def _commit_and_apply(self, mind: Mind, change: MindChange) -> None:
         known = {e.id for e in change.put_edges if e.id in mind.edges}  # only what is missing is written
+        stored = set(known)
+        if not mind.residency.whole:
+            stored |= await self._store.edges_known(self.owner, [e.id for e in change.put_edges])
         fix = Change(
             owner=self.owner,
             put_memories=change.put_memories,
             drop_memories=change.drop_memories,
-            put_edges=[e for e in change.put_edges if e.id not in known],
+            put_edges=[e for e in change.put_edges if e.id not in stored],
             drop_edges=change.drop_edges,
         )
         if fix:
             await self._store.commit(fix)
-        kept = tuple(e if e.id not in known else mind.edges[e.id] for e in change.put_edges)
+        new = (e for e in change.put_edges if e.id in known or e.id not in stored)
+        kept = tuple(mind.edges[e.id] if e.id in known else e for e in new)
         await self._compute.run(
             mind.apply,
             MindChange(change.put_memories, change.drop_memories, kept, change.drop_edges, change.strand),

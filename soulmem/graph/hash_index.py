@@ -66,7 +66,7 @@ class HashIndex:
         raise KeyError(key)
 
     def keep(self, entries: NDArray[np.int64]) -> None:
-        """Forget all entries but these distinct ones; each is numbered by its place among them from now on."""
+        """Forget all entries but these distinct ones, which get their places among them as new numbers."""
         place = np.full(max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32)
         place[entries] = np.arange(entries.size, dtype=np.int32)
         used = self._cells >= 0

@@ -1,0 +1,128 @@
+"""Which memories of a large soul have all their edges loaded, and when was each last needed?
+
+A memory is complete when every edge that touches it is in memory; otherwise it is a boundary node. Of an
+edge that links what happened it is enough that one end is complete, or it goes. The edges of the other kinds
+say what the soul knows and does, are searched, and always stay. A soul that is small enough is whole: all
+its memories are complete for good, and nothing here costs it anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Rows = Sequence[int] | NDArray[np.integer]
+
+LINKS = (EdgeKind.NEXT, EdgeKind.MENTIONS, EdgeKind.ASSOCIATES)  # what is loaded when it is needed
+
+_IS_LINK = np.isin(np.arange(256), [EDGE_KINDS.index(kind) for kind in LINKS])
+_NEW = -1  # the turn of a row nobody has looked at
+_NEVER = np.iinfo(np.int64).max
+
+
+class Residency:
+    """By row; a row that nothing was said of is complete, as that of a memory just made."""
+
+    def __init__(self) -> None:
+        self.whole = True
+        self._missing: Bools = np.zeros(64, np.bool_)
+        self._used: Ints = np.full(64, _NEW, np.int64)  # turn of the last use
+        self._gone: set[str] | None = None  # ids that went while edges are being read
+
+    def boundary(self, n: int) -> Bools | None:
+        """Which of the first `n` rows are boundary nodes, bool[n]; None for a whole soul. Not to be kept."""
+        if self.whole:
+            return None
+        self._grow(n)
+        return self._missing[:n]
+
+    def is_complete(self, row: int) -> bool:
+        """Whether all edges of that row are in memory."""
+        return self.whole or row >= self._missing.size or not self._missing[row]
+
+    def part(self, n: int) -> None:
+        """The soul is too large: no edge of its first `n` rows has been loaded."""
+        self.whole = False
+        self._grow(n)
+        self._missing[:n] = True
+
+    def reading(self) -> None:
+        """Edges are about to be read from the store: remember what goes until `loaded`."""
+        self._gone = set()
+
+    def went(self, ids: Iterable[str]) -> None:
+        """Edges or memories of these ids are gone: what was read before must not bring them back."""
+        if self._gone is not None:
+            self._gone.update(ids)
+
+    def is_gone(self, *ids: str) -> bool:
+        """Whether any of these went since `reading`."""
+        return self._gone is not None and not self._gone.isdisjoint(ids)
+
+    def loaded(self, rows: Rows, turn: int) -> None:
+        """All edges of these rows are in memory now."""
+        self._gone = None
+        self._mark(rows, turn)
+        self._missing[rows] = False
+
+    def use(self, rows: Rows, turn: int) -> None:
+        """These rows were needed at that turn of the soul's clock."""
+        if not self.whole:
+            self._mark(rows, turn)
+
+    def free(self, row: int) -> None:
+        """The memory of that row is gone; the next one there is a new one."""
+        if row < self._missing.size:
+            self._missing[row] = False
+            self._used[row] = _NEW
+
+    def release(
+        self, edges: EdgeTable, n: int, turn: int, *, unused: int, most: int, hot: Collection[int]
+    ) -> int:
+        """Let edges go that only rows not needed for `unused` turns ask for, and while there are more than
+        `most` edges those of rows longer needed. What was needed at `turn` stays, as do the rows `hot`.
+
+        n  rows of the soul, all of `edges` and `hot` below it
+        Returns how many edges went.
+        """
+        if self.whole:
+            return 0
+        self._grow(n)
+        self._used[self._used == _NEW] = turn
+        until = np.where(self._missing, _NEW, self._used)
+        kept_rows = np.fromiter(hot, np.int64, len(hot))
+        until[kept_rows] = np.where(self._missing[kept_rows], _NEW, _NEVER)
+        arrays = edges.arrays()
+        needed = np.maximum(until[arrays.source], until[arrays.target])
+        needed[~_IS_LINK[arrays.kind]] = _NEVER
+        limit = turn - unused + 1  # what was last needed before this goes
+        if needed.size > most:
+            surplus = int(
+                np.partition(needed, -most - 1)[-most - 1]
+            )  # the last use of the first one too many
+            limit = max(limit, min(turn, surplus + 1))
+        self._missing |= until < limit
+        kept = needed >= limit
+        gone = int(kept.size - np.count_nonzero(kept))
+        if gone:
+            edges.keep(arrays.slot[kept])
+        return gone
+
+    def _mark(self, rows: Rows, turn: int) -> None:
+        if len(rows):
+            self._grow(int(max(rows)) + 1)
+            self._used[rows] = turn
+
+    def _grow(self, n: int) -> None:
+        size = self._missing.size
+        if n > size:
+            more = max(n, size + size // 2) - size
+            self._missing = np.concatenate([self._missing, np.zeros(more, np.bool_)])
+            self._used = np.concatenate([self._used, np.full(more, _NEW, np.int64)])
