@@ -15,6 +15,7 @@ from soulmem.config.settings import EmbedderSettings, Settings
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.loading import LoadingParams
 from soulmem.engine.search import RecallParams
 from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
@@ -43,6 +44,11 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             budget_tokens=settings.recall.budget_tokens,
             max_items=settings.recall.max_items,
             time_budget_ms=settings.recall.time_budget_ms,
+        ),
+        loading=replace(
+            LoadingParams(),
+            resident_edges=settings.graph.resident_edges,
+            release_after=settings.graph.release_after_turns,
         ),
     )
     store = SurrealStore(settings.store.url or f"surrealkv://{settings.data / STORE_FOLDER}")

@@ -110,6 +110,16 @@ class RecallSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSettings(Section):
+    """How much of a large memory is kept at hand."""
+
+    name = "graph"
+
+    resident_edges: int = _limited(1_000_000, 0, 1_000_000_000)  # of a soul; one with more is loaded in parts
+    release_after_turns: int = _limited(500, 1, 1_000_000)  # that such a part stays when nobody needs it
+
+
+@dataclass(frozen=True, slots=True)
 class SoulDefaults(Section):
     """What a character's card does not say."""
 
@@ -158,6 +168,7 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
     soul: SoulDefaults = field(default_factory=SoulDefaults)
     idle: IdleSettings = field(default_factory=IdleSettings)
     log: LogSettings = field(default_factory=LogSettings)
@@ -170,6 +181,7 @@ SECTIONS: dict[str, type[Any]] = {
         StoreSettings,
         EmbedderSettings,
         RecallSettings,
+        GraphSettings,
         SoulDefaults,
         IdleSettings,
         LogSettings,
