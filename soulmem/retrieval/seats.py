@@ -25,11 +25,12 @@ class SeatParams:
     # of R@10 and nothing else that was measured.
     associated: float = 0.3
     hops: int = 2  # fewer steps from the cue are no association: the cue names it, or its text answers
-    common: int = (
-        20  # memories; a name in more of them picks none, and what one of them leads to may stand in front
-    )
-    straight: float = 0.3  # least share of a way's steps for that: a chain of thoughts, not one of many
-    front: int = 4  # seats behind the first for that
+    crowd: int = 50  # a memory joined to more than so many others leads nowhere in particular
+    # A name in more memories than `common` picks none of them; then what one of them leads to, by a way whose
+    # steps have this share at least, may stand in front: on so many seats behind the first.
+    common: int = 20
+    straight: float = 0.3
+    front: int = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def is_association(
     p = params or SeatParams()
     if len(kinds) < p.hops or EdgeKind.NEXT in kinds:
         return False
-    return max(degrees, default=0) <= p.crowd
+    return all(degree <= p.crowd for degree in degrees)
 
 
 def reserved(
