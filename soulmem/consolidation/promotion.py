@@ -23,7 +23,7 @@ def is_promoted(memory: Memory, usage: Usage | None, siblings: int, params: Prom
     `siblings` counts the memories written together with it, itself among them.
     """
     return (
-        memory.origin is Origin.USER
+        memory.origin is not Origin.CHAT  # made by the user, or on the card
         or memory.permanent
         or memory.locked
         or memory.importance >= params.importance

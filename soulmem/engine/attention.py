@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -38,12 +38,17 @@ def recalled(mind: Mind, record: RecallRecord, params: AttentionParams) -> None:
     if working is None:
         return
     working.recalled(_ways(mind, record), turn)
-    _enter(mind, _late(mind, record.chat, params.working.grace), turn, params)
+    late = _late(mind, record.chat, params.working.grace)
+    came = [trail.memory for trail in record.trails if trail.memory in mind.memories]
+    # One sync writes all its memories at one moment; of older ones that is looked at in quiet moments.
+    together = Counter(mind.memories[memory].created for memory in late)
+    _sort(mind, late, {memory: turn - age for memory, age in late.items()}, together, params)
+    _sort(mind, came, {}, together, params)
     working.release(turn, _kept(mind, params))
 
 
 def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> None:
-    """Every new memory comes in, what is cold goes out; for quiet moments, as it looks at every row.
+    """Every new memory comes in, what is cold goes out; for quiet moments, as it looks at every memory.
 
     `extra` turns of a moved clock are in `turn`. Computes.
     """
@@ -53,7 +58,10 @@ def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> No
     n = mind.size
     ages = mind.ages(None, extra)
     young = (ages < params.working.grace) & mind.columns.live[:n] & mind.columns.active[:n]
-    _enter(mind, {mind.at(int(row)).id: int(ages[row]) for row in np.flatnonzero(young)}, turn, params)
+    written = {mind.at(int(row)).id: turn - int(ages[row]) for row in np.flatnonzero(young)}
+    active = dict.fromkeys(working, turn)
+    together = Counter(memory.created for memory in mind.memories.values())
+    _sort(mind, {**active, **written}, {**active, **written}, together, params)
     working.release(turn, _kept(mind, params))
 
 
@@ -66,36 +74,40 @@ def hot_and_core(mind: Mind, params: AttentionParams) -> list[MemoryId]:
 def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
     """What was said in the last `turns` exchanges of a chat, with its age in them."""
     strand = mind.lineages.strand(chat)
-    order = strand.order[-2 * turns :] if strand else ()
     age, out = 0, {}
-    for memory in reversed(order):
+    for memory in reversed(strand.order[-2 * turns :] if strand else ()):
         out[memory] = age
         age += bool(mind.columns.opens_exchange[mind.row_of(mind.memories[memory])])
     return {memory: age for memory, age in out.items() if age < turns}
 
 
-def _enter(mind: Mind, ages: Mapping[MemoryId, int], turn: int, params: AttentionParams) -> None:
-    """Young memories enter the working memory until they are promoted; `ages` in turns."""
+def _sort(
+    mind: Mind,
+    memories: Iterable[MemoryId],
+    written: Mapping[MemoryId, int],
+    together: Mapping[datetime, int],
+    params: AttentionParams,
+) -> None:
+    """Tell the working memory which of these are promoted, and which still have to be.
+
+    The latter enter it if the turn they were `written` at is known.
+    """
     working = mind.recalls.working
     assert working is not None
-    together: defaultdict[datetime, int] = defaultdict(int)
-    for memory in ages:  # one sync writes all its memories at one moment
-        together[mind.memories[memory].created] += 1
-    for memory in {**ages, **dict.fromkeys(working)}:
+    for memory in memories:
         known, usage = mind.memories[memory], mind.recalls.usage(memory)
-        if is_promoted(known, usage, together[known.created], params.promotion):
+        if is_promoted(known, usage, together.get(known.created, 1), params.promotion):
             working.promote(memory)
-        elif memory in ages:
-            working.new(memory, turn - ages[memory])
+        elif memory in written:
+            working.new(memory, written[memory])
 
 
 def _kept(mind: Mind, params: AttentionParams) -> set[MemoryId]:
     """What of the active memories may not leave."""
     working = mind.recalls.working
     assert working is not None
-    return {memory for memory in working if mind.memories[memory].permanent} | set(
-        mind.recalls.hot(params.working.hot)
-    )
+    core = {memory for memory in working if mind.memories[memory].permanent}
+    return core | set(mind.recalls.hot(params.working.hot))
 
 
 def _ways(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:

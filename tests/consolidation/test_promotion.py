@@ -22,6 +22,7 @@ ONCE = first_use(PLAIN.id, PLAIN.soul, Stamp(NOON, 4))
     [
         (replace(PLAIN, importance=0.6), 1),
         (replace(PLAIN, origin=Origin.USER), 1),
+        (replace(PLAIN, origin=Origin.CARD), 1),
         (replace(PLAIN, permanent=True), 1),
         (replace(PLAIN, locked=True), 1),
         (PLAIN, 21),
