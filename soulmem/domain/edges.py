@@ -46,6 +46,14 @@ _JOINS: dict[EdgeKind, tuple[tuple[MemoryKind, ...], tuple[MemoryKind, ...]]] = 
 }
 
 
+def start_strength(kind: EdgeKind, *, is_overwhelming: bool = False) -> float:
+    """What an edge starts at unless something else is known, 0..1.
+
+    `is_overwhelming`: of a trigger that one concrete episode sets off; design 2.
+    """
+    return 1.0 if kind is EdgeKind.FIRES and is_overwhelming else 0.5
+
+
 def check_join(kind: EdgeKind, source: MemoryKind, target: MemoryKind) -> None:
     """Raises Unprocessable when `kind` may not run from `source` to `target`."""
     sources, targets = _JOINS[kind]

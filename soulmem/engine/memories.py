@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.conversation.importance import importance_of
-from soulmem.domain.edges import Edge, EdgeKind, check_join
+from soulmem.domain.edges import Edge, EdgeKind, check_join, start_strength
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
@@ -198,7 +198,7 @@ def _changes(patch: MemoryPatch) -> dict[str, Any]:
 
 
 def _edges(mind: Mind, memory: Memory, wanted: Iterable[NewEdge], now: datetime) -> tuple[Edge, ...]:
-    out = []
+    ends: list[tuple[NewEdge, Memory, Memory]] = []
     for edge in wanted:
         other_id = edge.source if edge.source is not None else edge.to
         if other_id is None or (edge.source is not None and edge.to is not None):
@@ -210,21 +210,38 @@ def _edges(mind: Mind, memory: Memory, wanted: Iterable[NewEdge], now: datetime)
         check_join(edge.kind, source.kind, target.kind)
         if edge.kind is EdgeKind.NEXT:
             raise Unprocessable("`next` edges follow the chat; they are not made by hand", field="edges.kind")
-        out.append(
-            Edge(
-                soul=memory.soul,
-                source=source.id,
-                target=target.id,
-                kind=edge.kind,
-                origin=Origin.USER,
-                touched=now,
-                strength=edge.strength,
-                confidence=edge.confidence,
-                verb=edge.verb,
-                probability=edge.probability,
-            )
+        ends.append((edge, source, target))
+    causes = {t.id for e, s, t in ends if e.kind is EdgeKind.TRIGGERS and s.kind is MemoryKind.EPISODE}
+
+    def start(edge: NewEdge, source: Memory) -> float:
+        if edge.strength is not None:
+            return edge.strength
+        overwhelming = edge.kind is EdgeKind.FIRES and (source.id in causes or _is_overwhelming(mind, source))
+        return start_strength(edge.kind, is_overwhelming=overwhelming)
+
+    return tuple(
+        Edge(
+            soul=memory.soul,
+            source=source.id,
+            target=target.id,
+            kind=edge.kind,
+            origin=Origin.USER,
+            touched=now,
+            strength=start(edge, source),
+            confidence=edge.confidence,
+            verb=edge.verb,
+            probability=edge.probability,
         )
-    return tuple(out)
+        for edge, source, target in ends
+    )
+
+
+def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
+    """Whether a concrete episode sets the trigger off."""
+    return any(
+        edge.kind is EdgeKind.TRIGGERS and mind.memories[edge.source].kind is MemoryKind.EPISODE
+        for edge in mind.edges_of(trigger.id)
+    )
 
 
 def _view(mind: Mind, memory: MemoryId) -> MemoryView:

@@ -112,7 +112,7 @@ class NewEdge:
     kind: EdgeKind
     to: MemoryId | None = None
     source: MemoryId | None = None
-    strength: float = 0.5
+    strength: float | None = None  # None: what edges of the kind start at
     verb: str | None = None
     confidence: float = 1.0
     probability: float | None = None

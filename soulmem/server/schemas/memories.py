@@ -164,7 +164,7 @@ def _edge(edge: EdgeBody, index: int) -> NewEdge:
         kind=edge.kind,
         to=MemoryId(edge.to) if edge.to else None,
         source=MemoryId(edge.source) if edge.source else None,
-        strength=0.5 if edge.strength is None else edge.strength,
+        strength=edge.strength,
         verb=edge.verb,
         confidence=1.0 if edge.confidence is None else edge.confidence,
         probability=edge.probability,
