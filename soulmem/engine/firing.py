@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -15,15 +14,14 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind import Mind
+from soulmem.engine.reflexes import Reflexes, reflexes_of
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.search import Scene, last_messages
 from soulmem.engine.world import World
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
 from soulmem.retrieval.calibration import Calibration, word_fit
 from soulmem.retrieval.firing import (
     FiringParams,
-    Tendency,
     Way,
     attention,
     draw_number,
@@ -34,8 +32,6 @@ from soulmem.retrieval.sentences import sentences
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-
-_KINDS = (EdgeKind.TRIGGERS, EdgeKind.FIRES, EdgeKind.INSTANCE_OF, EdgeKind.KNOWS_HABIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +70,6 @@ class Habit:
     share: float  # 0..1
     way: tuple[tuple[MemoryId, EdgeKind | None], ...]  # what led there; never a trigger
     intent: str | None = None  # what the soul means to do, where that and no situation fired it
-
-
-@dataclass(frozen=True, slots=True)
-class Reflexes:
-    """A soul's edges that lead to actions, by row."""
-
-    revision: int
-    ways: tuple[Way, ...]
-    tendencies: dict[int, tuple[Tendency, ...]]  # by trigger
-    habits: dict[int, tuple[tuple[int, float], ...]]  # by concept: action and strength
-    situations: Ints  # rows that set something off themselves
-    instances: Ints  # rows that do so through their class, or their class through them
 
 
 def moment_of(world: World, request: RecallRequest, most: int) -> Moment:
@@ -207,7 +191,7 @@ class Habits:
     def _reflexes(self, mind: Mind) -> Reflexes:
         found = self._known.get(mind)
         if found is None or found.revision != mind.edges.revision:
-            found = self._known[mind] = _reflexes(mind, self.params.firing)
+            found = self._known[mind] = reflexes_of(mind, self.params.firing)
         return found
 
 
@@ -267,54 +251,3 @@ def _told_way(mind: Mind, way: Way | None) -> tuple[tuple[MemoryId, EdgeKind | N
         return ()
     seed = (mind.at(way.seed).id, None)
     return (seed,) if way.via is None else (seed, (mind.at(way.via).id, EdgeKind.INSTANCE_OF))
-
-
-def _reflexes(mind: Mind, params: FiringParams) -> Reflexes:
-    edges = mind.edges.arrays(_KINDS)
-
-    def of(kind: EdgeKind) -> list[tuple[int, int, float, float]]:
-        return _columns(edges, np.flatnonzero(edges.kind == EDGE_KINDS.index(kind)))
-
-    tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
-    for trigger, action, strength, probability in of(EdgeKind.FIRES):
-        tendencies[trigger].append((action, probability, strength))
-    ways: list[Way] = []
-    by_source: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-    for source, trigger, strength, _ in of(EdgeKind.TRIGGERS):
-        ways.append(Way(source, trigger, strength))
-        by_source[source].append((trigger, strength))
-    situations = np.asarray(sorted(by_source), np.int64)
-    inner = np.flatnonzero(
-        (edges.kind == EDGE_KINDS.index(EdgeKind.INSTANCE_OF))
-        & (np.isin(edges.source, situations) | np.isin(edges.target, situations))
-    )
-    seeds = set()
-    for instance, whole, _, _ in _columns(edges, inner):
-        for seed, via, passes in ((instance, whole, 1.0), (whole, instance, params.instance)):
-            for trigger, strength in by_source.get(via, ()):
-                ways.append(Way(seed, trigger, strength, passes, via))
-                seeds.add(seed)
-    habits: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-    for concept, action, strength, _ in of(EdgeKind.KNOWS_HABIT):
-        habits[concept].append((action, strength))
-    return Reflexes(
-        revision=mind.edges.revision,
-        ways=tuple(ways),
-        tendencies={t: _ordered(mind, choice) for t, choice in tendencies.items()},
-        habits={concept: tuple(actions) for concept, actions in habits.items()},
-        situations=situations,
-        instances=np.asarray(sorted(seeds - by_source.keys()), np.int64),
-    )
-
-
-def _columns(edges: EdgeArrays, which: Ints) -> list[tuple[int, int, float, float]]:
-    """Source, target, strength times confidence, probability (1 where none is given) of these edges."""
-    probability = np.nan_to_num(edges.probability[which], nan=1.0)
-    strength = edges.strength[which] * edges.confidence[which]
-    columns = (edges.source[which], edges.target[which], strength, probability)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _ordered(mind: Mind, choice: Sequence[tuple[int, float, float]]) -> tuple[Tendency, ...]:
-    """By id: a row may be another one after the next start, and the draw must not be."""
-    return tuple(Tendency(*one) for one in sorted(choice, key=lambda one: mind.at(one[0]).id))
