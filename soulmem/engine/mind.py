@@ -25,7 +25,7 @@ from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import Columns
-from soulmem.graph.edge_table import EdgeArrays, EdgeTable
+from soulmem.graph.edge_table import EdgeArrays, EdgeTable, pair_of
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
@@ -188,6 +188,25 @@ class Mind:
             drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
             strand=strand,
         )
+
+    def expect(self, strand: Strand) -> None:
+        """Take over what a chat tells before its memories are here: each shows once it comes."""
+        self.lineages.put(strand)
+        self._sight.take_strand(strand, (), self._pair_row)
+
+    def mended(self, strand: Strand, draft: Callable[[MemoryId], Memory], now: datetime) -> MindChange:
+        """What is not here of a chat that was taken over: an interrupted change left it out."""
+        put = [self._arrival(draft(key), None) for key in strand.order if self._is_missing(key)]
+        rows = self._sight.order(strand.chat)
+        known = self.edges.arrays([EdgeKind.NEXT]).pair
+        alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), known))
+        edges = [self._next_edge((strand.order[at], strand.order[at + 1]), now) for at in alone]
+        return MindChange(put_memories=tuple(put), put_edges=tuple(edges))
+
+    def followed(self) -> Ints:
+        """Every two rows that follow each other in some chat, as `EdgeArrays.pair` writes them."""
+        orders = [self._sight.order(strand.chat) for strand in self.lineages]
+        return np.concatenate([pair_of(rows[:-1], rows[1:]) for rows in orders] or [np.zeros(0, np.int64)])
 
     def _former(self, strand: Strand, came: Mapping[MemoryId, Memory]) -> dict[MemoryId, Memory]:
         """What episodes of the strand were when the chat told them under other ids."""

@@ -131,12 +131,19 @@ class Sight:
         strand = self.lineages.strand(chat)
         out: list[int] = []
         for memory in reversed(strand.order if strand else ()):
-            if not is_inside(self._memories[memory].evidence[0][0].slot):
+            known = self._memories.get(memory)
+            if known is None:  # while the soul is being opened: nobody sees it yet
+                continue
+            if not is_inside(known.evidence[0][0].slot):
                 break
             row = self._rows.row(memory)
             if row is not None:
                 out.append(row)
         return out
+
+    def order(self, chat: ChatId) -> Ints:
+        """The rows of what the chat tells, in its order."""
+        return self._strand_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
 
     def take_strand(
         self, strand: Strand, before: tuple[MemoryId, ...], pair_row: Callable[[Pair], int]
@@ -154,6 +161,7 @@ class Sight:
         rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
         between = np.asarray([pair_row(pair) for pair in pairwise(fresh)], np.int64)
         pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
+        self._columns.grow(self._rows.capacity)
         self._columns.family[rows] = self._families.add(strand.family)
         self._strand_rows[strand.chat] = rows, pairs
 

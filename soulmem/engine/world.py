@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from soulmem.conversation.episodes import attended, episode_id, episode_of, memorable, settled_count
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
-from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.memories import Memory, MemoryState, Origin, Place
+from soulmem.domain.memories import Memory, Place
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
 from soulmem.engine.linker import Linker, Steps
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
+from soulmem.engine.opening import Opener
 from soulmem.engine.worker import Worker
 from soulmem.graph.lineage import Strand
 from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, SoulGraph, Store
+from soulmem.ports.store import Change, Store
 
 _PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
 
@@ -92,9 +93,11 @@ class World:
         self.souls: dict[SoulId, Soul] = {}
         self.heads: dict[ChatId, Chat] = {}
         self.minds: dict[SoulId, Mind] = {}
+        self.opening: dict[SoulId, Mind] = {}  # what is loaded so far of souls that are being opened
         self.writing = asyncio.Lock()
         self.linker = Linker(compute, clock)
         self._loader = loader
+        self._opener = Opener(store, compute, loader)
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
         self._compute = compute
@@ -212,11 +215,17 @@ class World:
         now = self._clock.now()
         return mind.compare(
             strand,
-            lambda key: episode_of(mind.soul.id, mind.soul.name, family, drafts.message(key), now),
+            self._draft(mind, drafts, family, now),
             [key for slot in changed if (key := drafts.key(log.index.get(slot))) is not None],
             now,
             retract=retract,
         )
+
+    def _draft(
+        self, mind: Mind, drafts: Drafts, family: ChatId, now: datetime
+    ) -> Callable[[MemoryId], Memory]:
+        soul = mind.soul
+        return lambda key: episode_of(soul.id, soul.name, family, drafts.message(key), now)
 
     def _episode_keys(self, soul: Soul, log: ChatLog, family: ChatId) -> tuple[MemoryId | None, ...]:
         """For each message the id of its episode, None where the soul remembers none.
@@ -286,31 +295,29 @@ class World:
             self._on_mind_gone(mind)
 
     async def _open(self, soul: Soul) -> Mind:
-        """Load a soul and mend what an interrupted change left: the chats decide what is remembered."""
-        mind = Mind(soul)
-        if await self._loader.is_too_large(self.owner, soul.id, alone=len(self.souls) == 1):
-            await self._take_graph(mind, SoulGraph(await self._store.memories(self.owner, soul.id)))
-            await self._loader.open_part(self.owner, mind)
-        else:
-            await self._take_graph(mind, await self._store.graph(self.owner, soul.id))
-        for head in [h for h in self.heads.values() if soul.id in h.cast or soul.id in h.souls]:
-            log = await self.log(head.id)
-            if log is not None:
-                change = await self._compute.run(self.compare, mind, log, self.family(head.id))
-                await self._commit_and_apply(mind, await self.linker.linked(mind, change))
-        orphans = await self._compute.run(_orphans, mind)
-        await self._commit_and_apply(mind, await self.linker.linked(mind, orphans))
-        await self.carry_out(mind, await self.linker.unfinished(mind))
-        await self._on_new_mind(mind)
-        await self._loader.warm_up(self.owner, mind)
+        self.opening[soul.id] = mind = Mind(soul)
+        try:
+            await self._opener.fill(self, mind)
+            await self._on_new_mind(mind)
+            await self._loader.warm_up(self.owner, mind)
+        finally:
+            del self.opening[soul.id]
         return mind
 
-    async def _take_graph(self, mind: Mind, graph: SoulGraph) -> None:
-        for piece in MindChange(tuple(graph.memories)).pieces(_PIECE):
-            await self._compute.run(mind.apply, piece)
-        for start in range(0, len(graph.edges), 10 * _PIECE):
-            edges = tuple(graph.edges[start : start + 10 * _PIECE])
-            await self._compute.run(mind.apply, MindChange(put_edges=edges))
+    def expect(self, mind: Mind, log: ChatLog) -> None:
+        """Let a mind that is being opened know what the chat tells. Computes: worker only."""
+        mind.expect(self.strand_of(mind, log, self.family(log.head.id))[0])
+
+    def mended(self, mind: Mind, log: ChatLog) -> MindChange:
+        """What of the chat is not stored though it should be. Computes: worker only."""
+        strand, drafts = self.strand_of(mind, log, self.family(log.head.id))
+        now = self._clock.now()
+        return mind.mended(strand, self._draft(mind, drafts, strand.family, now), now)
+
+    async def mend(self, mind: Mind, change: MindChange) -> None:
+        """Store and take over what an interrupted change left undone. The caller holds `writing`."""
+        if change != MindChange():
+            await self._commit_and_apply(mind, await self.linker.linked(mind, change))
 
     async def _commit_and_apply(self, mind: Mind, change: MindChange) -> None:
         known = {e.id for e in change.put_edges if e.id in mind.edges}  # only what is missing is written
@@ -342,31 +349,6 @@ def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Cha
         drop_memories=change.drop_memories,
         put_edges=change.put_edges,
         drop_edges=change.drop_edges,
-    )
-
-
-def _orphans(mind: Mind) -> MindChange:
-    """What the stored graph holds though no chat tells it."""
-    memories = [
-        m.id
-        for m in mind.memories.values()
-        if m.origin is Origin.CHAT and m.state is MemoryState.ACTIVE and not mind.lineages.holders(m.id)
-    ]
-    gone = set(memories)
-    return MindChange(
-        drop_memories=tuple(memories),
-        drop_edges=tuple(key for key, e in mind.edges.items() if _is_orphan(mind, e, gone)),
-    )
-
-
-def _is_orphan(mind: Mind, edge: Edge, gone: set[MemoryId]) -> bool:
-    if edge.source in gone or edge.target in gone:
-        return True
-    return (
-        edge.kind is EdgeKind.NEXT
-        and edge.origin is Origin.CHAT
-        and not mind.lineages.pair_holders((edge.source, edge.target))
-        and edge_id(edge.kind, edge.source, edge.target) == edge.id
     )
 
 

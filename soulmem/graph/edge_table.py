@@ -57,11 +57,21 @@ class EdgeArrays:
     probability: Floats  # 0..1, NaN where there is none
     uses: Ints
 
+    @property
+    def pair(self) -> Ints:
+        """Both ends in one number; see `pair_of`."""
+        return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
+
     def strength_at(self, turn: float, at_turn: Floats) -> Floats:
         """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
         elapsed = np.maximum(turn - at_turn, 0.0)
         fades = _DECAYING[self.kind]
         return np.where(fades, self.strength * np.exp(-elapsed / self.stability), self.strength)
+
+
+def pair_of(source: Ints, target: Ints) -> Ints:
+    """Two rows in one number, so that pairs can be looked up in arrays."""
+    return source << np.int64(32) | target
 
 
 class EdgeTable(Mapping[str, Edge]):

@@ -1,0 +1,73 @@
+"""How a soul is read from the store: what its chats tell first, so that a recall can look at any part of it.
+
+What is read shows at once where it may be seen, and not before that is known; the rest follows page by page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.memories import MemoryState, Origin
+from soulmem.engine.changes import MindChange
+from soulmem.engine.loading import Loader
+from soulmem.engine.mind import Mind
+from soulmem.engine.worker import Worker
+from soulmem.ports.store import Store
+
+if TYPE_CHECKING:
+    from soulmem.engine.world import World
+
+_MEMORIES = 200  # taken over in one go: some 20 ms on the compute thread
+
+
+class Opener:
+    """Fills new minds. Whoever asks holds `World.writing`."""
+
+    def __init__(self, store: Store, compute: Worker, loader: Loader) -> None:
+        self._store = store
+        self._compute = compute
+        self._loader = loader
+
+    async def fill(self, world: World, mind: Mind) -> None:
+        """Read everything but vectors, and mend what an interrupted change left: the chats decide what is
+        remembered.
+        """
+        owner, soul = world.owner, mind.soul.id
+        chats = []
+        for head in [h for h in world.heads.values() if soul in h.cast or soul in h.souls]:
+            log = await world.log(head.id)
+            if log is not None:
+                await self._compute.run(world.expect, mind, log)
+                chats.append(log)
+        async for memories in self._store.memory_pages(owner, soul):
+            for start in range(0, len(memories), _MEMORIES):
+                piece = MindChange(tuple(memories[start : start + _MEMORIES]))
+                await self._compute.run(mind.apply, piece)
+        if await self._loader.is_too_large(owner, soul, alone=len(world.souls) == 1):
+            await self._loader.open_part(owner, mind)
+        else:
+            async for page in self._store.edge_pages(owner, soul):
+                await self._compute.run(mind.take_page, page)
+        for log in chats:
+            await world.mend(mind, await self._compute.run(world.mended, mind, log))
+        await world.mend(mind, await self._compute.run(_orphans, mind))
+        await world.carry_out(mind, await world.linker.unfinished(mind))
+
+
+def _orphans(mind: Mind) -> MindChange:
+    """What the stored graph holds though no chat tells it."""
+    memories = [
+        m.id
+        for m in mind.memories.values()
+        if m.origin is Origin.CHAT and m.state is MemoryState.ACTIVE and not mind.lineages.holders(m.id)
+    ]
+    drop = {edge.id: None for key in memories for edge in mind.edges.of(key)}
+    follows = mind.edges.arrays([EdgeKind.NEXT])
+    for slot in follows.slot[~np.isin(follows.pair, mind.followed())]:
+        edge = mind.edges.at(int(slot))
+        if edge.origin is Origin.CHAT and edge.verb is None:
+            drop[edge.id] = None
+    return MindChange(drop_memories=tuple(memories), drop_edges=tuple(drop))
