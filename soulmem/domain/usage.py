@@ -8,6 +8,7 @@ from datetime import datetime
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 
 STAMPS = 64  # time stamps kept of a memory; the count goes on
+WINDOW = 3.0  # turns; T0 of design 5, the window of the chat that is always in mind
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Usage:
         """In how many different exchanges it was recalled, as far as the stamps go back."""
         return len({stamp.turn for stamp in (self.first, *self.stamps)})
 
-    def frequency(self, window: float) -> float:
+    def frequency(self, window: float = WINDOW) -> float:
         """Recalls per turn, f = n / max(T, window): T turns lie between the first and the last recall.
 
         `window` > 0, in turns: a memory recalled once has no T of its own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 from soulmem.domain.dialogue import Chat, Message, Version
@@ -12,6 +12,7 @@ from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Stor
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
 from soulmem.domain.soul import KnownName, Soul, SoulSettings
+from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.answers import (
     Block,
     BlockItem,
@@ -209,7 +210,7 @@ class FakeEngine:
                 e.kind,
                 Origin.USER,
                 NOW,
-                e.strength,
+                0.5 if e.strength is None else e.strength,
                 verb=e.verb,
                 probability=e.probability,
             )
@@ -233,6 +234,7 @@ class FakeEngine:
             replace(found, evidence=((Version(SlotId("k1"), "0" * 16),),)),
             (Place(ChatId("c1"), SlotId("k1")),),
             visibility=0.5,
+            usage=first_use(memory, found.soul, Stamp(NOW, 4)).again(Stamp(NOW + timedelta(hours=1), 12)),
         )
 
     async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:

@@ -63,9 +63,24 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "evidence": [],
         "strength": 1.0,
         "visibility": 1.0,
+        "uses": 0,
+        "first_used": None,
+        "last_used": None,
+        "recall_frequency": 0.0,
+        "recalls": [],
         "units": [],
         "anchors": [],
     }
+
+
+async def test_a_memory_tells_of_its_recalls(client: Client) -> None:
+    """How many, how often, the first, the last, and each of the last ones on both clocks."""
+    await client.post("/v1/memories", json=NOTE)
+    got = await (await client.get("/v1/memories/m1")).json()
+    first, last = "2024-03-01T12:00:00Z", "2024-03-01T13:00:00Z"
+    assert (got["uses"], got["first_used"], got["last_used"]) == (2, first, last)
+    assert got["recalls"] == [{"at": first, "turn": 4}, {"at": last, "turn": 12}]
+    assert got["recall_frequency"] == 2 / 8
 
 
 async def test_an_episode_with_everything(client: Client, engine: FakeEngine) -> None:

@@ -51,8 +51,18 @@ class VersionAnswer(Answer, frozen=True):
     hash: str
 
 
+class StampAnswer(Answer, frozen=True):
+    """When a recall took place: on the wall clock, and as a turn of the soul's own."""
+
+    at: datetime
+    turn: int
+
+
 class MemoryAnswer(ListedMemory, frozen=True):
-    """A memory with everything that belongs to it; each set of `evidence` alone is enough to know it."""
+    """A memory with everything that belongs to it; each set of `evidence` alone is enough to know it.
+
+    `uses` counts recalls whose reply was kept, `recalls` are the last of them; `recall_frequency` per turn.
+    """
 
     soul: str
     origin: str
@@ -62,6 +72,11 @@ class MemoryAnswer(ListedMemory, frozen=True):
     evidence: list[list[VersionAnswer]]
     strength: float
     visibility: float
+    uses: int
+    first_used: datetime | None
+    last_used: datetime | None
+    recall_frequency: float
+    recalls: list[StampAnswer]
     units: list[dict[str, Any]] = field(default_factory=list)
     anchors: list[dict[str, Any]] = field(default_factory=list)
 
@@ -105,7 +120,7 @@ def listed_memory(view: MemoryView) -> ListedMemory:
 
 def memory_answer(view: MemoryView) -> MemoryAnswer:
     """A memory whole, its text in the original wording."""
-    memory = view.memory
+    memory, usage = view.memory, view.usage
     return MemoryAnswer(
         **_listed(view),
         soul=memory.soul,
@@ -116,6 +131,11 @@ def memory_answer(view: MemoryView) -> MemoryAnswer:
         evidence=[[VersionAnswer(slot=v.slot, hash=v.hash) for v in group] for group in memory.evidence],
         strength=view.strength,
         visibility=view.visibility,
+        uses=usage.count if usage else 0,
+        first_used=usage.first.at if usage else None,
+        last_used=usage.last.at if usage else None,
+        recall_frequency=usage.frequency() if usage else 0.0,
+        recalls=[StampAnswer(at=stamp.at, turn=stamp.turn) for stamp in usage.stamps] if usage else [],
     )
 
 
