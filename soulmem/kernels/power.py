@@ -31,10 +31,8 @@ class Transitions:
     sink: Flags
 
 
-def transitions(graph: Csr, tuning: Tuning | None) -> Transitions:
-    """The matrix of one query. O(m)."""
-    from scipy.sparse import csr_array
-
+def transition(graph: Csr, tuning: Tuning | None) -> tuple[Floats, Flags]:
+    """P0 by position, float64[m], and which nodes are sinks. O(m)."""
     n, weight = graph.nodes, tuned_weight(graph, tuning).astype(np.float64)
     total = np.bincount(graph.sources, weights=weight, minlength=n)
     scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
@@ -43,7 +41,16 @@ def transitions(graph: Csr, tuning: Tuning | None) -> Transitions:
         scale[tuning.boundary] = 0
         sink &= ~tuning.boundary
     weight *= np.repeat(scale, np.diff(graph.indptr))
-    matrix = csr_array((weight, graph.indices.astype(np.int64), graph.indptr.astype(np.int64)), shape=(n, n))
+    return weight, sink
+
+
+def transitions(graph: Csr, tuning: Tuning | None) -> Transitions:
+    """The matrix of one query."""
+    from scipy.sparse import csr_array
+
+    chance, sink = transition(graph, tuning)
+    shape = (graph.nodes, graph.nodes)
+    matrix = csr_array((chance, graph.indices.astype(np.int64), graph.indptr.astype(np.int64)), shape=shape)
     return Transitions(matrix.T, sink)
 
 
@@ -69,7 +76,8 @@ def power_walk(
             break
         income = start + go_on * (steps.matrix @ income)
         visits += graph.indices.size
-    return to_walk(np.flatnonzero(income).astype(np.uint32), income, back, params, boundary, visits)
+    rows = np.flatnonzero(income).astype(np.uint32)
+    return to_walk(rows, income[rows], back, params, boundary, visits)
 
 
 def enough(l1: float, stuck: float) -> float:
@@ -83,9 +91,8 @@ def enough(l1: float, stuck: float) -> float:
 def to_walk(
     rows: Ids, income: Floats, back: float, params: WalkParams, boundary: Flags | None, visits: int
 ) -> Walk:
-    """The answer from the income of the rows reached; `back` is what sinks returned to the seeds."""
-    reached = income[rows]
-    score = params.restart / (1 - back) * reached
+    """The answer from the rows reached and their income; `back` is what sinks returned to the seeds."""
+    score = params.restart / (1 - back) * income
     halted = np.zeros(rows.size, np.bool_) if boundary is None else boundary[rows]
     return Walk(
         rows=rows,
@@ -93,5 +100,5 @@ def to_walk(
         error=max(0.0, 1.0 - float(score.sum())),
         visits=visits,
         stuck_rows=rows[halted],
-        stuck=(1 - params.restart) / (1 - back) * reached[halted],
+        stuck=(1 - params.restart) / (1 - back) * income[halted],
     )

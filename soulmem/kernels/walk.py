@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from soulmem.kernels.answer import Walk, WalkParams
+from soulmem.kernels.compiled import Kernels
+from soulmem.kernels.compiled_walk import CompiledWalks
 from soulmem.kernels.csr import Csr, Floats, Ids
 from soulmem.kernels.power import Transitions, power_walk, transitions
 from soulmem.kernels.tuning import Tuning, check_tuning
+from soulmem.kernels.warm import kernels
 
 __all__ = ["Tuning", "Walk", "WalkParams", "Walker"]
 
 
 class Walker:
-    """Walks on one graph. It keeps workspace between walks: for one thread at a time."""
+    """Walks on one graph, by SciPy until the kernels are compiled.
 
-    def __init__(self, graph: Csr) -> None:
+    It keeps workspace between walks: for one thread at a time.
+    """
+
+    def __init__(self, graph: Csr, find_kernels: Callable[[], Kernels | None] = kernels) -> None:
         self.graph = graph
+        self._find_kernels = find_kernels
+        self._compiled: CompiledWalks | None = None
         self._steps: Transitions | None = None
 
     def walk(self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None = None) -> Walk:
@@ -31,6 +41,11 @@ class Walker:
         check_seeds(self.graph, seeds, share, tuning)
         if tuning is not None:
             check_tuning(self.graph, tuning)
+        if self._compiled is None and (compiled := self._find_kernels()) is not None:
+            self._compiled, self._steps = CompiledWalks(self.graph, compiled), None
+        if self._compiled is not None:
+            return self._compiled.walk(seeds, share, params, tuning)
+        if tuning is not None:
             return power_walk(self.graph, seeds, share, params, tuning)
         if self._steps is None:
             self._steps = transitions(self.graph, None)

@@ -1,0 +1,72 @@
+"""How do the kernels become machine code?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from soulmem.kernels import pull, push
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The functions of the same names, compiled; they take arrays of exactly the types named there."""
+
+    lay_out: Callable[..., None]
+    push: Callable[..., tuple[int, int]]
+    transpose: Callable[..., None]
+    pull: Callable[..., int]
+
+
+def compile_kernels(cache: bool) -> Kernels:
+    """Compile everything, or load it from numba's cache; takes seconds of one core without a cache."""
+    import numba
+    from numba.extending import register_jitable
+
+    _teach_prefetch()
+    register_jitable(push.query_weight)
+    u4, f4, f8, b1 = (
+        numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
+    )
+    u1 = numba.types.Array(numba.uint8, 1, "C")
+    real, whole, flag = numba.float64, numba.int64, numba.boolean
+
+    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...]) -> Any:
+        return numba.njit(list(signatures), nogil=True, cache=cache)(function)
+
+    graph = (u4, f8, f4, u4, u4)
+    query = (u4, f8, real, real, real)
+    tuning = (flag, u1, f4, f4, real, b1, b1)
+    state = (f8, f4, u4, f8, f8, u4, u4)
+    sweep = (f8, real, real, u4, u4, real)
+    return Kernels(
+        lay_out=jit(push.lay_out, (u4, u4, f4, f8, f4, u4, u4)),
+        push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
+        transpose=jit(pull.transpose, (u4,) * 6),
+        pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
+    )
+
+
+def _teach_prefetch() -> None:
+    """Let compiled code ask the processor for a cache line where `push.prefetch` is called."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    @intrinsic
+    def ask(_: Any, array: Any, index: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+            number = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+            builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+            return context.get_dummy_value()
+
+        return types.void(array, index), emit
+
+    @overload(push.prefetch, strict=False)
+    def _(array: Any, index: Any) -> Any:
+        return lambda array, index: ask(array, index)

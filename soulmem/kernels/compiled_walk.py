@@ -1,0 +1,179 @@
+"""How do the compiled kernels follow a walk on one graph?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from soulmem.kernels.answer import Walk, WalkParams
+from soulmem.kernels.compiled import Kernels
+from soulmem.kernels.csr import Csr, Floats, Ids, Weights
+from soulmem.kernels.power import to_walk, transition
+from soulmem.kernels.tuning import Tuning
+
+SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
+COARSE = 3e-5  # error down to which sweeps compute in float32
+FLOAT32_ROUNDING = 2.0**-22  # four times that of one operation: a product, a sum and two conversions
+MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
+
+NO_KINDS = np.ones(256, np.float32)
+NO_WEIGHTS = np.empty(0, np.float32)
+NO_FLAGS = np.empty(0, np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class InEdges:
+    """The graph for `pull`, its nodes in the order of their in-degree; see `pull.transpose`."""
+
+    order: Ids  # uint32[n]: node by new number
+    into: Ids
+    sources: Ids
+    position: Ids
+
+
+class CompiledWalks:
+    """A graph laid out for the kernels, and their workspace: for one thread at a time."""
+
+    def __init__(self, graph: Csr, kernels: Kernels) -> None:
+        n, m = graph.nodes, graph.indices.size
+        self._graph, self._kernels = graph, kernels
+        self._real = _cells(n + m)
+        self._word = np.empty(n, np.uint32)
+        self._layout = (self._real, self._real.view(np.float32), self._real.view(np.uint32), self._word)
+        kernels.lay_out(graph.indptr, graph.indices, graph.weight, *self._layout)
+        slots, buckets = _cells(4 * (n + 1)), _cells(4 * (m // 4 + 2))
+        slots[:] = 0
+        self._state = (slots, slots.view(np.float32), slots.view(np.uint32), np.zeros(n + 1))
+        self._buckets = (buckets, buckets.view(np.uint32))
+        self._queue = np.empty(1 << n.bit_length(), np.uint32)
+        self._rows, self._income = np.empty(n, np.uint32), np.empty(n)
+        self._own: Weights | None = None
+        self._by_edge: Ids | None = None
+        self._in_edges: InEdges | None = None
+
+    def walk(self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None) -> Walk:
+        """See `Walker.walk`; what it checks is taken for granted here."""
+        tuning = tuning or Tuning()
+        boundary = NO_FLAGS if tuning.boundary is None else np.require(tuning.boundary, np.bool_, ["C", "W"])
+        alive = NO_FLAGS if tuning.alive is None else np.require(tuning.alive, np.bool_, ["C", "W"])
+        kinds = (
+            NO_KINDS if tuning.kind_factor is None else np.require(tuning.kind_factor, np.float32, ["C", "W"])
+        )
+        positions, factor = self._overrides(tuning)
+        largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
+        own = NO_WEIGHTS if positions.size == 0 else self._own_factors()
+        own[positions] = factor
+        totals = np.empty(3)
+        try:
+            reached, visits = self._kernels.push(
+                self._graph.indptr,
+                *self._layout,
+                np.require(seeds, np.uint32, ["C", "W"]),
+                np.require(share, np.float64, ["C", "W"]),
+                params.restart,
+                params.l1,
+                SWEEP_COST * self._graph.indices.size,
+                tuning.reweights,
+                self._graph.kind,
+                kinds,
+                own,
+                largest,
+                alive,
+                boundary,
+                *self._state,
+                *self._buckets,
+                self._queue,
+                self._rows,
+                self._income,
+                totals,
+            )
+        finally:
+            own[positions] = 1
+        moving, back, stuck = totals
+        limit = params.l1 * (1 - back)
+        rows, income = self._rows[:reached].copy(), self._income[:reached].copy()
+        if moving <= max(limit - stuck, limit / 2):
+            return to_walk(rows, income, back, params, tuning.boundary, visits)
+        return self._pull(rows, income, seeds, share, params, tuning, visits)
+
+    def _pull(
+        self,
+        rows: Ids,
+        income: Floats,
+        seeds: Ids,
+        share: Floats,
+        params: WalkParams,
+        tuning: Tuning,
+        visits: int,
+    ) -> Walk:
+        """Go on from the income of a push by sweeps over all in-edges."""
+        graph, edges = self._graph, self._by_target()
+        n = graph.nodes
+        halts = np.zeros(n, np.bool_) if tuning.boundary is None else tuning.boundary
+        chance, sink = transition(graph, tuning)
+        chance = chance[edges.position]
+        start = np.bincount(seeds, weights=share, minlength=n)[edges.order]
+        reached = np.zeros(n)
+        reached[rows] = income
+        reached = reached[edges.order]
+        sinks = np.flatnonzero(sink[edges.order]).astype(np.uint32)
+        common = (start, params.restart)
+        ends = (sinks, np.flatnonzero(halts[edges.order]).astype(np.uint32))
+        sweeps = self._kernels.pull(
+            edges.into,
+            edges.sources,
+            (chance * (1 - FLOAT32_ROUNDING)).astype(np.float32),
+            *common,
+            max(params.l1, COARSE),
+            *ends,
+            FLOAT32_ROUNDING,
+            (reached * (1 - FLOAT32_ROUNDING)).astype(np.float32),
+            reached,
+            MOST_SWEEPS,
+        )
+        if params.l1 < COARSE:
+            precise = (*common, params.l1, *ends, 0.0, reached.copy(), reached, MOST_SWEEPS)
+            sweeps += self._kernels.pull(edges.into, edges.sources, chance, *precise)
+        back = (1 - params.restart) * float(reached[sinks].sum())
+        found = np.flatnonzero(reached)
+        visits += sweeps * graph.indices.size
+        return to_walk(edges.order[found], reached[found], back, params, tuning.boundary, visits)
+
+    def _by_target(self) -> InEdges:
+        if self._in_edges is None:
+            graph = self._graph
+            n, m = graph.nodes, graph.indices.size
+            degree = np.bincount(graph.indices, minlength=n)
+            order = np.argsort(degree, kind="stable").astype(np.uint32)
+            rank = np.empty(n, np.uint32)
+            rank[order] = np.arange(n, dtype=np.uint32)
+            into = np.zeros(n + 1, np.uint32)
+            sources, position = np.empty(m, np.uint32), np.empty(m, np.uint32)
+            self._kernels.transpose(graph.indptr, graph.indices, rank, into, sources, position)
+            self._in_edges = InEdges(order, into, sources, position)
+        return self._in_edges
+
+    def _overrides(self, tuning: Tuning) -> tuple[npt.NDArray[np.uint32], Weights]:
+        """Positions of the edges with a factor of their own, and the factors."""
+        if tuning.edges is None or tuning.factor is None or tuning.edges.size == 0:
+            return np.empty(0, np.uint32), NO_WEIGHTS
+        if self._by_edge is None:
+            self._by_edge = np.empty(self._graph.edge.size, np.uint32)
+            self._by_edge[self._graph.edge] = np.arange(self._graph.edge.size, dtype=np.uint32)
+        return self._by_edge[tuning.edges], tuning.factor.astype(np.float32)
+
+    def _own_factors(self) -> Weights:
+        """float32[m] by position, all 1 between walks."""
+        if self._own is None:
+            self._own = np.ones(self._graph.edge.size, np.float32)
+        return self._own
+
+
+def _cells(count: int) -> Floats:
+    """Not initialised float64 that begin on a cache line."""
+    raw = np.empty(count + 8)
+    first = -raw.ctypes.data % 64 // 8
+    cells: Floats = raw[first : first + count]
+    return cells

@@ -1,0 +1,93 @@
+"""How is a walk followed when it is everywhere? Plain functions, compiled by `compiled.py`.
+
+Gauss-Seidel over in-edges: every node in turn asks its sources for the income they pass on,
+
+    y[v] = seeds[v] + (1 - restart) * sum over u of y[u] * P[u, v]
+
+From any lower bound, such as what a push has left, it stays a lower bound and grows to the truth. Rounding is
+kept below too: in float32 each term is made smaller by more than its rounding may add.
+
+Nodes stand in the order of their in-degree: rows of one length follow each other, so the end of a row is
+foreseen, which halves the time of a sweep.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from soulmem.kernels.csr import Floats, Ids
+
+Real = TypeVar("Real", np.float32, np.float64)
+
+ONE = np.uint64(1)
+
+
+def transpose(indptr: Ids, indices: Ids, rank: Ids, into: Ids, sources: Ids, position: Ids) -> None:
+    """In-edges of nodes in a new order.
+
+    rank      uint32[n]      new number of each node
+    into      uint32[n + 1]  in-edges of the node with new number v are into[v]:into[v + 1]; zeros before
+    sources   uint32[m]      receives new numbers
+    position  uint32[m]      receives the position of the same edge among the out-edges
+    """
+    for e in range(indices.size):
+        into[rank[indices[e]] + ONE] += np.uint32(1)
+    for v in range(into.size - 1):
+        into[v + 1] += into[v]
+    free = into[:-1].copy()
+    for u in range(rank.size):
+        for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
+            v = rank[indices[e]]
+            at = free[v]
+            free[v] = np.uint32(at + ONE)
+            sources[at] = rank[u]
+            position[at] = np.uint32(e)
+
+
+def pull(
+    into: Ids,
+    sources: Ids,
+    chance: npt.NDArray[Real],
+    seeds: Floats,
+    restart: float,
+    l1: float,
+    sinks: Ids,
+    boundary: Ids,
+    rounding: float,
+    passes: npt.NDArray[Real],
+    income: Floats,
+    most: int,
+) -> int:
+    """Sweep until the error is reached, at most `most` times; returns how many sweeps it took.
+
+    chance    [m]  P of every in-edge, or less; 0 from the sinks and boundary nodes, which are listed as well
+    seeds     float64[n]  share of the walk that starts at each
+    rounding  how much a sum of products may be too large for each of its terms, relatively
+    passes    [n]  a lower bound of the income, in the precision to compute in; changed
+    income    float64[n], written
+    """
+    zero = passes[0] - passes[0]
+    for sweep in range(most):
+        total = 0.0
+        for v in range(into.size - 1):
+            begin, end = np.uint64(into[v]), np.uint64(into[v + 1])
+            arrives = zero
+            for e in range(begin, end):
+                arrives += passes[sources[e]] * chance[e]
+            kept = 1.0 - rounding * np.float64(np.int64(end - begin + ONE))
+            y = seeds[v] + (1.0 - restart) * kept * np.float64(arrives)
+            income[v] = y
+            passes[v] = y * (1.0 - rounding)
+            total += y
+        back, stuck = 0.0, 0.0
+        for i in range(sinks.size):
+            back += (1.0 - restart) * income[sinks[i]]
+        for i in range(boundary.size):
+            stuck += (1.0 - restart) * income[boundary[i]]
+        moving = 1.0 - back - stuck - restart * total
+        if moving <= max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)):
+            return sweep + 1
+    return most

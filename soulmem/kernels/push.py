@@ -1,0 +1,335 @@
+"""How is a walk followed only as far as its mass goes? Plain functions, compiled by `compiled.py`.
+
+Bucket push. Income y[u] is all walk that ever arrived at u; restart * y is a lower bound of where the walk is
+found. The out-edges of u, heaviest first, are cut into buckets of similar weight; a bucket remembers the
+income at its last push, so one number stands for all its edges:
+
+    due(b) = (y[u] - last[b]) * mean of P[u, v] over the edges of b     what each would bring
+    push b:  y[v] += (1 - restart) * (y[u] - last[b]) * P[u, v] for its edges;  last[b] = y[u]
+
+Buckets are pushed while due(b) > theta, and theta falls. The mass on its way is known exactly at every
+moment, so the walk ends in the midst of a round, as soon as the error is reached. A row is cut only as far as
+it is due.
+
+Cache lines are what this costs, so:
+- a row of the graph lies in one piece, 8 bytes a cell: 1 / total weight, then (target, weight) of each edge;
+- a node gets a slot at its first income, all its state is 32 bytes there, and slots of a query lie together;
+- `word[v]`, 4 bytes, is all that is read of a node for that: its slot, and how due an income of 1 makes it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+
+Index = np.uint64 | int  # the latter in the eyes of the type checker only
+
+# Unsigned through and through: a signed index is tested for being negative, and int64 with uint64 is a float.
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+FIVE, SIX, SEVEN, EIGHT = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
+NONE = np.uint64(0)
+
+# A slot of 32 bytes, as 4 float64 or 8 float32 or 8 uint32; slot 0 is nobody's.
+INCOME, LAST = np.uint64(0), ONE  # float64; LAST is that of a row of one bucket
+DUE, GAIN = FOUR, FIVE  # float32: due of the most urgent bucket; how due one unit of income makes the node
+ROW, FIRST = SIX, SEVEN  # uint32: the node; its first bucket
+# A bucket of 32 bytes, as 4 float64 or 8 uint32: LAST as float64, the sum of its probabilities, its edges.
+B_LAST, B_SUM = np.uint64(0), ONE
+B_BEGIN, B_END, B_NEXT = FOUR, FIVE, SIX
+
+SLOT_BITS = np.uint32(27)
+SLOT = np.uint32((1 << 27) - 1)
+CODE = np.uint32(31 << 27)
+ABSORBS = 31  # the code of a node without out-edges
+
+SMALL = np.uint64(8)  # rows of up to so many edges are one bucket
+FEWEST = np.uint64(8)  # edges in a bucket of a longer row, at least ..
+SPREAD = np.float32(0.25)  # .. and then while their weight is at least this share of the first one's
+FALL = np.float32(0.6)  # of theta from round to round
+STEEPNESS = 2.5  # visits grow like (1 / error) to this power, about; measured
+SWEEP_GAIN = 1.75  # steps of a walk that one Gauss-Seidel sweep makes, about; measured
+BUSY = np.float32(-math.inf)  # `DUE` of a node in the queue
+AHEAD, NEAR = EIGHT, FOUR  # places in the queue whose memory is asked for before it is needed
+
+
+def prefetch(array: npt.NDArray[np.generic], index: np.uint64) -> None:
+    """Ask for the cache line of array[index]; without compiled code there is nothing to ask."""
+
+
+def lay_out(
+    indptr: Ids, indices: Ids, weight: Weights, real: Floats, heavy: Weights, whole: Ids, word: Ids
+) -> None:
+    """Write the cells of all rows, and the code of every node into `word`.
+
+    real, heavy, whole  one buffer of n + m cells, as float64, 2 float32 or 2 uint32 for each
+    """
+    for u in range(indptr.size - 1):
+        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + 1])
+        cell = begin + np.uint64(u)
+        total = 0.0
+        for e in range(begin, end):
+            total += weight[e]
+        real[cell] = 1.0 / total if total > 0 else 0.0
+        for e in range(begin, end):
+            cell += ONE
+            whole[TWO * cell] = indices[e]
+            heavy[TWO * cell + ONE] = weight[e]
+        word[u] = CODE
+        if total > 0:
+            stop, top, mass = begin, weight[begin] * SPREAD, 0.0
+            while stop < end and (end - begin <= SMALL or stop - begin < FEWEST or weight[stop] >= top):
+                mass += weight[stop]
+                stop += ONE
+            rarity = 2.0 * math.log2(np.float64(np.int64(stop - begin)) * total / mass)
+            word[u] = np.uint32(np.uint32(min(30.0, max(0.0, rarity))) << SLOT_BITS)
+
+
+def query_weight(
+    cell: Index,
+    edge: Index,
+    heavy: Weights,
+    whole: Ids,
+    kind: Kinds,
+    kind_factor: Weights,
+    own: Weights,
+    alive: Flags,
+) -> np.float32:
+    """The weight of the edge in a cell for this query; `own` and `alive` may be empty."""
+    weight: np.float32 = heavy[TWO * cell + ONE] * kind_factor[kind[edge]]
+    if own.size > 0:
+        weight *= own[edge]
+    if alive.size > 0 and not alive[whole[TWO * cell]]:
+        weight = np.float32(0)
+    return weight
+
+
+def push(  # noqa: C901 - one loop over state in registers: a call in it costs as much as the work
+    indptr: Ids,
+    real: Floats,
+    heavy: Weights,
+    whole: Ids,
+    word: Ids,
+    seeds: Ids,
+    share: Floats,
+    restart: float,
+    l1: float,
+    sweep_cost: float,
+    tuned: bool,
+    kind: Kinds,
+    kind_factor: Weights,
+    own: Weights,
+    largest: float,
+    alive: Flags,
+    boundary: Flags,
+    slot_real: Floats,
+    slot_heavy: Weights,
+    slot_whole: Ids,
+    scale: Floats,
+    bucket_real: Floats,
+    bucket_whole: Ids,
+    queue: Ids,
+    rows: Ids,
+    income: Floats,
+    totals: Floats,
+) -> tuple[int, int]:
+    """Push from the seeds until the error is reached, or until sweeps over the whole graph look cheaper.
+
+    sweep_cost   what a sweep over all in-edges costs, in edges visited here; 0 for pushing to the end
+    tuned        whether weights of this query differ; `largest` is the largest multiplier
+    kind         uint8[m], kind_factor float32[256], own float32[m] or empty; alive, boundary bool[n] or empty
+    slot_*       n + 1 slots, all 0, and again so at the end; `scale` float64[n + 1]: 1 / total of tuned rows
+    bucket_*     m // 4 + 2 buckets; queue holds a power of 2 > n numbers
+    rows         receives the nodes reached, and `income` what arrived there
+    totals       receives what is on its way, what went back from sinks, what is stuck, as known at the end
+
+    Returns how many nodes were reached and how many edges visited.
+    """
+    ring = np.uint64(queue.size - 1)
+    go_on = 1.0 - restart
+    per_sweep = SWEEP_GAIN * -math.log(go_on) if go_on > 0.0 else 1.0
+    moving, back, stuck = 0.0, 0.0, 0.0
+    slots, buckets, visits = NONE, ONE, NONE
+    gain = np.empty(32, np.float32)
+    for i in range(31):
+        gain[i] = 2.0 ** (-0.5 * i)
+    gain[ABSORBS] = 1e30
+
+    theta = np.float32(1.0)
+    for i in range(seeds.size):
+        u = seeds[i]
+        slot = np.uint64(word[u] & SLOT)
+        if slot == NONE:
+            slots += ONE
+            slot = slots
+            slot_heavy[EIGHT * slot + GAIN] = gain[word[u] >> SLOT_BITS]
+            slot_whole[EIGHT * slot + ROW] = u
+            word[u] |= np.uint32(slot)
+        slot_real[FOUR * slot + INCOME] += share[i]
+        moving += go_on * share[i]
+        due = np.float32(slot_real[FOUR * slot + INCOME]) * slot_heavy[EIGHT * slot + GAIN]
+        slot_heavy[EIGHT * slot + DUE] = due
+        theta = min(theta, np.float32(0.9) * due)
+
+    while moving > max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)) and theta > 1e-36:
+        head, tail = NONE, NONE
+        for slot in range(ONE, slots + ONE):
+            if slot_heavy[EIGHT * slot + DUE] > theta:
+                queue[tail] = np.uint32(slot)
+                tail += ONE
+                slot_heavy[EIGHT * slot + DUE] = BUSY
+        while head < tail:
+            if head + AHEAD < tail:
+                slot = np.uint64(queue[(head + AHEAD) & ring])
+                prefetch(indptr, np.uint64(slot_whole[EIGHT * slot + ROW]))
+            if head + NEAR < tail:
+                slot = np.uint64(queue[(head + NEAR) & ring])
+                row = np.uint64(slot_whole[EIGHT * slot + ROW])
+                prefetch(real, np.uint64(indptr[row]) + row)
+            slot = np.uint64(queue[head & ring])
+            head += ONE
+            u = np.uint64(slot_whole[EIGHT * slot + ROW])
+            y = slot_real[FOUR * slot + INCOME]
+            begin = np.uint64(indptr[u]) + u + ONE
+            end = np.uint64(indptr[u + ONE]) + u + ONE
+            inverse = real[begin - ONE]
+            if tuned and inverse > 0.0:
+                inverse = scale[slot]
+                if inverse == 0.0:
+                    for cell in range(begin, end):
+                        inverse += query_weight(
+                            cell, cell - u - ONE, heavy, whole, kind, kind_factor, own, alive
+                        )
+                    inverse = 1.0 / inverse if inverse > 0.0 else -1.0
+                    scale[slot] = inverse
+            halts = boundary.size > 0 and boundary[u]
+            if halts or inverse <= 0.0:
+                kept = go_on * (y - slot_real[FOUR * slot + LAST])
+                slot_real[FOUR * slot + LAST] = y
+                slot_heavy[EIGHT * slot + DUE] = np.float32(0)
+                moving -= kept
+                if halts:
+                    stuck += kept
+                else:
+                    back += kept
+                continue
+
+            due = np.float32(0)
+            small = end - begin <= SMALL
+            bucket, before, stop, mass, last = NONE, NONE, begin, 1.0, 0.0
+            if small:
+                last = slot_real[FOUR * slot + LAST]
+                stop = end
+            else:
+                bucket = np.uint64(slot_whole[EIGHT * slot + FIRST])
+            while True:
+                if not small:
+                    if bucket != NONE:
+                        last = bucket_real[FOUR * bucket + B_LAST]
+                        mass = bucket_real[FOUR * bucket + B_SUM]
+                        begin = np.uint64(bucket_whole[EIGHT * bucket + B_BEGIN])
+                        stop = np.uint64(bucket_whole[EIGHT * bucket + B_END])
+                    else:
+                        if stop == end:
+                            break
+                        top = heavy[TWO * stop + ONE]
+                        bound = np.float32(y * top * largest * inverse)
+                        if bound <= theta:
+                            due = max(due, bound)
+                            break
+                        begin, mass, last = stop, 0.0, 0.0
+                        top *= SPREAD
+                        while stop < end and (stop - begin < FEWEST or heavy[TWO * stop + ONE] >= top):
+                            if tuned:
+                                mass += query_weight(
+                                    stop, stop - u - ONE, heavy, whole, kind, kind_factor, own, alive
+                                )
+                            else:
+                                mass += heavy[TWO * stop + ONE]
+                            stop += ONE
+                        mass *= inverse
+                        bucket = buckets
+                        buckets += ONE
+                        bucket_real[FOUR * bucket + B_LAST] = 0.0
+                        bucket_real[FOUR * bucket + B_SUM] = mass
+                        bucket_whole[EIGHT * bucket + B_BEGIN] = np.uint32(begin)
+                        bucket_whole[EIGHT * bucket + B_END] = np.uint32(stop)
+                        bucket_whole[EIGHT * bucket + B_NEXT] = np.uint32(0)
+                        if before == NONE:
+                            slot_whole[EIGHT * slot + FIRST] = np.uint32(bucket)
+                        else:
+                            bucket_whole[EIGHT * before + B_NEXT] = np.uint32(bucket)
+                urgent = np.float32((y - last) * mass / np.float64(np.int64(stop - begin)))
+                if urgent > theta:
+                    sent = go_on * (y - last)
+                    moving -= restart * sent * mass
+                    visits += stop - begin
+                    if small:
+                        slot_real[FOUR * slot + LAST] = y
+                    else:
+                        bucket_real[FOUR * bucket + B_LAST] = y
+                    sent *= inverse
+                    for cell in range(begin, stop):
+                        v = whole[TWO * cell]
+                        if tuned:
+                            arrives = sent * query_weight(
+                                cell, cell - u - ONE, heavy, whole, kind, kind_factor, own, alive
+                            )
+                        else:
+                            arrives = sent * heavy[TWO * cell + ONE]
+                        seen = word[v]
+                        to = np.uint64(seen & SLOT)
+                        slots += np.uint64(to == NONE)
+                        to = slots if to == NONE else to
+                        per = gain[seen >> SLOT_BITS]
+                        word[v] = seen | np.uint32(to)
+                        slot_whole[EIGHT * to + ROW] = v
+                        slot_heavy[EIGHT * to + GAIN] = per
+                        slot_real[FOUR * to + INCOME] += arrives
+                        now = slot_heavy[EIGHT * to + DUE] + np.float32(arrives) * per
+                        queue[tail & ring] = np.uint32(to)
+                        tail += np.uint64(now > theta)
+                        slot_heavy[EIGHT * to + DUE] = BUSY if now > theta else now
+                else:
+                    due = max(due, urgent)
+                if small:
+                    break
+                before = bucket
+                bucket = np.uint64(bucket_whole[EIGHT * bucket + B_NEXT])
+            due += np.float32(slot_real[FOUR * slot + INCOME] - y) * slot_heavy[EIGHT * slot + GAIN]
+            if due > theta:
+                queue[tail & ring] = np.uint32(slot)
+                tail += ONE
+                due = BUSY
+            slot_heavy[EIGHT * slot + DUE] = due
+            if moving <= max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)):
+                break
+        if (
+            sweep_cost > 0.0
+            and moving > 0.0
+            and STEEPNESS * np.float64(np.int64(visits)) * per_sweep > sweep_cost
+        ):
+            left = max(1.0, moving / (l1 * (1.0 - back)))
+            push_on = np.float64(np.int64(visits)) * (left**STEEPNESS - 1.0)
+            if push_on > sweep_cost * (2.0 + math.log(left) / per_sweep):
+                break
+        theta *= FALL
+
+    reached = 0
+    for slot in range(ONE, slots + ONE):
+        u = np.uint64(slot_whole[EIGHT * slot + ROW])
+        word[u] &= CODE
+        y = slot_real[FOUR * slot + INCOME]
+        rows[reached] = np.uint32(u)
+        income[reached] = y
+        if y > 0.0:
+            reached += 1
+        if tuned:
+            scale[slot] = 0.0
+        for i in range(FOUR * slot, FOUR * slot + FOUR):
+            slot_real[i] = 0.0
+    totals[0], totals[1], totals[2] = moving, back, stuck
+    return reached, np.int64(visits)

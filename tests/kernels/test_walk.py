@@ -1,0 +1,168 @@
+"""Do walks equal the dense solution of their definition, within the error they state?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from soulmem.kernels.csr import LARGEST, build_csr
+from soulmem.kernels.tuning import Tuning, tuned_weight
+from soulmem.kernels.walk import Walk, WalkParams
+from tests.kernels.conftest import MakeWalker
+from tests.kernels.graphs import Query, dense, queries, solution, start, transition_matrix, tunings
+
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
+MANY = settings(
+    max_examples=300,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def walk(make_walker: MakeWalker, query: Query, tuning: Tuning | None = None) -> Walk:
+    return make_walker(query.graph).walk(query.seeds, query.share, query.params, tuning)
+
+
+def check_certificate(found: Walk, query: Query, tuning: Tuning | None = None) -> None:
+    """The score is a lower bound and the error exact."""
+    pi, score = solution(query, tuning), dense(found, query.graph.nodes)
+    assert (score <= pi + 1e-12).all()
+    assert abs(np.abs(pi - score).sum() - found.error) < 1e-9
+    assert np.unique(found.rows).size == found.rows.size
+    assert (found.score > 0).all()
+
+
+@MANY
+@given(query=queries())
+def test_the_error_is_exact_and_as_small_as_asked_for(make_walker: MakeWalker, query: Query) -> None:
+    found = walk(make_walker, query)
+    check_certificate(found, query)
+    assert found.error <= query.params.l1 + 1e-12
+    assert found.stuck_rows.size == 0
+
+
+@MANY
+@given(data=st.data())
+def test_a_tuned_walk_equals_one_on_a_graph_of_those_weights(
+    make_walker: MakeWalker, data: st.DataObject
+) -> None:
+    query = data.draw(queries())
+    tuning = data.draw(tunings(query))
+    found = walk(make_walker, query, tuning)
+    check_certificate(found, query, tuning)
+    stuck = found.stuck.sum()
+    assert found.error <= max(query.params.l1, stuck + query.params.l1 / 2) + 1e-12
+    graph, tuned = query.graph, tuned_weight(query.graph, tuning)
+    if tuning.boundary is None and tuned.max(initial=0) <= LARGEST:
+        rebuilt = build_csr(graph.nodes, graph.sources, graph.indices, tuned)
+        same = walk(make_walker, dataclasses.replace(query, graph=rebuilt))
+        difference = dense(found, graph.nodes) - dense(same, graph.nodes)
+        assert np.abs(difference).sum() <= found.error + same.error + 1e-9
+
+
+@MANY
+@given(data=st.data())
+def test_stuck_walk_is_all_that_is_missing(make_walker: MakeWalker, data: st.DataObject) -> None:
+    query = data.draw(queries())
+    n, restart = query.graph.nodes, query.params.restart
+    query = dataclasses.replace(query, params=WalkParams(restart, 1e-10))
+    boundary = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.3
+    found = walk(make_walker, query, Tuning(boundary=boundary))
+    assert boundary[found.stuck_rows].all()
+    assert set(found.rows[boundary[found.rows]]) == set(found.stuck_rows)
+    assert abs(found.error - found.stuck.sum()) <= 1.001e-10
+    matrix = transition_matrix(query.graph)
+    matrix[matrix.sum(axis=1) == 0] = start(query)
+    sent_on = np.bincount(found.stuck_rows, weights=found.stuck, minlength=n) @ matrix
+    rest = np.linalg.solve(np.eye(n) - (1 - restart) * matrix.T, restart * sent_on)
+    np.testing.assert_allclose(dense(found, n) + rest, solution(query), atol=2e-10)
+
+
+@MANY
+@given(data=st.data())
+def test_loading_where_walk_is_stuck_leads_to_the_answer_of_the_whole_graph(
+    make_walker: MakeWalker, data: st.DataObject
+) -> None:
+    query = data.draw(queries())
+    n = query.graph.nodes
+    boundary = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.7
+    sources = query.graph.sources
+    for _ in range(n + 1):
+        loaded = ~boundary[sources]
+        resident = build_csr(n, sources[loaded], query.graph.indices[loaded], query.graph.weight[loaded])
+        found = walk(make_walker, dataclasses.replace(query, graph=resident), Tuning(boundary=boundary))
+        check_certificate(found, query)
+        if found.error <= query.params.l1 + 1e-12:
+            break
+        assert found.stuck.sum() >= query.params.l1 / 2 - 1e-12
+        boundary[found.stuck_rows[found.stuck.argmax()]] = False
+    assert found.error <= query.params.l1 + 1e-12
+
+
+def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> None:
+    rng = np.random.default_rng(5)
+    graph = build_csr(300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000))
+    used, params = make_walker(graph), WalkParams(0.2, 1e-3)
+    dead = Tuning(
+        kind_factor=np.full(256, 0.5, np.float32),
+        edges=np.arange(0, 2000, 3, dtype=np.uint32),
+        factor=np.full(667, 4, np.float32),
+        alive=np.arange(300) % 2 == 0,
+        boundary=np.arange(300) % 5 == 0,
+    )
+    for seed in range(0, 300, 7):
+        seeds, share = np.array([seed // 2 * 2], np.uint32), np.ones(1)
+        used.walk(seeds, share, params, dead)
+        again = used.walk(seeds, share, params)
+        fresh = make_walker(graph).walk(seeds, share, params)
+        assert np.array_equal(again.rows, fresh.rows)
+        assert np.array_equal(again.score, fresh.score)
+        assert (again.error, again.visits) == (fresh.error, fresh.visits)
+
+
+def test_top_tells_the_best_first_and_equal_ones_by_node() -> None:
+    rows, score = np.array([7, 3, 9, 1], np.uint32), np.array([0.1, 0.4, 0.1, 0.2])
+    none = np.empty(0)
+    found = Walk(rows, score, 0.2, 4, none.astype(np.uint32), none)
+    assert found.top(3)[0].tolist() == [3, 1, 7]
+    assert found.top(9)[0].tolist() == [3, 1, 7, 9]
+    assert found.top(9)[1].tolist() == [0.4, 0.2, 0.1, 0.1]
+    assert found.top(0)[0].size == 0
+
+
+@pytest.mark.parametrize(
+    ("seeds", "share", "tuning", "words"),
+    [
+        ([], [], None, "needs seeds"),
+        ([0, 1], [1.0], None, "share for each"),
+        ([4], [1.0], None, "no node 4"),
+        ([0], [0.5], None, "sum to 1"),
+        ([0, 1], [1.5, -0.5], None, "positive"),
+        ([0], [1.0], Tuning(alive=np.array([False, True, True, True])), "not alive"),
+        ([0], [1.0], Tuning(alive=np.ones(3, np.bool_)), "alive must"),
+        ([0], [1.0], Tuning(boundary=np.ones(5, np.bool_)), "boundary must"),
+        ([0], [1.0], Tuning(edges=np.zeros(1, np.uint32)), "belong together"),
+        ([0], [1.0], Tuning(edges=np.zeros(2, np.uint32), factor=np.ones(1, np.float32)), "same length"),
+        ([0], [1.0], Tuning(edges=np.full(1, 2, np.uint32), factor=np.ones(1, np.float32)), "no edge 2"),
+        ([0], [1.0], Tuning(kind_factor=np.ones(3, np.float32)), "256"),
+        ([0], [1.0], Tuning(kind_factor=np.full(256, -1, np.float32)), "multipliers"),
+        ([0], [1.0], Tuning(kind_factor=np.full(256, np.nan, np.float32)), "multipliers"),
+    ],
+)
+def test_what_cannot_be_walked_is_refused(
+    make_walker: MakeWalker, seeds: list[int], share: list[float], tuning: Tuning | None, words: str
+) -> None:
+    graph = build_csr(4, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+    with pytest.raises(ValueError, match=words):
+        make_walker(graph).walk(np.array(seeds, np.uint32), np.array(share), WalkParams(), tuning)
+
+
+@pytest.mark.parametrize(("restart", "l1"), [(0, 0.1), (1.1, 0.1), (0.5, 0)])
+def test_params_out_of_range_are_refused(restart: float, l1: float) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        WalkParams(restart, l1)
