@@ -14,8 +14,11 @@ from soulmem.engine.answers import Block, BlockItem, Considered, PathStep, Recal
 from soulmem.engine.firing import Habit
 from soulmem.engine.habit_lines import label, others, recalled_habit, take_habits
 from soulmem.engine.mind import Mind
-from soulmem.engine.search import Ranked, Scene
+from soulmem.engine.ranking import Ranked
+from soulmem.engine.search import Scene
+from soulmem.engine.walking import Way
 from soulmem.retrieval.diversity import choose
+from soulmem.retrieval.seats import in_order
 
 _COMMON = 20  # a word in more than one of so many memories is no reason
 
@@ -57,12 +60,15 @@ def assemble(
         _recalled(mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), int(ages[mind.row_of(m)])), language)
         for m, line in core
     ]
-    for i, line in taken:
+    lines = dict(taken)
+    order = in_order(list(lines), ranked.score, _places(ranked, ranked.seats.front))
+    score = _falling([_squash(float(ranked.score[i])) for i in order])
+    ways = ranked.walk.ways(ranked.rows[order]) if ranked.walk is not None else {}
+    for i, shown in zip(order, score, strict=True):
         row, memory = candidates[i]
-        reason = _reason(ranked, i, shared.get(memory.id, ()), int(ages[row]))
-        memories.append(
-            _recalled(mind, scene, memory, line, _squash(float(ranked.score[i])), reason, language)
-        )
+        way = ways.get(row)
+        reason = _reason(mind, ranked, i, way, shared.get(memory.id, ()), int(ages[row]))
+        memories.append(_recalled(mind, scene, memory, lines[i], shown, reason, language, way))
     memories += [
         recalled_habit(mind, scene, one, int(ages[mind.row_of(one.memory)]), language) for one in told
     ]
@@ -106,6 +112,8 @@ def _pick(
     table = mind.embedded.turns
     rows = np.asarray([candidates[i][0] for i in free], np.int64)
     vectors = table.rows(rows) if table is not None else np.full((rows.size, 1), np.nan, np.float32)
+    place = {at: i for i, at in enumerate(free)}
+    seated = (*ranked.seats.front, *ranked.seats.behind, *ranked.of_kind)
     chosen = choose(
         ranked.score[np.asarray(free)],
         vectors,
@@ -113,6 +121,7 @@ def _pick(
         budget=budget.left,
         max_items=most,
         novelty=novelty,
+        seated=[place[at] for at in _places(ranked, seated) if at in place],
     )
     return [free[i] for i in chosen]
 
@@ -125,21 +134,30 @@ def _recalled(
     score: float,
     reason: Reason,
     language: str,
+    way: Way | None = None,
 ) -> RecalledMemory:
     return RecalledMemory(
         id=memory.id,
-        kind=memory.kind.value,
+        kind="fact" if memory.id in mind.facts else memory.kind.value,
         text=line.text,
         score=score,
-        hops=0,
+        hops=way.hops if way is not None else 0,
         permanent=memory.permanent,
         fired=False if memory.kind.value == "action" else None,
         why=sentence(reason, mind.soul.name, language),
-        path=(PathStep(memory.id, label(memory.text), None),),
+        path=_path(mind, way) if way is not None else (PathStep(memory.id, label(memory.text), None),),
+        edges=tuple(edge.id for edge in way.edges) if way is not None else (),
         sources=mind.sources(memory, scene.request.chat),
         age_turns=reason.age_turns,
         visibility=1.0,
     )
+
+
+def _path(mind: Mind, way: Way) -> tuple[PathStep, ...]:
+    """The way step by step; a relation goes by its verb."""
+    led = (None, *(edge.verb or edge.kind.value for edge in way.edges))
+    steps = (mind.at(row) for row in way.rows)
+    return tuple(PathStep(m.id, label(m.text), edge) for m, edge in zip(steps, led, strict=True))
 
 
 def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[MemoryId, tuple[str, ...]]:
@@ -162,13 +180,34 @@ def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[
     return out
 
 
-def _reason(ranked: Ranked, at: int, shared: tuple[str, ...], age: int) -> Reason:
+def _reason(
+    mind: Mind, ranked: Ranked, at: int, way: Way | None, shared: tuple[str, ...], age: int
+) -> Reason:
+    """What brought it up most: its own text, what stands beside it, or what led to it."""
     alone = float(ranked.alone[at])  # standard deviations above what memories usually score
-    if alone < 1.0 < ranked.score[at] - alone:
+    beside = float(ranked.text[at]) - alone
+    row = int(ranked.rows[at])
+    seated = row in ranked.seats.front or row in ranked.seats.behind
+    if way is not None and (seated or max(alone, beside) < 1.0):
+        passed = tuple(mind.at(row).text for row in way.rows[:-1])
+        if way.hops > 1 or not shared:
+            return Reason(Cause.ASSOCIATION, shared, age, passed)
+    if alone < 1.0 < beside:
         return Reason(Cause.NEIGHBOUR, shared, age)
     if ranked.lexical[at] > 0 and shared:
         return Reason(Cause.WORDS, shared, age)
     return Reason(Cause.MEANING, (), age)
+
+
+def _places(ranked: Ranked, rows: Sequence[int]) -> list[int]:
+    """Where these rows stand among the candidates, each once."""
+    at = {row: i for i, row in enumerate(ranked.rows.tolist())}
+    return [at[row] for row in dict.fromkeys(rows)]
+
+
+def _falling(scores: Sequence[float]) -> list[float]:
+    """The scores, none below one that stands behind it: who has a seat counts as much as who stands there."""
+    return [float(s) for s in np.maximum.accumulate(np.asarray(scores, np.float64)[::-1])[::-1]]
 
 
 def _squash(score: float) -> float:

@@ -23,6 +23,7 @@ from soulmem.engine.loading import Loader, LoadingParams
 from soulmem.engine.memories import Keeper
 from soulmem.engine.mind import Mind
 from soulmem.engine.observe import Observer
+from soulmem.engine.ranking import RankingParams
 from soulmem.engine.recall import Recaller
 from soulmem.engine.requests import (
     Activity,
@@ -34,6 +35,7 @@ from soulmem.engine.requests import (
     SyncRequest,
 )
 from soulmem.engine.search import RecallParams
+from soulmem.engine.walking import WalkingParams
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -51,6 +53,8 @@ class EngineParams:
     settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
     rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
     recall: RecallParams = field(default_factory=RecallParams)
+    ranking: RankingParams = field(default_factory=RankingParams)
+    walking: WalkingParams = field(default_factory=WalkingParams)
     learning: LearningParams = field(default_factory=LearningParams)
     loading: LoadingParams = field(default_factory=LoadingParams)
 
@@ -80,7 +84,10 @@ class Engine:
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._keeper = Keeper(store, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, self._params.learning)
-        self._recaller = Recaller(self._compute, self._embedding, self._learner, clock, self._params.recall)
+        p = self._params
+        self._recaller = Recaller(
+            self._compute, self._embedding, self._learner, clock, p.recall, p.ranking, p.walking
+        )
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()

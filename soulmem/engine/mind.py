@@ -314,6 +314,8 @@ class Mind:
         self.columns.happened[row] = memory.happened.timestamp()
         self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
         self.columns.importance[row] = memory.importance
+        felt = memory.situation.emotions
+        self.columns.feeling[row] = max((emotion.intensity for emotion in felt), default=0.0) if felt else 0.0
         self.columns.permanent[row] = memory.permanent
         self.names.take(memory)
         if old is None or old.text != memory.text or old.origin is Origin.CARD:

@@ -7,6 +7,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import new_id
@@ -16,8 +18,10 @@ from soulmem.engine.embedding import Embedding
 from soulmem.engine.firing import Habits, Moment, moment_of
 from soulmem.engine.learning import Learner
 from soulmem.engine.mind import Mind
+from soulmem.engine.ranking import Ranked, RankingParams, rank
 from soulmem.engine.requests import RecallRequest
-from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, rank, scene_of
+from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, read, scene_of
+from soulmem.engine.walking import WalkingParams, Walks
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -31,14 +35,24 @@ class Recaller:
     """Answers recalls; never calls a language model and never reads the store."""
 
     def __init__(
-        self, compute: Worker, embedding: Embedding, learner: Learner, clock: Clock, params: RecallParams
+        self,
+        compute: Worker,
+        embedding: Embedding,
+        learner: Learner,
+        clock: Clock,
+        params: RecallParams,
+        ranking: RankingParams,
+        walking: WalkingParams,
     ) -> None:
         self._compute = compute
         self._embedding = embedding
         self._learner = learner
         self._clock = clock
         self._params = params
+        self._ranking = ranking
+        self._walking = walking
         self._habits = Habits()
+        self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
         self._asking: set[asyncio.Task[Floats | None]] = (
             set()
@@ -119,19 +133,17 @@ class Recaller:
     ) -> tuple[Recalled, Trace]:
         began = time.perf_counter()
         scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns)
-        ranked = rank(mind, scene, vectors, self._params)
-        chat = request.chat
-        known = mind.known(chat, world.family(chat) if chat is not None else None, world.holds)
-        habits = self._habits.of(mind, scene, known, moment)
+        texts = read(mind, scene, vectors, self._params.fusion)
         searched = time.perf_counter()
+        ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking)
+        habits = self._habits.of(mind, scene, scene.known, moment)
+        walked = time.perf_counter()
         answer, considered = assemble(mind, scene, ranked, self._params.novelty, habits)
         done = time.perf_counter()
-        timings = Timings(search=1000 * (searched - began), assemble=1000 * (done - searched))
-        answer = replace(answer, took_ms=timings)
-        seeds = tuple(
-            (mind.at(int(row)).id, float(score))
-            for row, score in zip(ranked.rows[:10], ranked.score[:10], strict=False)
+        timings = Timings(
+            search=1000 * (searched - began), walk=1000 * (walked - searched), assemble=1000 * (done - walked)
         )
+        answer = replace(answer, took_ms=timings)
         trace = Trace(
             id=answer.trace,
             at=self._clock.now(),
@@ -139,15 +151,24 @@ class Recaller:
             chat=request.chat,
             query=cue.meant,
             type=request.type.value,
-            grade="baseline",
-            grade_why="text and meaning, with the moments beside them",
-            seeds=seeds,
-            guidance={"mode": request.mode.value, "embedded": vectors is not None},
+            **_told_of_walk(mind, ranked),
+            guidance={
+                "mode": request.mode.value,
+                "embedded": vectors is not None,
+                "mood": None if request.mood is None else request.mood.label,
+            },
             considered=considered,
             answer=answer,
             notes=scene.notes,
         )
         return answer, trace
+
+    def _walks_of(self, mind: Mind) -> Walks:
+        """The soul's walks; they go with its mind."""
+        walks = self._walks.get(mind)
+        if walks is None:
+            walks = self._walks[mind] = Walks(mind, self._walking)
+        return walks
 
     def _too_late(self, world: World, request: RecallRequest, began: float) -> Recalled:
         empty = Recalled(new_id("t"), (), (), 0, True, Timings(total=1000 * (time.perf_counter() - began)))
@@ -174,3 +195,22 @@ class Recaller:
         self._traces[owner, trace.id] = trace
         while len(self._traces) > _TRACES:
             self._traces.popitem(last=False)
+
+
+def _told_of_walk(mind: Mind, ranked: Ranked) -> dict[str, Any]:
+    """How far the recall went, where it began, and what the walk passed."""
+    walk = ranked.walk
+    if walk is None:
+        best = zip(ranked.rows[:10], ranked.score[:10], strict=True)
+        return {
+            "grade": "baseline",
+            "grade_why": "text and meaning, with the moments beside them; there was no walk",
+            "seeds": tuple((mind.at(int(row)).id, float(score)) for row, score in best),
+        }
+    order = walk.seed_share.argsort()[::-1][:30]
+    return {
+        "grade": "walk",
+        "grade_why": f"text, meaning and a walk of {walk.walk.visits} edges, exact to {walk.walk.error:.2g}",
+        "seeds": tuple((mind.at(int(walk.seeds[at])).id, float(walk.seed_share[at])) for at in order),
+        "walked": walk.flows(),
+    }

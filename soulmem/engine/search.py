@@ -20,9 +20,6 @@ from soulmem.retrieval.fusion import Evidence, FusionParams, fuse
 
 Floats = NDArray[np.float32]
 
-_CONSIDERED = 60  # best rows looked at more closely
-_TAG_BOOST = 0.5  # standard deviations per tag asked for; boosts, never filters
-
 
 @dataclass(frozen=True, slots=True)
 class RecallParams:
@@ -49,7 +46,8 @@ class Scene:
 
     request: RecallRequest
     cue: Cue
-    visible: NDArray[np.bool_]
+    known: NDArray[np.bool_]  # rows that thoughts may pass through
+    visible: NDArray[np.bool_]  # of these the rows that may be told
     budget: int
     max_items: int
     extra_turns: int
@@ -57,14 +55,13 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """Best rows first, with what made their score."""
+class Texts:
+    """How well the text of each row answers, and what made that score; arrays of shape (n,)."""
 
-    rows: NDArray[np.int64]
-    score: Floats
-    dense: Floats
+    score: Floats  # standardised, -inf where not visible
+    alone: Floats  # the same without what stands beside it
+    dense: Floats  # cosine, NaN where there is no vector
     lexical: Floats
-    alone: Floats  # score without what stands beside it
     position: NDArray[np.int64]  # of every row in its chat
 
 
@@ -94,7 +91,8 @@ def scene_of(
     """What this recall may see: lineage, presence, the context window and the time asked for. Computes."""
     chat = request.chat
     family = world.family(chat) if chat is not None else None
-    visible = mind.visible(chat, family, world.holds)
+    known = mind.known(chat, family, world.holds)
+    visible = mind.shown(known)
     notes: list[str] = []
     if chat is not None and request.context_from is not None:
         inside = _inside(world, chat, request.context_from)
@@ -113,6 +111,7 @@ def scene_of(
     return Scene(
         request=request,
         cue=cue,
+        known=known,
         visible=visible,
         budget=request.budget_tokens or settings.budget_tokens or params.budget_tokens,
         max_items=request.max_items or settings.max_items or params.max_items,
@@ -121,8 +120,8 @@ def scene_of(
     )
 
 
-def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams) -> Ranked:
-    """The rows that answer best. Computes; `vectors` holds one unit row per part of the query, or is None."""
+def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams) -> Texts:
+    """How well each text answers. Computes; `vectors` holds a unit row per part of the query, or is None."""
     n = mind.size
     nothing = np.full(n, np.nan, np.float32)
     turn = pair_in = pair_out = nothing
@@ -146,25 +145,11 @@ def rank(mind: Mind, scene: Scene, vectors: Floats | None, params: RecallParams)
         after=beside.after,
         visible=scene.visible,
     )
-    score = fuse(evidence, params.fusion)
+    score = fuse(evidence, params)
     alone = fuse(
-        replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None),
-        replace(params.fusion, neighbour=0.0),
+        replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(params, neighbour=0.0)
     )
-    wanted = {t.casefold() for t in scene.request.tags}
-    if wanted:
-        for memory in mind.memories.values():
-            row = mind.row(memory.id)
-            if row is not None and scene.visible[row]:
-                score[row] += _TAG_BOOST * len(wanted & {t.casefold() for t in memory.tags})
-    count = min(_CONSIDERED + scene.max_items, int(np.count_nonzero(scene.visible)))
-    if not scene.cue.meant:
-        count = 0
-    best = np.argpartition(-score, count - 1)[:count] if 0 < count < n else np.arange(n)[:count]
-    best = best[np.lexsort((best, -score[best]))]
-    if count == n:
-        best = best[np.isfinite(score[best])]
-    return Ranked(best, score[best], turn[best], lexical[best], alone[best], beside.position)
+    return Texts(score, alone, turn, lexical, beside.position)
 
 
 def last_messages(world: World, request: RecallRequest) -> list[Message]:

@@ -21,6 +21,7 @@ class Columns:
         self.permanent: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
+        self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1, of its strongest emotion
         self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
 
@@ -31,7 +32,7 @@ class Columns:
             return
         more = max(n, size + size // 2) - size
         flags = ("in_use", "active", "live", "everywhere", "opens_exchange", "permanent")
-        for name in (*flags, "kind", "importance", "tokens", "happened"):
+        for name in (*flags, "kind", "importance", "feeling", "tokens", "happened"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
         self.family = np.concatenate([self.family, np.full(more, -1, np.int64)])

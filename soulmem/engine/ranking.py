@@ -1,0 +1,174 @@
+"""Which memories does the moment call for? Text, walk and weight make one score; the best are candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.mind import Mind
+from soulmem.engine.requests import RecallMode
+from soulmem.engine.search import Scene, Texts
+from soulmem.engine.walking import Walked, Walks
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.retrieval.fusion import standardise
+from soulmem.retrieval.mood import Mood, fit, mood_given
+from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, weighed
+from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind
+from soulmem.retrieval.seeds import SeedParams, seeds
+from soulmem.retrieval.weights import Facets, WeightParams, weight
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_EPISODES = tuple(MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE))
+_FACTS = tuple(MEMORY_KINDS.index(kind) for kind in (MemoryKind.NOTE, MemoryKind.CONCEPT))
+_TRIGGER = MEMORY_KINDS.index(MemoryKind.TRIGGER)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingParams:
+    """How the voices make one list."""
+
+    considered: int = 60  # candidates beyond the seats of the answer
+    weighed: int = 512  # rows whose weight is looked at: no weight lifts a row from further below
+    stability: float = 600.0  # turns; S0 of a memory, design 6
+    seeds: SeedParams = field(default_factory=SeedParams)
+    score: ScoreParams = field(default_factory=ScoreParams)
+    weight: WeightParams = field(default_factory=WeightParams)
+    seats: SeatParams = field(default_factory=SeatParams)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Best rows first, with what made their score; arrays of shape (m,)."""
+
+    rows: Ints
+    score: Floats
+    text: Floats  # standard deviations above what memories usually score by their text
+    alone: Floats  # the same without what stands beside it
+    dense: Floats
+    lexical: Floats
+    walked: Floats  # how often the walk is found there
+    seats: Seats  # rows that only association leads to
+    of_kind: tuple[int, ...]  # rows with a seat for their kind
+    position: Ints  # of every row of the mind in its chat
+    walk: Walked | None
+
+
+def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Ranked:
+    """The candidates for an answer. Computes."""
+    p, n = params, mind.size
+    mood = _mood(scene)
+    walk, named = None, np.zeros(0)
+    if scene.request.mode is not RecallMode.BASELINE and scene.cue.meant:
+        walk, named = _walk(mind, walks, scene, texts, mood, p)
+    walked = walk.share if walk is not None else np.zeros(n, np.float32)
+    voices = combine(texts.score, walked, scene.visible, np.ones(n, np.float32), p.score)
+    rows = _best(voices, p.weighed if scene.cue.meant else 0)
+    factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
+    score = np.full(n, -np.inf, np.float32)
+    score[rows] = weighed(voices[rows], factor)
+    seats = Seats((), ())
+    if walk is not None:
+        eligible = np.where(scene.visible & np.isfinite(voices), np.maximum(score, voices), -np.inf)
+        seats = by_association(
+            eligible.astype(np.float32), walk.distances(), named.astype(np.int64), scene.max_items, p.seats
+        )
+    kind = mind.columns.kind[:n]
+    few = replace(p.seats, of_kind=min(p.seats.of_kind, scene.max_items // 4))  # half the seats at most
+    of_kind = by_kind(score, [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
+    best = _best(score, p.considered + scene.max_items)
+    late = [row for row in (*seats.front, *seats.behind, *of_kind) if row not in set(best.tolist())]
+    rows = np.concatenate([best, np.asarray(late, np.int64)])
+    score[late] = np.where(np.isfinite(score[late]), score[late], voices[late])
+    rows = rows[np.lexsort((rows, -score[rows]))]
+    return Ranked(
+        rows=rows,
+        score=score[rows],
+        text=standardise(texts.score, scene.visible)[rows],
+        alone=texts.alone[rows],
+        dense=texts.dense[rows],
+        lexical=texts.lexical[rows],
+        walked=walked[rows],
+        seats=seats,
+        of_kind=tuple(of_kind),
+        position=texts.position,
+        walk=walk,
+    )
+
+
+def _walk(
+    mind: Mind, walks: Walks, scene: Scene, texts: Texts, mood: Mood, p: RankingParams
+) -> tuple[Walked | None, Doubles]:
+    """The walk from what the cue names and what it reads like, None when there is nowhere to start; and how
+    many edges each concept has that the cue names.
+    """
+    known = scene.known & (mind.columns.kind[: mind.size] != _TRIGGER)
+    known[mind.facts.rows()[0]] = False  # a fact is a step between two memories, not a place
+    graph = walks.refresh(scene.extra_turns).arcs.graph
+    heard: dict[int, float] = {}
+    for text, share in scene.cue.said:
+        for concept in mind.names.spot(text):
+            row = mind.row(concept)
+            if row is not None and known[row]:
+                heard[row] = heard.get(row, 0.0) + share
+    named = np.fromiter(heard, np.uint32, len(heard))
+    degree = np.diff(graph.indptr)[named].astype(np.float64)
+    loudness = np.fromiter(heard.values(), np.float64, len(heard))
+    rows, start = seeds(texts.alone, scene.visible & known, named, degree, p.seeds, loudness)
+    if not rows.size or not graph.indices.size:
+        return None, degree
+    return walks.walk(rows, start, known, mood, texts.dense), degree
+
+
+def _mood(scene: Scene) -> Mood:
+    given = scene.request.mood
+    return mood_given(given.label, given.intensity) if given is not None else {}
+
+
+def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
+    """How well the feeling of each of these memories fits the mood."""
+    if not mood:
+        return None
+    feelings = (mind.at(int(row)).situation.emotions for row in rows)
+    fits = (fit(mood, [(e.label, e.intensity) for e in felt]) if felt else 0.0 for felt in feelings)
+    return np.fromiter(fits, np.float32, rows.size)
+
+
+def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
+    """The weight of each of these memories, 0..1; see `retrieval.weights`."""
+    n, settings = mind.size, mind.soul.settings
+    age = mind.ages(scene.request.chat, scene.extra_turns)[rows]
+    facets = Facets(
+        importance=mind.columns.importance[rows].astype(np.float64),
+        feeling=mind.columns.feeling[rows].astype(np.float64),
+        retention=np.exp(-age * settings.forgetting / p.stability),
+        uses=mind.recalls.uses(n)[rows].astype(np.float64),
+        since_use=mind.recalls.since_use(n, mind.turns(scene.extra_turns))[rows],
+        content=_content(mind, scene, rows),
+        feedback=np.full(rows.size, 0.5),
+    )
+    return weight(facets, p.weight.of_soul(settings.weights))
+
+
+def _content(mind: Mind, scene: Scene, rows: Ints) -> Doubles:
+    """The share of the tags asked for that each memory carries."""
+    wanted = {tag.casefold() for tag in scene.request.tags}
+    if not wanted:
+        return np.zeros(rows.size)
+    carried = (len(wanted & {tag.casefold() for tag in mind.at(int(row)).tags}) for row in rows)
+    return np.fromiter(carried, np.float64, rows.size) / len(wanted)
+
+
+def _best(score: Floats, count: int) -> Ints:
+    """Indices of the `count` highest finite scores, best first, the first of equals."""
+    count = min(count, int(np.count_nonzero(np.isfinite(score))))
+    if count == 0:
+        return np.zeros(0, np.int64)
+    floor = np.partition(score, score.size - count)[score.size - count]
+    best = np.flatnonzero((score >= floor) & np.isfinite(score))
+    return best[np.lexsort((best, -score[best]))][:count].astype(np.int64)

@@ -1,0 +1,206 @@
+"""From the seeds along a soul's edges: how often the walk is found at each memory, and how it came there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import Edge
+from soulmem.engine.mind import Mind
+from soulmem.graph.association import WALKED, Arcs, AssociationParams, arcs
+from soulmem.kernels.explain import Chain, explain
+from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
+from soulmem.retrieval.edge_weights import (
+    EdgeWeightParams,
+    class_factors,
+    edge_weights,
+    fact_factors,
+    restart_in,
+)
+from soulmem.retrieval.mood import Mood, irritation
+from soulmem.retrieval.ways import Ways, ways
+
+Rows = NDArray[np.uint32]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkingParams:
+    """How far associations go."""
+
+    walk: WalkParams = field(default_factory=WalkParams)
+    association: AssociationParams = field(default_factory=AssociationParams)
+    weights: EdgeWeightParams = field(default_factory=EdgeWeightParams)
+    max_hops: int = 6  # of a way that is told; a longer one explains nothing
+    fade_turns: int = 5  # the clock may go on so far before strengths are faded anew: 1.7 % at the default S
+    busiest: int = 64  # memories whose edges' flow is kept for what the recall teaches
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the walk came to a memory: rows from a seed to it, and the edge of each step."""
+
+    rows: tuple[int, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def hops(self) -> int:
+        """Steps from the seed."""
+        return len(self.edges)
+
+
+class Walks:
+    """Walks over one soul's edges, made ready anew when these have changed. Compute thread only."""
+
+    def __init__(self, mind: Mind, params: WalkingParams | None = None) -> None:
+        self.params = params or WalkingParams()
+        self._mind = mind
+        self._made_for: tuple[int, int, int] | None = None
+        self._ground: Ground | None = None
+        self._factors = class_factors(params=self.params.weights)
+
+    def refresh(self, extra_turns: int) -> Ground:
+        """What is walked on, as of now."""
+        mind, p = self._mind, self.params
+        wanted = mind.edges.revision, mind.size, mind.turns(extra_turns) // p.fade_turns
+        if self._ground is None or self._made_for != wanted:
+            edges = mind.edges.arrays(WALKED)
+            weight = edge_weights(edges, mind.strengths(edges, extra_turns), p.weights)
+            made = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
+            self._ground = Ground(made, Walker(made.graph), edges.slot, *_facts_on(mind, edges.slot))
+            self._made_for = wanted
+        return self._ground
+
+    def walk(self, seeds: Rows, share: Doubles, known: Bools, mood: Mood, cosine: Floats) -> Walked:
+        """Follow a walk from these rows over what `refresh` made last.
+
+        known   bool[n]     rows that may be passed through
+        cosine  float32[n]  of the cue and each row's text, NaN where there is no vector
+        """
+        assert self._ground is not None
+        p, ground = self.params, self._ground
+        params = replace(p.walk, restart=restart_in(p.walk.restart, irritation(mood), p.weights))
+        tuning = Tuning(kind_factor=self._factors, alive=known)
+        if ground.fact_rows.size:
+            out = ground.fact_edges
+            back = ground.arcs.back[out]
+            factor = fact_factors(cosine[ground.fact_rows], p.weights)
+            tuning = replace(
+                tuning,
+                edges=np.concatenate([out, back]).astype(np.uint32),
+                factor=np.concatenate([factor, factor]),
+            )
+        walk = ground.walker.walk(seeds, share, params, tuning)
+        return Walked(self._mind, ground, walk, seeds, share, params, tuning, p)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A soul's edges, made ready for walks."""
+
+    arcs: Arcs
+    walker: Walker
+    slots: Ints  # of each edge in the mind's table
+    fact_rows: Ints
+    fact_edges: Ints  # number of the edge of each fact
+
+
+class Walked:
+    """A walk that was taken. What it tells holds until the soul's edges change."""
+
+    def __init__(
+        self,
+        mind: Mind,
+        ground: Ground,
+        walk: Walk,
+        seeds: Rows,
+        seed_share: Doubles,
+        params: WalkParams,
+        tuning: Tuning,
+        walking: WalkingParams,
+    ) -> None:
+        self.walk = walk
+        self.seeds, self.seed_share = seeds, seed_share
+        self.ground = ground
+        self._mind = mind
+        self._params, self._tuning, self._walking = params, tuning, walking
+        self.share: Floats = np.zeros(mind.size, np.float32)  # how often the walk is found at each row
+        self.share[walk.rows] = walk.score
+        self._tell_facts()
+
+    def distances(self) -> Ways:
+        """How far from the seeds each row stands that the walk reached."""
+        assert self._tuning.alive is not None
+        assert self._tuning.kind_factor is not None
+        reached = self._tuning.alive & (self.share > 0)
+        return ways(self.ground.arcs.graph, self.seeds, self.share, reached, self._tuning.kind_factor)
+
+    def ways(self, rows: Ints) -> dict[int, Way]:
+        """The strongest way to each of these rows that the walk reached from elsewhere."""
+        reached = rows[(self.share[rows] > 0) & ~np.isin(rows, self.ground.fact_rows)].astype(np.uint32)
+        found = explain(
+            self.ground.arcs.graph,
+            self.walk,
+            reached,
+            self.seeds,
+            self._params.restart,
+            self._tuning,
+            max_hops=self._walking.max_hops,
+        )
+        return {int(chain.rows[-1]): self._way(chain) for chain in found if len(chain.edges)}
+
+    def flows(self) -> dict[str, float]:
+        """How much of the walk passes over each edge, by id, of the edges of the busiest memories."""
+        top, score = self.walk.top(self._walking.busiest)
+        position, flow = self._flow(top, score)
+        number = self.ground.arcs.edge[self.ground.arcs.graph.edge[position]]
+        total = np.bincount(number, weights=flow) if number.size else np.zeros(0)
+        best = np.flatnonzero(total)
+        best = best[np.argsort(-total[best])][: 4 * self._walking.busiest]
+        edges = self._mind.edges
+        return {edges.at(int(self.ground.slots[at])).id: float(total[at]) for at in best}
+
+    def _way(self, chain: Chain) -> Way:
+        arcs, slots = self.ground.arcs, self.ground.slots
+        edges = (self._mind.edges.at(int(slots[arcs.edge[arc]])) for arc in chain.edges)
+        return Way(tuple(int(row) for row in chain.rows), tuple(edges))
+
+    def _tell_facts(self) -> None:
+        """A fact is walked as often as its edge is passed, either way."""
+        ground, graph = self.ground, self.ground.arcs.graph
+        if not ground.fact_rows.size:
+            return
+        fact_of = np.full(ground.slots.size, -1, np.int64)
+        fact_of[ground.fact_edges] = ground.fact_rows
+        position, flow = self._flow(self.walk.rows, self.walk.score)
+        fact = fact_of[ground.arcs.edge[graph.edge[position]]]
+        passed = np.bincount(fact[fact >= 0], weights=flow[fact >= 0], minlength=self.share.size)
+        self.share += passed.astype(np.float32)
+
+    def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
+        """The arcs that leave these rows, as positions in the graph, and what passes over each."""
+        graph = self.ground.arcs.graph
+        count = np.diff(graph.indptr)[rows].astype(np.int64)
+        of = np.repeat(np.arange(rows.size), count)
+        first = graph.indptr[rows].astype(np.int64) - np.append(0, np.cumsum(count)[:-1])
+        position = np.arange(of.size) + first[of]
+        weight = graph.weight[position].astype(np.float64)
+        if self._tuning.kind_factor is not None:
+            weight *= self._tuning.kind_factor[graph.kind[position]]
+        if self._tuning.alive is not None:
+            weight *= self._tuning.alive[graph.indices[position]]
+        total = np.bincount(of, weights=weight, minlength=rows.size)
+        passing = (1 - self._params.restart) * score / np.maximum(total, np.finfo(np.float64).tiny)
+        return position, weight * passing[of]
+
+
+def _facts_on(mind: Mind, slots: Ints) -> tuple[Ints, Ints]:
+    """Rows of the facts, and the numbers of their edges among those at `slots`, ascending."""
+    found = [(mind.row(key), mind.edges.slot(key)) for key in mind.facts]
+    known = np.asarray([pair for pair in found if None not in pair], np.int64).reshape(-1, 2)
+    return known[:, 0], np.searchsorted(slots, known[:, 1])
