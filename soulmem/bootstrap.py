@@ -17,10 +17,12 @@ from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
 from soulmem.engine.loading import LoadingParams
 from soulmem.engine.search import RecallParams
+from soulmem.kernels.warm import warm
 from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
+KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
 
@@ -52,10 +54,16 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         ),
     )
     store = SurrealStore(settings.store.url or f"surrealkv://{settings.data / STORE_FOLDER}")
-    if not test_mode:
-        return Engine(store, SystemClock(), model=model, fallback=fallback, params=params)
-    clock = MovableClock()
-    return Engine(store, clock, model=model, fallback=fallback, params=params, advance=clock.advance)
+    clock = MovableClock() if test_mode else SystemClock()
+    return Engine(
+        store,
+        clock,
+        model=model,
+        fallback=fallback,
+        params=params,
+        advance=clock.advance if isinstance(clock, MovableClock) else None,
+        warm=partial(warm, settings.data / KERNELS_FOLDER),
+    )
 
 
 def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource | None]:

@@ -84,11 +84,11 @@ def test_no_answer_of_that_error_names_fewer_nodes() -> None:
 
 
 def test_times_are_told_beside_ours() -> None:
-    ours = Row("10k-8", 0.2, 1, 0.05, "soulmem", 0.5, 0.049, 1000, 600)
+    ours = Row("10k-8", 0.2, 1, 0.05, "soulmem", 0.5, 0.9, 0.049, 1000, 600)
     figures = Figures([ours, replace(ours, method="scipy", ms=20.0, edges=None)], {"10k-8": 0.5})
     mine, theirs = report(figures, 3, 3).splitlines()[2:4]
     assert mine.split(" | ")[-2:] == ["500", "1,000 |"]  # ns per visit; a thousand times the scatter bound
-    assert theirs.split(" | ")[6] == "40"
+    assert theirs.split(" | ")[7] == "40"
 
 
 def test_a_table_replaces_its_section_only(tmp_path: Path) -> None:
