@@ -70,7 +70,8 @@ class Namer(RuleBasedStateMachine):
         async def work() -> MemoryView:
             mind = await self.stage.mind(soul)
             told = [m for s in mind.lineages for m in s.order]
-            edges = [NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in told[first : first + count]]
+            some = told[first % (len(told) or 1) :][:count]
+            edges = [NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in some]
             return await self.stage.note(text, soul, kind=MemoryKind.ABSTRACT_EPISODE, edges=tuple(edges))
 
         self.make(work)
@@ -129,7 +130,7 @@ class Namer(RuleBasedStateMachine):
         among: Sequence[Memory] | None = None,
     ) -> None:
         """Do something to one of the things made."""
-        some = sorted(self.made.values() if among is None else among, key=lambda m: (m.created, m.id))
+        some = list(self.made.values() if among is None else among)
         if some:
             key = some[pick % len(some)].id
             self.make(lambda: work(key))
