@@ -23,6 +23,7 @@ def warm(cache: Path | None) -> None:
     if _ready:
         return
     import numba
+    import scipy.sparse  # noqa: F401  # until then walks need it, and the first one should not wait for it
 
     folder = _writable(cache)
     if folder is not None:
