@@ -65,12 +65,6 @@ def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> No
     working.release(turn, _kept(mind, params))
 
 
-def hot_and_core(mind: Mind, params: AttentionParams) -> list[MemoryId]:
-    """What stays loaded: the memories recalled most often, then the permanent ones."""
-    core = (memory.id for memory in mind.memories.values() if memory.permanent)
-    return list(dict.fromkeys((*mind.recalls.hot(params.working.hot), *core)))
-
-
 def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
     """What was said in the last `turns` exchanges of a chat, with its age in them."""
     strand = mind.lineages.strand(chat)
@@ -111,6 +105,9 @@ def _kept(mind: Mind, params: AttentionParams) -> set[MemoryId]:
 
 
 def _ways(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
-    """The ways of a recall, as far as they are still there."""
-    ways = [(*trail.via, trail.memory) for trail in record.trails]
+    """The ways of a recall, as far as they are still there; a fact is a step between what it tells of."""
+    ways = []
+    for trail in record.trails:
+        edge = mind.edges.get(trail.memory) if trail.memory in mind.facts else None
+        ways.append((*trail.via, trail.memory) if edge is None else (edge.source, edge.target))
     return [way for way in ways if all(memory in mind.memories for memory in way)]

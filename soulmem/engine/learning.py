@@ -18,7 +18,6 @@ from soulmem.domain.usage import Trail
 from soulmem.engine import attention
 from soulmem.engine.answers import Recalled
 from soulmem.engine.attention import AttentionParams
-from soulmem.engine.changes import MindChange
 from soulmem.engine.lessons import Learned, Noted, Reply, learn
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
@@ -180,6 +179,7 @@ class Learner:
 
     def _take(self, mind: Mind, learned: Learned) -> None:
         """Take over what has been stored. Computes."""
-        mind.apply(MindChange(put_edges=learned.edges))
+        for edge in learned.edges:  # only what they weigh is new: nothing has to be found or told anew
+            mind.edges.put(edge)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         attention.recalled(mind, learned.record, self._params.attention)

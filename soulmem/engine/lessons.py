@@ -53,7 +53,7 @@ def learn(
 
     None when a recall for that reply has taught already, or nothing is left of what came.
     """
-    trails = tuple(trail for trail in noted.trails if trail.memory in mind.memories)
+    trails = tuple(trail for trail in noted.trails if mind.row(trail.memory) is not None)
     if not trails or mind.recalls.taught((reply.chat, reply.slot, reply.swipe)):
         return None
     stamp = Stamp(noted.at, turn)
@@ -74,10 +74,14 @@ def _edges(
     mind: Mind, trails: Sequence[Trail], noted: Noted, now: datetime, turn: int, params: PlasticityParams
 ) -> tuple[Edge, ...]:
     """The edges that the lesson changes, as they are after it."""
-    paths = {edge: noted.walked.get(edge, 0.0) for trail in trails for edge in trail.edges}
-    called = [trail.memory for trail in trails if trail.memory not in noted.core]
-    together = [edge.id for edge in mind.edges.between(called)]
-    taught = lesson(paths, together, noted.walked, params)
+    ways = (edge for trail in trails for edge in trail.edges)
+    facts = (str(trail.memory) for trail in trails if trail.memory in mind.facts)  # a relation that was told
+    paths = {edge: noted.walked.get(edge, 0.0) for edge in (*ways, *facts)}
+    among = mind.edges.between([trail.memory for trail in trails])
+    always = {edge.id for edge in among if not noted.core.isdisjoint((edge.source, edge.target))}
+    together = [edge.id for edge in among if edge.id not in always]
+    walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
+    taught = lesson(paths, together, walked, params)
     used = (
         _used(mind, edge, share, now, turn, params)
         for key, share in taught.used.items()

@@ -43,7 +43,7 @@ class Change:
     put_memories: Sequence[Memory] = ()
     drop_memories: Collection[MemoryId] = ()  # their edges and usages go with them
     put_edges: Sequence[Edge] = ()
-    drop_edges: Collection[str] = ()  # edge ids
+    drop_edges: Collection[str] = ()  # edge ids; usages of facts that go by them, too
     put_usages: Sequence[Usage] = ()
     put_recalls: Sequence[RecallRecord] = ()
     drop_recalls: Collection[str] = ()  # traces

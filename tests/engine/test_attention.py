@@ -7,10 +7,7 @@ import asyncio
 import pytest
 
 from soulmem.domain.dialogue import Role
-from soulmem.domain.ids import MemoryId, SlotId
-from soulmem.domain.memories import MemoryKind
-from soulmem.engine.attention import AttentionParams, hot_and_core
-from soulmem.engine.mind import Mind
+from soulmem.domain.ids import SlotId
 from soulmem.graph.working_memory import WorkingMemory
 from tests.engine.stage import ME, Stage, line
 
@@ -114,15 +111,3 @@ async def test_a_memory_that_goes_is_not_active(told: Stage) -> None:
     await working(told)
     await told.sync("c1", [TALK[0], *TALK[2:]])
     assert "Mira: I will not tell." not in await names(told, new=True)
-
-
-async def test_the_hot_and_the_core_stay_loaded(told: Stage) -> None:
-    """What was recalled most first, then what is permanent, each once."""
-    for number, query in enumerate(("silver key", "Sunday bread", "silver key")):
-        await lived(told, query, number)
-    core = await told.note("Mira is afraid of thunder.", permanent=True)
-    await told.note("A lamp.", kind=MemoryKind.CONCEPT)
-    mind: Mind = await told.mind()
-    hot: list[MemoryId] = hot_and_core(mind, AttentionParams())
-    assert [mind.memories[m].text for m in hot] == [KEY, BREAD, "Mira is afraid of thunder."]
-    assert hot[-1] == core.memory.id

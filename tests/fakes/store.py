@@ -179,6 +179,7 @@ def _apply(world: _World, change: Change) -> None:
             messages.pop(slot, None)
     for edge_id in change.drop_edges:
         world.edges.pop(edge_id, None)
+        world.usages.pop(MemoryId(edge_id), None)
     for gone in change.drop_memories:
         world.memories.pop(gone, None)
         world.usages.pop(gone, None)

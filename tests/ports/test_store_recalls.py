@@ -9,7 +9,18 @@ import pytest
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.usage import STAMPS
 from soulmem.ports.store import Change, SoulRecalls, Store
-from tests.ports.stores import OWNER, SOUL, Factory, full_change, memory, recall, snapshot, soul, usage
+from tests.ports.stores import (
+    OWNER,
+    SOUL,
+    Factory,
+    edge,
+    full_change,
+    memory,
+    recall,
+    snapshot,
+    soul,
+    usage,
+)
 
 
 async def recalls(store: Store, of: str = SOUL, owner: Owner = OWNER) -> SoulRecalls:
@@ -56,6 +67,14 @@ async def test_a_usage_goes_with_its_memory_and_with_nothing_else(store: Store) 
     assert len((await recalls(store)).usages) == 2
     await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-1"), MemoryId("unknown")]))
     assert (await recalls(store)).usages == [usage("mem-2")]
+
+
+async def test_a_usage_of_a_fact_goes_with_its_edge(store: Store) -> None:
+    """A relation is recalled by the edge's id."""
+    fact = usage(edge().id)
+    await store.commit(replace(full_change(), put_usages=[usage(), fact]))
+    await store.commit(Change(OWNER, drop_edges=[edge().id, "unknown"]))
+    assert (await recalls(store)).usages == [usage()]
 
 
 async def test_a_usage_that_comes_with_the_drop_of_its_memory_stays(store: Store) -> None:

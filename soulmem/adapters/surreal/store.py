@@ -277,7 +277,8 @@ def _transaction(change: Change) -> Query:
     script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges])
     script.drop(rows.MEMORIES, [[owner, key] for key in change.drop_memories if key not in memories])
     script.drop_edges_of([[owner, key] for key in change.drop_memories if key in memories], edges)
-    script.drop(rows.USAGES, [[owner, key] for key in change.drop_memories if key not in usages])
+    gone = (*change.drop_memories, *change.drop_edges)  # a relation is recalled as a fact by the edge's id
+    script.drop(rows.USAGES, [[owner, key] for key in gone if key not in usages])
     records = {record.trace for record in change.put_recalls}
     script.drop(rows.RECALLS, [[owner, trace] for trace in change.drop_recalls if trace not in records])
     script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
