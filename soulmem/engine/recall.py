@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import NotFound
-from soulmem.domain.ids import new_id
+from soulmem.domain.ids import SoulId, new_id
 from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
@@ -28,6 +28,8 @@ from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
 
 _TRACES = 500  # kept per sidecar
+_OPENING_SHARE = 0.4  # of the time budget that a soul which is being opened is waited for
+_PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _LESSON_SECONDS = 0.05  # what the last reply teaches is waited for so long: mostly it came while we embedded
 
 
@@ -74,11 +76,10 @@ class Recaller:
         if request.chat is not None:
             world.head(request.chat)
         limit = (request.time_budget_ms or self._params.time_budget_ms) / 1000
-        opening = asyncio.ensure_future(world.mind(soul.id))
-        try:
-            mind = await asyncio.wait_for(asyncio.shield(opening), limit)
-        except asyncio.TimeoutError:
+        mind = await self._mind(world, soul.id, _OPENING_SHARE * limit)
+        if mind is None:
             return self._too_late(world, request, began)
+        partly = soul.id in world.opening
         cue = cue_of(world, request)
         vectors, late = await self._embed(cue.meant, limit - (time.perf_counter() - began))
         moment = Moment(())
@@ -89,10 +90,21 @@ class Recaller:
         answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
-        answer = replace(answer, timed_out=late, took_ms=timings)
+        answer = replace(answer, timed_out=late or partly, took_ms=timings)
+        if partly:
+            trace = replace(trace, notes=(*trace.notes, _PARTLY))
         self._keep(world.owner, replace(trace, answer=answer))
-        self._learner.noted(world, request, answer, trace.walked)
+        if not partly:
+            self._learner.noted(world, request, answer, trace.walked)
         return answer
+
+    async def _mind(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
+        """The soul's memory; after so long what is loaded of it by then, if it is being opened."""
+        opening = asyncio.ensure_future(world.mind(soul))
+        try:
+            return await asyncio.wait_for(asyncio.shield(opening), seconds)
+        except asyncio.TimeoutError:
+            return world.minds.get(soul) or world.opening.get(soul)
 
     async def _embed(self, parts: Sequence[queries.Part], seconds: float) -> tuple[Floats | None, bool]:
         """One unit vector per part, or None; and whether time ran out.

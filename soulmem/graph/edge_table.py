@@ -71,7 +71,7 @@ class EdgeArrays:
 
 def pair_of(source: Ints, target: Ints) -> Ints:
     """Two rows in one number, so that pairs can be looked up in arrays."""
-    return source << np.int64(32) | target
+    return np.asarray(source << np.int64(32) | target, np.int64)
 
 
 class EdgeTable(Mapping[str, Edge]):
