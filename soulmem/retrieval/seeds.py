@@ -40,8 +40,8 @@ def seeds(
 ) -> tuple[Rows, Shares]:
     """Rows to start at, distinct and ascending, and how much starts at each: > 0, sum 1. May be empty.
 
-    text_score          float32[n]  `fusion.own_score`: with pairs, without neighbours, as the walk goes to those
-                                    by itself. From each text alone LoCoMo loses 4 points of R@5
+    text_score          float32[n]  `fusion.own_score`: with pairs, but without neighbours, where the walk
+                                    goes by itself. From texts alone LoCoMo loses 4 points of R@5
     visible             bool[n]     texts that may take part
     concept_rows        uint32[k]   rows of the concepts whose names the cue holds
     document_frequency  float[k]    how many memories mention each; a name that leads nowhere (0) is left out
