@@ -9,8 +9,7 @@ import hashlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,12 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.engine.answers import EmbedderHealth
 from soulmem.engine.embedded import Wanted
 from soulmem.engine.mind import Mind
+from soulmem.engine.models import ModelSource as ModelSource
+from soulmem.engine.reading import Reading
 from soulmem.engine.worker import Worker
 from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import Embedder
 from soulmem.ports.store import Store
-from soulmem.retrieval.calibration import TEXTS, Calibration
 
 log = logging.getLogger(__name__)
 
@@ -35,18 +35,6 @@ _ASKED_SECONDS = 30.0  # how long after a question somebody counts as asking
 _READ = 1000  # stored vectors read in one go
 _REMEMBERED = 4096  # texts whose vector is at hand: the last messages are asked for again every turn
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSource:
-    """A model that can be loaded.
-
-    `load` blocks and raises SoulMemError; `is_at_hand` never touches the network.
-    """
-
-    name: str
-    is_at_hand: Callable[[], bool]
-    load: Callable[[], Embedder]
 
 
 class Embedding:
@@ -78,7 +66,7 @@ class Embedding:
         self._quiet.set()
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
-        self._calibrating: tuple[Embedder, asyncio.Task[Calibration]] | None = None
+        self.reading = Reading(fallback)
 
     def start(self) -> None:
         """Begin to load and to work; returns at once."""
@@ -86,12 +74,12 @@ class Embedding:
 
     async def stop(self) -> None:
         """Stop working; what has no vector yet gets it after the next start."""
-        calibrating = [self._calibrating[1]] if self._calibrating is not None else []
-        for task in (*self._tasks, *calibrating):
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, *calibrating, self._saved(), return_exceptions=True)
+        await asyncio.gather(*self._tasks, self._saved(), return_exceptions=True)
         self._quiet.set()  # whoever waits for the work waits in vain
         self._models.stop()
+        self.reading.stop()
         self._loader.stop()
 
     def health(self) -> EmbedderHealth:
@@ -125,23 +113,6 @@ class Embedding:
         try:
             return await self._vectors(embedder, texts)
         except SoulMemError as error:
-            self._fail(error)
-            return None
-
-    async def calibration(self) -> Calibration | None:
-        """How the model's cosines of lines and situations read; None while none is loaded or when it failed.
-
-        Takes a second or so the first time ever. Who cannot wait so long leaves: it goes on.
-        """
-        embedder = self._embedder
-        if embedder is None:
-            return None
-        if self._calibrating is None or self._calibrating[0] is not embedder:
-            self._calibrating = embedder, asyncio.create_task(self._calibrate(embedder))
-        try:
-            return await asyncio.shield(self._calibrating[1])
-        except SoulMemError as error:
-            self._calibrating = None
             self._fail(error)
             return None
 
@@ -196,7 +167,6 @@ class Embedding:
         needed = {
             _key(w.text) for mind in self._minds for w in await self._compute.run(mind.embedded.all_texts)
         }
-        needed |= {_key(text) for text in TEXTS}
         stored = await self._store.vector_keys()
         stale = [(m, key) for m, key in stored if key not in needed or (model is not None and m != model)]
         if stale and self._better is None and model is not None:
@@ -219,6 +189,7 @@ class Embedding:
         if fallback is not None:
             embedder = await self._try(fallback)
             if embedder is not None:
+                self.reading.take(embedder)
                 await self._use(embedder, is_fallback=self._wanted_source is not None)
         self._settled.set()
         if wanted is not None:
@@ -318,18 +289,6 @@ class Embedding:
         saving, self._saving = self._saving, None
         if saving is not None:
             await saving
-
-    async def _calibrate(self, embedder: Embedder) -> Calibration:
-        keys = [_key(text) for text in TEXTS]
-        found = dict(await self._store.vectors(embedder.model, keys))
-        missing = [(key, text) for key, text in zip(keys, TEXTS, strict=True) if key not in found]
-        while missing:  # in small batches: a question may stand behind one of them
-            some, missing = missing[:_BATCH], missing[_BATCH:]
-            vectors = await self._models.run(embedder.embed, [text for _, text in some])
-            fresh = {key: v.tobytes() for (key, _), v in zip(some, vectors, strict=True)}
-            await self._store.put_vectors(embedder.model, fresh)
-            found |= fresh
-        return Calibration.of(np.stack([np.frombuffer(found[key], "<f4") for key in keys]))
 
     def _batch(self) -> int:
         return _SHORT_BATCH if self._is_asked() else _BATCH

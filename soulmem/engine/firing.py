@@ -14,12 +14,13 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind import Mind
+from soulmem.engine.reading import Read
 from soulmem.engine.reflexes import Reflexes, reflexes_of
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.search import Scene, last_messages
 from soulmem.engine.world import World
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.retrieval.calibration import Calibration, word_fit
+from soulmem.retrieval.calibration import word_fit
 from soulmem.retrieval.firing import (
     FiringParams,
     Way,
@@ -39,8 +40,8 @@ class HabitParams:
     """How much of the moment is looked at, and how many habits an answer may hold."""
 
     firing: FiringParams = field(default_factory=FiringParams)
-    thoughts: int = 6  # sentences looked at one by one; each costs an embedding
-    instances: int = 256  # of the situations' instances, those nearest to the moment
+    thoughts: int = 8  # sentences looked at one by one, a millisecond each
+    instances: int = 64  # of the situations' instances, those nearest to the moment
     most_fired: int = 3  # the strongest; more at once is no character but a list
     most_known: int = 3
     known_from: float = 0.05  # 0..1, strength of `knows_habit` times the name's share of the talk
@@ -52,13 +53,7 @@ class Moment:
 
     thoughts: tuple[str, ...]
     intent: str | None = None
-    vectors: Floats | None = None  # of `texts`, unit rows
-    calibration: Calibration | None = None
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """All that is to be embedded."""
-        return (*self.thoughts, self.intent) if self.intent else self.thoughts
+    read: Read | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +87,19 @@ class Habits:
         self.params = params or HabitParams()
         self._known: WeakKeyDictionary[Mind, Reflexes] = WeakKeyDictionary()
 
-    def can_fire(self, mind: Mind) -> bool:
-        """Whether anything at all could set an action off."""
-        return bool(self._reflexes(mind).ways)
+    def texts(self, mind: Mind, moment: Moment, asked: Floats | None) -> list[str]:
+        """What has to be read to tell what the moment sets off; nothing for a soul without triggers.
+
+        `asked` are the vectors of the question by the model of recall: of many instances of situations, they
+        tell which are near enough to be looked at.
+        """
+        reflexes = self._reflexes(mind)
+        if not reflexes.tendencies or not (moment.thoughts or moment.intent):
+            return []
+        rows = [*reflexes.situations.tolist(), *self._nearest(mind, asked, reflexes.instances).tolist()]
+        rows += reflexes.tendencies if moment.intent else []
+        intent = [moment.intent] if moment.intent else []
+        return [*moment.thoughts, *intent, *(mind.at(row).text for row in rows)]
 
     def of(self, mind: Mind, scene: Scene, known: Bools, moment: Moment) -> list[Habit]:
         """What fires, strongest first, then what the soul knows of itself; no action twice.
@@ -102,7 +107,7 @@ class Habits:
         `known` tells for each row whether this recall may use it; what is told must be in `scene.visible`.
         """
         reflexes = self._reflexes(mind)
-        out = self._fired(mind, scene, known, moment, reflexes) if moment.texts and reflexes.ways else []
+        out = self._fired(mind, scene, known, moment, reflexes) if reflexes.tendencies else []
         if reflexes.habits:
             told = {habit.action for habit in out}
             out += [h for h in self._named(mind, scene, known, reflexes) if h.action not in told]
@@ -127,17 +132,20 @@ class Habits:
         }
         seeds = {way.seed for way in ways}
         situations = np.asarray([row for row in reflexes.situations if row in seeds], np.int64)
-        instances = np.asarray([row for row in reflexes.instances if row in seeds], np.int64)
-        rows = np.concatenate([situations, self._nearest(mind, moment, instances)])
+        read = moment.read.vectors if moment.read else {}
+        instances = np.asarray(
+            [row for row in reflexes.instances.tolist() if row in seeds and mind.at(row).text in read],
+            np.int64,
+        )
+        rows = np.concatenate([situations, instances])
         present: dict[int, float] = {}
         meant: dict[int, float] = {}
         if moment.thoughts and rows.size:
-            fits = _fit(mind, moment, slice(0, len(moment.thoughts)), rows)
+            fits = _fit(mind, moment.thoughts, rows, moment.read)
             present = dict(zip(rows.tolist(), attention(fits, p.firing).tolist(), strict=True))
         if moment.intent:
             named = np.asarray([t for t, choice in tendencies.items() if choice], np.int64)
-            every = np.concatenate([situations, named])
-            fits = _fit(mind, moment, slice(len(moment.thoughts), None), every)
+            fits = _fit(mind, [moment.intent], np.concatenate([situations, named]), moment.read)
             shares = attention(fits, p.firing).tolist()
             for row, share in zip(situations.tolist(), shares, strict=False):
                 present[row] = max(present.get(row, 0.0), share)
@@ -155,14 +163,14 @@ class Habits:
             for impulse in impulses
         ]
 
-    def _nearest(self, mind: Mind, moment: Moment, rows: Ints) -> Ints:
-        """The rows nearest to the moment, all when they are few."""
+    def _nearest(self, mind: Mind, asked: Floats | None, rows: Ints) -> Ints:
+        """The rows nearest to what is asked, all when they are few."""
         table, most = mind.embedded.turns, self.params.instances
         if rows.size <= most:
             return rows
-        if table is None or moment.vectors is None or moment.vectors.shape[1] != table.dim:
+        if table is None or asked is None or asked.shape[1] != table.dim:
             return rows[-most:]
-        cosines = (table.rows(rows) @ moment.vectors.T).max(axis=1)
+        cosines = (table.rows(rows) @ asked.T).max(axis=1)
         return rows[np.argsort(-np.nan_to_num(cosines, nan=-1.0), kind="stable")[:most]]
 
     def _named(self, mind: Mind, scene: Scene, known: Bools, reflexes: Reflexes) -> list[Habit]:
@@ -223,25 +231,22 @@ def _seed(scene: Scene) -> tuple[str, ...]:
     return (chat, *(text for text, _ in scene.cue.said))
 
 
-def _fit(mind: Mind, moment: Moment, which: slice, rows: Ints) -> Floats:
-    """How well each of these texts of the moment fits each row, shape (texts, rows).
+def _fit(mind: Mind, lines: Sequence[str], rows: Ints, read: Read | None) -> Floats:
+    """How well each line fits the text of each row, shape (lines, rows).
 
-    Words decide for rows that have no vector yet.
+    Words decide where there are no vectors.
     """
-    lines = [mind.tokeniser.tokens(text) for text in moment.texts[which]]
-    table = mind.embedded.turns
-    out = np.full((len(lines), rows.size), np.nan, np.float32)
-    if (
-        table is not None
-        and moment.vectors is not None
-        and moment.calibration is not None
-        and moment.vectors.shape[1] == table.dim == moment.calibration.lines.shape[1]
-    ):
-        out = moment.calibration.fit(moment.vectors[which], table.rows(rows))
+    texts = [mind.at(row).text for row in rows.tolist()]
+    if read is not None:
+        out = read.calibration.fit(read.rows(lines), read.rows(texts))
+    else:
+        out = np.full((len(lines), rows.size), np.nan, np.float32)
     missing = np.flatnonzero(np.isnan(out).any(axis=0))
     if missing.size:
-        texts = [mind.tokeniser.tokens(mind.at(int(row)).text) for row in rows[missing]]
-        out[:, missing] = word_fit(lines, texts, mind.words.frequency, len(mind.words))
+        tokens = mind.tokeniser.tokens
+        told = [tokens(texts[i]) for i in missing.tolist()]
+        said = [tokens(line) for line in lines]
+        out[:, missing] = word_fit(said, told, mind.words.frequency, len(mind.words))
     return out
 
 

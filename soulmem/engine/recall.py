@@ -19,6 +19,7 @@ from soulmem.engine.firing import Habits, Moment, moment_of
 from soulmem.engine.learning import Learner
 from soulmem.engine.mind import Mind
 from soulmem.engine.ranking import Ranked, RankingParams, rank
+from soulmem.engine.reading import Read
 from soulmem.engine.requests import RecallRequest
 from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, read, scene_of
 from soulmem.engine.walking import WalkingParams, Walks
@@ -56,9 +57,9 @@ class Recaller:
         self._habits = Habits()
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
-        self._asking: set[asyncio.Task[Floats | None]] = (
-            set()
-        )  # late ones go on: the next turn asks for the same
+        # late ones go on: the next turn asks for the same
+        self._asking: set[asyncio.Task[Floats | None]] = set()
+        self._reading: set[asyncio.Task[Read | None]] = set()
 
     def trace(self, owner: str, trace: str) -> Trace:
         """How an answer came about. Raises NotFound for one that is unknown or too old."""
@@ -82,9 +83,7 @@ class Recaller:
         partly = soul.id in world.opening
         cue = cue_of(world, request)
         vectors, late = await self._embed(cue.meant, limit - (time.perf_counter() - began))
-        moment = Moment(())
-        if not late:
-            moment = await self._moment(world, mind, request, limit - (time.perf_counter() - began))
+        moment = await self._moment(world, mind, request, vectors, limit - (time.perf_counter() - began))
         embedded = time.perf_counter()
         await self._learner.drain(_LESSON_SECONDS)
         answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
@@ -118,21 +117,21 @@ class Recaller:
         except asyncio.TimeoutError:
             return None, True
 
-    async def _moment(self, world: World, mind: Mind, request: RecallRequest, seconds: float) -> Moment:
-        """What could set a habit off, with vectors if there is time; nothing for a soul without triggers."""
-        if not await self._compute.run(self._habits.can_fire, mind):
-            return Moment(())
+    async def _moment(
+        self, world: World, mind: Mind, request: RecallRequest, vectors: Floats | None, seconds: float
+    ) -> Moment:
+        """What could set a habit off, with its vectors if there is time."""
         moment = moment_of(world, request, self._habits.params.thoughts)
-        began = time.perf_counter()
-        vectors, late = await self._embed([(text, 1.0) for text in moment.texts], seconds)
-        if vectors is None or late:
+        texts = await self._compute.run(self._habits.texts, mind, moment, vectors)
+        if not texts:
             return moment
-        left = 0.8 * (seconds - (time.perf_counter() - began))
+        self._reading.add(reading := asyncio.create_task(self._embedding.reading.read(texts)))
+        reading.add_done_callback(self._reading.discard)
         try:
-            calibration = await asyncio.wait_for(self._embedding.calibration(), max(0.0, left))
+            read = await asyncio.wait_for(asyncio.shield(reading), max(0.0, 0.8 * seconds))
         except asyncio.TimeoutError:
             return moment
-        return replace(moment, vectors=vectors, calibration=calibration)
+        return replace(moment, read=read)
 
     def _answer(
         self,
