@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -78,17 +78,27 @@ class Steps:
 
 
 class Linker:
-    """Adds what follows for mentions to a change before it is stored. Whoever asks holds `World.writing`."""
+    """Adds what follows for mentions to a change before it is stored. Whoever asks holds `World.writing`.
 
-    def __init__(self, compute: Worker, clock: Clock) -> None:
+    `complete` returns when all edges of some memories are in memory, with how many had to be loaded.
+    """
+
+    def __init__(
+        self,
+        compute: Worker,
+        clock: Clock,
+        complete: Callable[[Mind, Iterable[MemoryId]], Awaitable[int]],
+    ) -> None:
         self._compute = compute
         self._clock = clock
+        self._complete = complete
 
     async def linked(self, mind: Mind, change: MindChange) -> MindChange:
         """The change of texts, with their mentions; names stay as they are."""
         after, texts = await self._compute.run(_to_link, mind, change)
         found = _Found()
         for piece in _pieces(texts):
+            await self._complete(mind, [m.id for m in piece])
             await self._compute.run(self._link, after, mind.names, [m.id for m in piece], found)
         return found.on(change)
 
@@ -101,11 +111,15 @@ class Linker:
             return await self._carried_on(mind, await self._new_card(mind, change, soul))
         if any(m.kind is MemoryKind.CONCEPT for m in change.put_memories):
             now = self._clock.now()
-            return await self._carried_on(mind, await self._compute.run(_concepts_changed, mind, change, now))
+            renaming = await self._compute.run(_concepts_changed, mind, change, now)
+            while await self._complete(mind, renaming.change.drop_memories):  # what ties them decides
+                renaming = await self._compute.run(_concepts_changed, mind, change, now)
+            return await self._carried_on(mind, renaming)
         return Steps([await self.linked(mind, change)])
 
     async def unfinished(self, mind: Mind) -> Steps:
         """What an interrupted change of names left to do; nothing, as a rule."""
+        await self._complete(mind, await self._compute.run(_not_in_use, mind))
         suspects = await self._compute.run(_left_over, mind, self._clock.now())
         if suspects is None:
             return Steps([])
@@ -124,6 +138,7 @@ class Linker:
         written = {m.id: m for m in change.put_memories}
         while True:
             put, drop = await asyncio.to_thread(fresh.due, now)
+            await self._complete(mind, drop)
             kept = await self._compute.run(_joined_by_hand, mind, drop)
             if not kept:
                 break
@@ -136,40 +151,24 @@ class Linker:
         return _Renaming(change, fresh, moved)
 
     async def _carried_on(self, mind: Mind, renaming: _Renaming) -> Steps:
+        await self._complete(mind, renaming.moved.lost)
         after, texts, forced = await self._compute.run(_to_look_at, mind, renaming)
         glance = Glance(renaming.moved.gained)
         found = _Found()
         for piece in _pieces(texts):
-            await self._compute.run(self._look, mind, renaming, after, glance, forced, piece, found)
+            keys = await self._compute.run(_worth_a_look, renaming, after, glance, forced, piece, found)
+            if keys:
+                await self._complete(mind, keys)
+                await self._compute.run(self._link_as, mind, renaming, after, keys, found)
         covers = [m for key in found.abstract if (m := after.memory(key)) is not None]
         for piece in _pieces(covers):
+            await self._complete(mind, [m.id for m in piece])
             await self._compute.run(self._link_as, mind, renaming, after, [m.id for m in piece], found)
         whole = found.on(renaming.change)
         steps = [whole]
         if _rows(whole) > _AT_ONCE:
             steps = await self._compute.run(_in_steps, mind, renaming.moved.concepts, whole)
         return Steps(steps, renaming.fresh)
-
-    def _look(
-        self,
-        mind: Mind,
-        renaming: _Renaming,
-        after: After,
-        glance: Glance,
-        forced: Collection[MemoryId],
-        texts: Iterable[Memory],
-        found: _Found,
-    ) -> None:
-        """Link those of the texts that may hold a name that changed; abstract episodes are left for later."""
-        keys = []
-        for memory in texts:
-            if memory.id in forced or (renaming.moved.gained and glance.may_hold(memory.text)):
-                if memory.kind is MemoryKind.ABSTRACT_EPISODE:
-                    found.abstract[memory.id] = None
-                else:
-                    keys.append(memory.id)
-                    found.abstract.update(dict.fromkeys(after.classes(memory.id)))
-        self._link_as(mind, renaming, after, keys, found)
 
     def _link_as(
         self, mind: Mind, renaming: _Renaming, after: After, keys: Iterable[MemoryId], found: _Found
@@ -181,6 +180,30 @@ class Linker:
         put, drop = relinked(after, names, keys, self._clock.now(), self._clock.extra_turns)
         found.put += put
         found.drop += drop
+
+
+def _worth_a_look(
+    renaming: _Renaming,
+    after: After,
+    glance: Glance,
+    forced: Collection[MemoryId],
+    texts: Iterable[Memory],
+    found: _Found,
+) -> list[MemoryId]:
+    """Those of the texts that may hold a name that changed; abstract episodes are left for later."""
+    keys = []
+    for memory in texts:
+        if memory.id in forced or (renaming.moved.gained and glance.may_hold(memory.text)):
+            if memory.kind is MemoryKind.ABSTRACT_EPISODE:
+                found.abstract[memory.id] = None
+            else:
+                keys.append(memory.id)
+                found.abstract.update(dict.fromkeys(after.classes(memory.id)))
+    return keys
+
+
+def _not_in_use(mind: Mind) -> list[MemoryId]:
+    return [m.id for m in mind.names.concepts() if m.state is not MemoryState.ACTIVE]
 
 
 def _to_link(mind: Mind, change: MindChange) -> tuple[After, list[Memory]]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from soulmem.conversation.episodes import attended, episode_id, episode_of, memorable, settled_count
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
@@ -95,7 +96,7 @@ class World:
         self.minds: dict[SoulId, Mind] = {}
         self.opening: dict[SoulId, Mind] = {}  # what is loaded so far of souls that are being opened
         self.writing = asyncio.Lock()
-        self.linker = Linker(compute, clock)
+        self.linker = Linker(compute, clock, partial(loader.complete, owner))
         self._loader = loader
         self._opener = Opener(store, compute, loader)
         self._logs: dict[ChatId, ChatLog] = {}
