@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import pull, push
+from soulmem.kernels import chains, pull, push
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class Kernels:
     push: Callable[..., tuple[int, int]]
     transpose: Callable[..., None]
     pull: Callable[..., int]
+    best_chains: Callable[..., tuple[list[int], list[int], list[int], list[float], list[int]]]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -26,6 +27,7 @@ def compile_kernels(cache: bool) -> Kernels:
 
     _teach_prefetch()
     register_jitable(push.query_weight)
+    register_jitable(chains.edge_weight)
     u4, f4, f8, b1 = (
         numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
     )
@@ -39,12 +41,14 @@ def compile_kernels(cache: bool) -> Kernels:
     query = (u4, f8, real, real, real)
     tuning = (flag, u1, f4, f4, real, b1, b1)
     state = (f8, f4, u4, f8, f8, u4, u4)
+    search = (u4, u4, f4, u1, u4, f4, u4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
     sweep = (f8, real, real, u4, u4, real)
     return Kernels(
         lay_out=jit(push.lay_out, (u4, u4, f4, f8, f4, u4, u4)),
         push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
+        best_chains=jit(chains.best_chains, search),
     )
 
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
 from soulmem.kernels.power import to_walk, transition
-from soulmem.kernels.tuning import Tuning
+from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tuning
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
 FLOAT32_ROUNDING = 2.0**-22  # four times that of one operation: a product, a sum and two conversions
 MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
-
-NO_KINDS = np.ones(256, np.float32)
-NO_WEIGHTS = np.empty(0, np.float32)
-NO_FLAGS = np.empty(0, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +150,10 @@ class CompiledWalks:
             self._in_edges = InEdges(order, into, sources, position)
         return self._in_edges
 
-    def _overrides(self, tuning: Tuning) -> tuple[npt.NDArray[np.uint32], Weights]:
+    def _overrides(self, tuning: Tuning) -> tuple[Ids, Weights]:
         """Positions of the edges with a factor of their own, and the factors."""
         if tuning.edges is None or tuning.factor is None or tuning.edges.size == 0:
-            return np.empty(0, np.uint32), NO_WEIGHTS
+            return NO_IDS, NO_WEIGHTS
         if self._by_edge is None:
             self._by_edge = np.empty(self._graph.edge.size, np.uint32)
             self._by_edge[self._graph.edge] = np.arange(self._graph.edge.size, dtype=np.uint32)

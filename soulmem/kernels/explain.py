@@ -1,20 +1,28 @@
-"""By which chain of edges did a walk come to a node? (slow first version)"""
+"""By which chain of edges did a walk come to a node?"""
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from soulmem.kernels.answer import Walk
+from soulmem.kernels.chains import UNSEEN, best_chains
+from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Ids
-from soulmem.kernels.tuning import Tuning, tuned_weight
+from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tuning
+from soulmem.kernels.warm import kernels
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Nodes from a seed to the target, the caller's numbers of the edges between, and the flow."""
+    """Consecutive edges from a seed to a target; none if the target is a seed.
+
+    rows   uint32[h + 1]  the nodes, seed first
+    edges  uint32[h]      the caller's numbers of the edges between them
+    flow   score of the seed * product of (1 - restart) * P over the edges
+    """
 
     rows: Ids
     edges: Ids
@@ -22,42 +30,64 @@ class Chain:
 
 
 def explain(
-    graph: Csr, walk: Walk, targets: Ids, seeds: Ids, restart: float, tuning: Tuning | None, max_hops: int = 6
+    graph: Csr,
+    walk: Walk,
+    targets: Ids,
+    seeds: Ids,
+    restart: float,
+    tuning: Tuning | None = None,
+    max_hops: int = 6,
+    find_kernels: Callable[[], Kernels | None] = kernels,
 ) -> list[Chain]:
-    """The best chain to each target."""
-    weight = tuned_weight(graph, tuning).astype(np.float64)
-    share: dict[int, float] = {int(s): 1.0 for s in seeds}
-    score = dict(zip(walk.rows.tolist(), walk.score.tolist(), strict=True))
-    best: dict[int, tuple[float, int, int]] = {}
-    heap = [(-score.get(s, 0.0), 0, s, -1, -1) for s in share]
-    heapq.heapify(heap)
-    wanted = set(targets.tolist())
-    while heap and wanted:
-        neg, hops, u, before, at = heapq.heappop(heap)
-        if u in best:
-            continue
-        best[u] = (-neg, before, at)
-        wanted.discard(u)
-        if hops >= max_hops:
-            continue
-        a, z = int(graph.indptr[u]), int(graph.indptr[u + 1])
-        total = weight[a:z].sum()
-        if total <= 0:
-            continue
-        for e in range(a, z):
-            v = int(graph.indices[e])
-            if v not in best and weight[e] > 0 and v in score:
-                heapq.heappush(heap, (neg * (1 - restart) * weight[e] / total, hops + 1, v, u, e))
-    out = []
-    for target in targets.tolist():
-        if target not in best:
-            continue
-        rows, edges, u = [target], [], target
-        while best[u][1] >= 0:
-            edges.append(int(graph.edge[best[u][2]]))
-            u = best[u][1]
-            rows.append(u)
-        out.append(
-            Chain(np.asarray(rows[::-1], np.uint32), np.asarray(edges[::-1], np.uint32), best[target][0])
+    """For every target, in their order, the chain of most flow over nodes that the walk reached.
+
+    Targets to which no chain of at most max_hops (< 255) edges leads are left out. `restart` and `tuning` are
+    those of the walk.
+    """
+    tuning = tuning or Tuning()
+    if tuning.edges is None or tuning.factor is None:
+        own_edges, own_factor = NO_IDS, NO_WEIGHTS
+    else:
+        rising = np.argsort(tuning.edges)
+        own_edges = tuning.edges[rising].astype(np.uint32)
+        own_factor = tuning.factor[rising].astype(np.float32)
+    hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
+    score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
+    hops[walk.rows] = UNSEEN
+    score[walk.rows] = walk.score
+    wanted[targets] = True
+    starts = np.unique(seeds).astype(np.uint32)
+    compiled = find_kernels()
+    nodes, before, position, flow, found = (compiled.best_chains if compiled else best_chains)(
+        graph.indptr,
+        graph.indices,
+        graph.weight,
+        graph.kind,
+        graph.edge,
+        NO_KINDS if tuning.kind_factor is None else tuning.kind_factor.astype(np.float32),
+        own_edges,
+        own_factor,
+        NO_FLAGS if tuning.alive is None else np.require(tuning.alive, np.bool_, ["C", "W"]),
+        NO_FLAGS if tuning.boundary is None else np.require(tuning.boundary, np.bool_, ["C", "W"]),
+        starts,
+        score[starts],
+        wanted,
+        int(wanted.sum()),
+        restart,
+        max_hops,
+        hops,
+        np.zeros(graph.nodes),
+        best_hops,
+    )
+    chains = {}
+    for label in found:
+        rows, at = [int(nodes[label])], []
+        end = label
+        while before[end] >= 0:
+            at.append(int(position[end]))
+            end = int(before[end])
+            rows.append(int(nodes[end]))
+        chains[rows[0]] = Chain(
+            rows=np.array(rows[::-1], np.uint32), edges=graph.edge[at[::-1]], flow=float(flow[label])
         )
-    return out
+    return [chains[int(target)] for target in targets if int(target) in chains]

@@ -8,6 +8,11 @@ import numpy as np
 
 from soulmem.kernels.csr import LARGEST, Csr, Flags, Ids, Weights
 
+NO_KINDS = np.ones(256, np.float32)
+NO_IDS = np.empty(0, np.uint32)
+NO_WEIGHTS = np.empty(0, np.float32)
+NO_FLAGS = np.empty(0, np.bool_)
+
 
 @dataclass(frozen=True, slots=True)
 class Tuning:

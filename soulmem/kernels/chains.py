@@ -1,0 +1,101 @@
+"""Which chain of edges carries most from the seeds to a node? A plain function, compiled by `compiled.py`."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+
+UNSEEN = 255  # more hops than any chain has
+
+
+def edge_weight(
+    at: int,
+    weight: Weights,
+    kind: Kinds,
+    edge: Ids,
+    kind_factor: Weights,
+    own_edges: Ids,
+    own_factor: Weights,
+) -> float:
+    """The weight of the edge at a position for this query, were its target alive."""
+    product = weight[at] * kind_factor[kind[at]]
+    if own_edges.size > 0:
+        i = np.searchsorted(own_edges, edge[at])
+        if i < own_edges.size and own_edges[i] == edge[at]:
+            product *= own_factor[i]
+    return float(product)
+
+
+def best_chains(  # noqa: C901 - the search, its pruning and its three tunings belong together
+    indptr: Ids,
+    indices: Ids,
+    weight: Weights,
+    kind: Kinds,
+    edge: Ids,
+    kind_factor: Weights,
+    own_edges: Ids,
+    own_factor: Weights,
+    alive: Flags,
+    boundary: Flags,
+    starts: Ids,
+    start_flow: Floats,
+    wanted: Flags,
+    many: int,
+    restart: float,
+    max_hops: int,
+    hops: Kinds,
+    best: Floats,
+    best_hops: Kinds,
+) -> tuple[list[int], list[int], list[int], list[float], list[int]]:
+    """Chains by falling flow (Dijkstra), of at most max_hops edges.
+
+        flow of a chain = start_flow * product of (1 - restart) * P over its edges
+
+    own_edges  uint32[k], rising: edges with a factor of their own, by the caller's number
+    alive, boundary  bool[n] or empty
+    wanted     bool[n], of which `many` are set: where to
+    hops       uint8[n]: UNSEEN where a chain may lead, 0 elsewhere; changed
+    best, best_hops  float64[n] and uint8[n], zeros; changed
+
+    A label is the end of a chain. Returns of every label its node, the label before it or -1, the position of
+    the edge between and its flow; and the labels of what was wanted and can be reached.
+    """
+    nodes = [np.int64(starts[i]) for i in range(starts.size)]
+    before = [np.int64(-1) for _ in range(starts.size)]
+    position = [np.int64(0) for _ in range(starts.size)]
+    flows = [start_flow[i] for i in range(starts.size)]
+    heap = [(-start_flow[i], np.int64(0), np.int64(i)) for i in range(starts.size)]
+    heapq.heapify(heap)
+    found = [np.int64(0) for _ in range(0)]
+    while len(heap) > 0 and len(found) < many:
+        _, length, label = heapq.heappop(heap)
+        u = nodes[label]
+        if hops[u] <= length:
+            continue
+        if wanted[u] and hops[u] == UNSEEN:
+            found.append(label)
+        hops[u] = length
+        if length == max_hops or (boundary.size > 0 and boundary[u]):
+            continue
+        total = 0.0
+        for at in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+            if alive.size == 0 or alive[indices[at]]:
+                total += edge_weight(at, weight, kind, edge, kind_factor, own_edges, own_factor)
+        for at in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+            v = np.int64(indices[at])
+            if hops[v] <= length + 1 or (alive.size > 0 and not alive[v]):
+                continue
+            product = edge_weight(at, weight, kind, edge, kind_factor, own_edges, own_factor)
+            flow = flows[label] * (1.0 - restart) * product / total if product > 0.0 else 0.0
+            if flow > best[v] or (flow > 0.0 and length + 1 < best_hops[v]):
+                if flow > best[v]:
+                    best[v], best_hops[v] = flow, length + 1
+                nodes.append(v)
+                before.append(label)
+                position.append(np.int64(at))
+                flows.append(flow)
+                heapq.heappush(heap, (-flow, length + 1, np.int64(len(nodes) - 1)))
+    return nodes, before, position, flows, found
