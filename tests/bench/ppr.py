@@ -23,7 +23,7 @@ from tests.bench.measure import Row, compare, compare_with_edge_push, know  # no
 from tests.bench.methods import EdgePushHeap, IGraph, Method, NetworkX, SciPy, SoulMem  # noqa: E402
 from tests.bench.page import command_line, figure, origin, put, table  # noqa: E402
 from tests.bench.reference import Plain, compress, scatter_ns  # noqa: E402
-from tests.bench.tuned import tuned_ratio  # noqa: E402
+from tests.bench.tuned import Tuned, tuned_ratio  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Plan:
 
 @dataclass(slots=True)
 class Figures:
-    """What came out: `scatter` in ns per edge; `tuned` as `tuned_ratio` tells it."""
+    """What came out; `scatter` in ns per edge."""
 
     rows: list[Row] = field(default_factory=list)
     scatter: dict[str, float] = field(default_factory=dict)
-    tuned: dict[str, tuple[float, float]] = field(default_factory=dict)
+    tuned: list[Tuned] = field(default_factory=list)
 
 
 _AS_RECALLED = Cell(1e-2, (), restart=0.5, seeds=5)  # the defaults of recall
@@ -100,9 +100,9 @@ def measure(plan: Plan, count: int, repeats: int, figures: Figures) -> Iterator[
         for asked in plan.edge_push:
             yield from compare_with_edge_push(plan.graph, known, pusher, ours, asked, repeats)
     if plan.tuned:
-        figures.tuned[plan.graph] = tuned_ratio(
-            edges, list(queries(edges.nodes, count, 5, 0.5, 1e-2)), repeats
-        )
+        for seeds, restart, l1 in ((5, 0.5, 1e-2), (1, 0.2, 5e-2)):
+            several = list(queries(edges.nodes, max(count, 10), seeds, restart, l1))
+            figures.tuned.append(tuned_ratio(plan.graph, edges, several))
 
 
 def build(name: str, edges: Edges, plain: Plain) -> Method:
@@ -157,9 +157,10 @@ def report(figures: Figures, count: int, repeats: int) -> str:
         + "."
     )
     parts += [
-        f"Multipliers at query time on {name} (restart 0.5, 5 seeds, L1 1e-2): {same:.2f} times the same walk"
-        f" on ready weights when they stay, {fresh:.2f} times when every query brings its own."
-        for name, (same, fresh) in figures.tuned.items()
+        f"Multipliers at query time on {t.graph} (restart {t.restart:g}, seeds: {t.seeds}, L1 {t.l1:g}):"
+        f" {t.same:.2f} times the same walk on ready weights when they stay, {t.fresh:.2f} when every query"
+        " brings others."
+        for t in figures.tuned
     ]
     packages = ("numpy", "scipy", "numba", "igraph", "networkx")
     parts.append(

@@ -32,6 +32,7 @@ from soulmem.domain.ids import DEFAULT_OWNER, ChatId  # noqa: E402
 from soulmem.engine.answers import Timings  # noqa: E402
 from soulmem.engine.engine import Engine, EngineParams  # noqa: E402
 from soulmem.engine.requests import RecallRequest  # noqa: E402
+from soulmem.kernels.warm import warm  # noqa: E402
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer  # noqa: E402
 from tests.bench.page import command_line, figure, origin, put, table  # noqa: E402
 from tests.bench.plain_search import PlainSearch  # noqa: E402
@@ -114,6 +115,7 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
         model=embedder.source(),
         fallback=None,
         params=EngineParams(rest_by_itself=False),
+        warm=lambda: warm(None),
     )
     await engine.start()
     if (error := await engine.opened()) is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle
 from statistics import median
 
 import numpy as np
@@ -13,29 +15,42 @@ from tests.bench.methods import SoulMem
 from tests.bench.reference import shortest
 
 _OWN = 100  # edges with a multiplier of their own
+_REPEATS = 20  # such walks are short
 
 
-def tuned_ratio(edges: Edges, asked: Sequence[Query], repeats: int) -> tuple[float, float]:
-    """Time with multipliers, over that of the same walk on a graph that has them in its weights.
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """Medians of time with multipliers over time of the same walk on ready weights.
 
-    First when all queries share them, then when every query brings others.
+    `same` when all queries share the multipliers, `fresh` when no two in a row do.
     """
+
+    graph: str
+    restart: float
+    seeds: int
+    l1: float
+    same: float
+    fresh: float
+
+
+def tuned_ratio(graph: str, edges: Edges, asked: Sequence[Query]) -> Tuned:
+    """Eight classes of edges with a factor each, and a hundred edges with one of their own."""
     rng = np.random.default_rng(5)
-    tunings = [_tuning(rng, len(edges)) for _ in asked]
-    dynamic = SoulMem(edges)
-    ready = SoulMem(_applied(edges, tunings[0]))
-    same, static = [], []
-    dynamic.tuning = tunings[0]
-    dynamic.ask(asked[0])
+    one, other = _tuning(rng, len(edges)), _tuning(rng, len(edges))
+    ready, steady, changing = SoulMem(_applied(edges, one)), SoulMem(edges, one), SoulMem(edges)
+    turn = cycle((other, one))
+
+    def ask_anew(query: Query) -> None:
+        changing.tuning = next(turn)
+        changing.ask(query)
+
+    same, fresh = [], []
     for query in asked:
-        static.append(shortest(lambda q=query: ready.ask(q), repeats))  # type: ignore[misc]
-        same.append(shortest(lambda q=query: dynamic.ask(q), repeats))  # type: ignore[misc]
-    fresh = []
-    for query, tuning in zip(asked, tunings, strict=True):
-        dynamic.tuning = tuning
-        fresh.append(shortest(lambda q=query: dynamic.ask(q), 1))  # type: ignore[misc]
-    base = median(static)
-    return median(same) / base, median(fresh) / base
+        base = shortest(lambda q=query: ready.ask(q), _REPEATS)  # type: ignore[misc]
+        same.append(shortest(lambda q=query: steady.ask(q), _REPEATS) / base)  # type: ignore[misc]
+        fresh.append(shortest(lambda q=query: ask_anew(q), _REPEATS) / base)  # type: ignore[misc]
+    first = asked[0]
+    return Tuned(graph, first.restart, first.seeds.size, first.l1, median(same), median(fresh))
 
 
 def _tuning(rng: np.random.Generator, edges: int) -> Tuning:
