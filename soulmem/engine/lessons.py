@@ -9,8 +9,8 @@ from datetime import datetime
 from soulmem.consolidation.plasticity import PlasticityParams, depressed, lesson, potentiated, steadied
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.memories import Origin
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
+from soulmem.engine.cutting import is_kept
 from soulmem.engine.mind import Mind
 
 
@@ -119,9 +119,3 @@ def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
         return edge
     lower = depressed(strength, keep=edge.uses > 0 or is_kept(mind, edge), params=params)
     return replace(edge, strength=edge.strength * (lower / strength))
-
-
-def is_kept(mind: Mind, edge: Edge) -> bool:
-    """Whether nothing may cut the edge: the user drew it, and an end is permanent or locked."""
-    ends = (mind.memories[edge.source], mind.memories[edge.target])
-    return edge.origin is Origin.USER and any(end.permanent or end.locked for end in ends)

@@ -317,6 +317,7 @@ class Mind:
         felt = memory.situation.emotions
         self.columns.feeling[row] = max((emotion.intensity for emotion in felt), default=0.0) if felt else 0.0
         self.columns.permanent[row] = memory.permanent
+        self.columns.locked[row] = memory.locked
         self.names.take(memory)
         if old is None or old.text != memory.text or old.origin is Origin.CARD:
             self.columns.tokens[row] = estimate_tokens(memory.text)

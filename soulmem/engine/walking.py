@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import Edge
+from soulmem.engine.cutting import strengths_left
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import WALKED, Arcs, AssociationParams, arcs
 from soulmem.kernels.explain import Chain, explain
@@ -70,7 +71,7 @@ class Walks:
         wanted = mind.edges.revision, mind.size, mind.turns(extra_turns) // p.fade_turns
         if self._ground is None or self._made_for != wanted:
             edges = mind.edges.arrays(WALKED)
-            weight = edge_weights(edges, mind.strengths(edges, extra_turns), p.weights)
+            weight = edge_weights(edges, strengths_left(mind, edges, extra_turns), p.weights)
             made = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
             self._ground = Ground(made, Walker(made.graph), edges.slot, *_facts_on(mind, edges.slot))
             self._made_for = wanted

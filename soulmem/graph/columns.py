@@ -19,6 +19,7 @@ class Columns:
         self.opens_exchange: NDArray[np.bool_] = np.zeros(64, np.bool_)  # a line somebody else said
         self.family: NDArray[np.int64] = np.full(64, -1, np.int64)  # code of the tree of chats, -1 for none
         self.permanent: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        self.locked: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
         self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1, of its strongest emotion
@@ -31,7 +32,7 @@ class Columns:
         if n <= size:
             return
         more = max(n, size + size // 2) - size
-        flags = ("in_use", "active", "live", "everywhere", "opens_exchange", "permanent")
+        flags = ("in_use", "active", "live", "everywhere", "opens_exchange", "permanent", "locked")
         for name in (*flags, "kind", "importance", "feeling", "tokens", "happened"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
@@ -41,5 +42,5 @@ class Columns:
         """A row that is free shows nothing."""
         for flags in (self.in_use, self.active, self.live, self.everywhere):
             flags[row] = False
-        self.opens_exchange[row] = self.permanent[row] = False
+        self.opens_exchange[row] = self.permanent[row] = self.locked[row] = False
         self.family[row] = -1

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from soulmem.graph.columns import Columns
 
-FLAGS = ("active", "live", "everywhere", "opens_exchange")
+FLAGS = ("active", "live", "everywhere", "opens_exchange", "permanent", "locked")
 
 
 def test_growing_keeps_what_is_there_and_adds_empty_rows() -> None:
