@@ -1,0 +1,57 @@
+"""Do walks wait for nothing: no import of numba, no folder to write to, no second compilation?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # compiles in processes of its own
+
+WALK = """
+import sys, pathlib, numpy as np
+from soulmem.kernels import explain, walk, warm
+assert not any(name in sys.modules for name in ("numba", "scipy", "llvmlite")), "importing is cheap"
+from soulmem.kernels.csr import build_csr
+graph = build_csr(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+walker, ask = walk.Walker(graph), (np.array([0], np.uint32), np.ones(1), walk.WalkParams(0.2, 1e-9))
+before = walker.walk(*ask)
+assert warm.state() == "warming"
+warm.warm(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+assert warm.state() == "ok"
+after = walker.walk(*ask)
+assert abs(after.score.sum() - before.score.sum()) < 1e-8
+assert after.rows.size == before.rows.size == 3
+hits = sum(sum(one.stats.cache_hits.values()) for one in vars_of(warm.kernels()))
+print("from the cache:", hits)
+""".replace("vars_of(warm.kernels())", "(getattr(warm.kernels(), k) for k in warm.kernels().__slots__)")
+
+
+def run(*arguments: str) -> int:
+    """How many kernels another process took from the cache."""
+    environment = {**os.environ, "HOME": "/nonexistent", "NUMBA_CACHE_DIR": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", WALK, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.rpartition(":")[2])
+
+
+def test_a_second_start_loads_what_the_first_compiled(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "kernels"
+    assert run(str(folder)) == 0
+    assert run(str(folder)) == 6
+
+
+def test_no_folder_is_needed() -> None:
+    assert run() == 0
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    """A file stands where the folder should be: not even root may write there."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert run(str(blocked / "kernels")) == 0
