@@ -54,14 +54,14 @@ def start_strength(kind: EdgeKind, *, is_overwhelming: bool = False) -> float:
     return 1.0 if kind is EdgeKind.FIRES and is_overwhelming else 0.5
 
 
-def check_join(kind: EdgeKind, source: MemoryKind, target: MemoryKind) -> None:
-    """Raises Unprocessable when `kind` may not run from `source` to `target`."""
+def check_join(kind: EdgeKind, source: MemoryKind, target: MemoryKind, field: str = "edges.kind") -> None:
+    """Raises Unprocessable, naming `field`, when `kind` may not run from `source` to `target`."""
     sources, targets = _JOINS[kind]
     if source not in sources or target not in targets:
         legal = f"{' or '.join(s.value for s in sources)} -> {' or '.join(t.value for t in targets)}"
         raise Unprocessable(
             f"{kind.value!r} cannot join {source.value} -> {target.value}; it joins {legal}",
-            field="edges.kind",
+            field=field,
         )
 
 

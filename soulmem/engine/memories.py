@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from soulmem.conversation.importance import importance_of
-from soulmem.domain.edges import Edge, EdgeKind, check_join, start_strength
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.soul import SoulState
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.changes import MindChange
+from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
-from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemory, TagMatch
+from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -54,7 +54,7 @@ class Keeper:
                 origin=Origin.USER,
                 created=now,
                 tags=tuple(dict.fromkeys(new.tags)),
-                importance=importance_of(new.text) if new.importance is None else new.importance,
+                importance=_importance(new),
                 permanent=new.permanent,
                 locked=new.locked,
                 timelines=new.timelines,
@@ -62,7 +62,7 @@ class Keeper:
                 situation=new.situation,
                 concept=new.concept,
             )
-            edges = _edges(mind, memory, new.edges, now)
+            edges = await self._compute.run(joined, mind, memory, new.edges, now, self._clock.extra_turns)
             await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges))
         return await self.view(world, mind, memory.id)
 
@@ -77,6 +77,9 @@ class Keeper:
                     field="revision",
                 )
             changes = _changes(patch)
+            _check_kind(old, patch)
+            if patch.concept is not None:
+                await self._compute.run(check_topic, mind, replace(old, concept=patch.concept))
             new = replace(old, revision=old.revision + 1, **changes)
             if old.origin is Origin.CARD and changes:
                 new = replace(new, origin=Origin.USER)
@@ -90,7 +93,9 @@ class Keeper:
                 and (patch.chat or new.place is None)
             ):
                 new = replace(new, place=await self._place(world, Timelines.THIS, patch.chat, patch.slot))
-            edges = _edges(mind, new, patch.edges or (), self._clock.now())
+            now = self._clock.now()
+            wanted = patch.edges or ()
+            edges = await self._compute.run(joined, mind, new, wanted, now, self._clock.extra_turns)
             await self._commit(world, mind, MindChange(put_memories=(new,), put_edges=edges))
         return await self.view(world, mind, memory)
 
@@ -113,6 +118,7 @@ class Keeper:
         async with world.writing:
             old = self._known(mind, memory)
             if old.state in _BINNED:
+                await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
                 if new.origin is Origin.CHAT and not mind.lineages.holders(memory):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
@@ -192,56 +198,26 @@ class Keeper:
         await world.carry_out(mind, await world.linker.steps(mind, change))
 
 
+def _importance(new: NewMemory) -> float:
+    if new.importance is not None:
+        return new.importance
+    return importance_of(new.text, max((e.intensity for e in new.situation.emotions), default=None))
+
+
+def _check_kind(memory: Memory, patch: MemoryPatch) -> None:
+    """Raises Unprocessable when fields of another kind of memory were sent."""
+    for given, kind in ((patch.situation, MemoryKind.EPISODE), (patch.concept, MemoryKind.CONCEPT)):
+        if given is not None and memory.kind is not kind:
+            raise Unprocessable(
+                f"these are fields of a memory of kind {kind.value!r}; {memory.id!r} is of kind "
+                f"{memory.kind.value!r}",
+                field="fields",
+            )
+
+
 def _changes(patch: MemoryPatch) -> dict[str, Any]:
     fields = ("text", "tags", "importance", "permanent", "locked", "timelines", "situation", "concept")
     return {name: value for name in fields if (value := getattr(patch, name)) is not None}
-
-
-def _edges(mind: Mind, memory: Memory, wanted: Iterable[NewEdge], now: datetime) -> tuple[Edge, ...]:
-    ends: list[tuple[NewEdge, Memory, Memory]] = []
-    for edge in wanted:
-        other_id = edge.source if edge.source is not None else edge.to
-        if other_id is None or (edge.source is not None and edge.to is not None):
-            raise Unprocessable("an edge names its other end once: `to` or `from`", field="edges")
-        other = memory if other_id == memory.id else mind.memories.get(other_id)
-        if other is None:
-            raise NotFound(f"no memory {other_id!r} in this soul to join", field="edges.to")
-        source, target = (other, memory) if edge.source is not None else (memory, other)
-        check_join(edge.kind, source.kind, target.kind)
-        if edge.kind is EdgeKind.NEXT:
-            raise Unprocessable("`next` edges follow the chat; they are not made by hand", field="edges.kind")
-        ends.append((edge, source, target))
-    causes = {t.id for e, s, t in ends if e.kind is EdgeKind.TRIGGERS and s.kind is MemoryKind.EPISODE}
-
-    def start(edge: NewEdge, source: Memory) -> float:
-        if edge.strength is not None:
-            return edge.strength
-        overwhelming = edge.kind is EdgeKind.FIRES and (source.id in causes or _is_overwhelming(mind, source))
-        return start_strength(edge.kind, is_overwhelming=overwhelming)
-
-    return tuple(
-        Edge(
-            soul=memory.soul,
-            source=source.id,
-            target=target.id,
-            kind=edge.kind,
-            origin=Origin.USER,
-            touched=now,
-            strength=start(edge, source),
-            confidence=edge.confidence,
-            verb=edge.verb,
-            probability=edge.probability,
-        )
-        for edge, source, target in ends
-    )
-
-
-def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
-    """Whether a concrete episode sets the trigger off."""
-    return any(
-        edge.kind is EdgeKind.TRIGGERS and mind.memories[edge.source].kind is MemoryKind.EPISODE
-        for edge in mind.edges_of(trigger.id)
-    )
 
 
 def _view(mind: Mind, memory: MemoryId) -> MemoryView:

@@ -96,7 +96,7 @@ class Mind:
 
     def turns(self, extra: int) -> int:
         """The soul's clock: the exchanges it lived, and `extra` turns of a moved clock."""
-        return self._sight.told().size + extra
+        return self._sight.exchanges() + extra
 
     def strengths(self, edges: EdgeArrays, extra: int) -> Floats:
         """What is left of the strength of each of these edges at this turn, 0..1; see `Edge.strength_at`.

@@ -107,15 +107,17 @@ class RecallRequest:
 
 @dataclass(frozen=True, slots=True)
 class NewEdge:
-    """An edge of a memory about to be made: to `to`, or from `source` when given."""
+    """An edge of a memory: to `to`, or from `source` when given. What is None stays as it is, if the edge is
+    there already.
+    """
 
     kind: EdgeKind
     to: MemoryId | None = None
     source: MemoryId | None = None
     strength: float | None = None  # None: what edges of the kind start at
     verb: str | None = None
-    confidence: float = 1.0
-    probability: float | None = None
+    confidence: float | None = None  # None: 1
+    probability: float | None = None  # of `fires`; None: what the trigger's other actions leave
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,11 @@ class Sight:
         columns = self._columns
         return np.sort(columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]])
 
+    def exchanges(self) -> int:
+        """How many there were."""
+        n = self._rows.capacity
+        return int(np.count_nonzero(self._columns.opens_exchange[:n] & self._columns.live[:n]))
+
     def ages(self, chat: ChatId | None, extra: int) -> Ints:
         """For each row the exchanges the soul lived since: in `chat` those after it, elsewhere those told
         later.

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.conversation.episodes import attended, episode_id, episode_of, memorable, settled_count
+from soulmem.conversation.episodes import (
+    attended,
+    episode_id,
+    episode_of,
+    memorable,
+    settled_count,
+    spoken,
+)
 from soulmem.conversation.importance import importance_of
 from soulmem.domain.dialogue import Chat, Message, Role, Version, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, Origin, Timelines
-from soulmem.domain.situation import Participant, ParticipantKind, TimeSpan
+from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
 
 MIRA, TOM = SoulId("s1"), SoulId("s2")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
@@ -154,3 +162,28 @@ def test_a_line_without_a_speaker_stands_alone() -> None:
 def test_importance_follows_the_rule_of_the_design(text: str, importance: float) -> None:
     """.2, up to .4 for feelings, .15 for a vow, date or number, .3 for a plea to remember."""
     assert importance_of(text) == pytest.approx(importance, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("text", "emotion", "importance"),
+    [
+        ("Nice to meet you.", None, 0.35),
+        ("初次见面，请多关照。", None, 0.35),
+        ("We met again.", None, 0.2),
+        ("We cried.", 0.0, 0.2),
+        ("So it is.", 1.0, 0.6),
+        ("Remember our first meeting on 3 May, my love!", 1.0, 1.0),
+    ],
+)
+def test_a_first_meeting_and_a_feeling_that_is_named_count(
+    text: str, emotion: float | None, importance: float
+) -> None:
+    """A feeling that is named counts instead of what the words tell; never more than 1."""
+    assert importance_of(text, emotion) == pytest.approx(importance)
+
+
+def test_who_speaks_is_not_part_of_what_is_said() -> None:
+    """Of an episode of a chat; a note about somebody begins with the name for a reason."""
+    told = episode_of(MIRA, "Mira", ChatId("c1"), says("Bob: Hi, Al."), NOON)
+    assert (told.text, spoken(told)) == ("Al: Bob: Hi, Al.", "Bob: Hi, Al.")
+    assert spoken(replace(told, situation=Situation())) == told.text

@@ -90,7 +90,7 @@ def test_a_memory_happened_when_its_span_says(span: TimeSpan | None, happened: d
 
 LEGAL = {
     EdgeKind.RELATES: {(CONCEPT, CONCEPT)},
-    EdgeKind.MENTIONS: {(EPISODE, CONCEPT), (ABSTRACT, CONCEPT)},
+    EdgeKind.MENTIONS: {(EPISODE, CONCEPT), (ABSTRACT, CONCEPT), (NOTE, CONCEPT)},
     EdgeKind.INSTANCE_OF: {(EPISODE, ABSTRACT)},
     EdgeKind.NEXT: {(EPISODE, EPISODE)},
     EdgeKind.TOPIC_OF: {(CONCEPT, CONCEPT)},

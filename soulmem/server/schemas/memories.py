@@ -166,6 +166,6 @@ def _edge(edge: EdgeBody, index: int) -> NewEdge:
         source=MemoryId(edge.source) if edge.source else None,
         strength=edge.strength,
         verb=edge.verb,
-        confidence=1.0 if edge.confidence is None else edge.confidence,
+        confidence=edge.confidence,
         probability=edge.probability,
     )
