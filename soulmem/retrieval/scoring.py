@@ -18,6 +18,8 @@ class ScoreParams:
     """How the voices add up."""
 
     walk: float = 1.0  # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
+    least: float = 0.4  # 0..1, share of that which a walk keeps however common the names it began at
+    common: float = 15.0  # memories that mention a name when half of the rest is gone
     floor: float = 0.5  # factor of a memory of weight 0; design 4.4 starts at .7 + .6 * weight, with which
     slope: float = 1.0  # chance differences of near-equal texts still outweighed importance too often
     mood: float = 0.6  # what a memory gains that fits the mood wholly
@@ -36,6 +38,22 @@ def emphasis(weight: Floats, fit: Floats | None = None, params: ScoreParams | No
     return factor.astype(np.float32)
 
 
+def voice(document_frequency: NDArray[np.floating], params: ScoreParams | None = None) -> float:
+    """What the walk counts, 0..walk, by the rarest name it began at.
+
+        walk * (least + (1 - least) / (1 + (df / common)^2))
+
+    document_frequency  float[k]  how many memories mention each name of the cue; 0 where it leads nowhere
+
+    A rare name picks out what it leads to; one that half of all memories mention says little about any, and
+    text alone (k = 0) leads where text already is: there the walk is one voice among others.
+    """
+    p = params or ScoreParams()
+    known = document_frequency[document_frequency > 0]
+    specific = 1.0 / (1.0 + (float(known.min()) / p.common) ** 2) if known.size else 0.0
+    return p.walk * (p.least + (1.0 - p.least) * specific)
+
+
 def weighed(score: Floats, factor: Floats) -> Floats:
     """Standardised scores by their factor, float32[n]: a greater factor never lowers, whatever the sign."""
     with np.errstate(invalid="ignore"):
@@ -48,15 +66,26 @@ def combine(
     visible: Bools,
     factor: Floats,
     params: ScoreParams | None = None,
+    started: Floats | None = None,
 ) -> Floats:
     """The score by which memories rank, float32[n], -inf where not visible.
 
-        weighed(z(text) + walk * z(sqrt(walked)), factor)
+        weighed(z(text) + walk * trust * z(sqrt(walked)), factor)
 
-    text    float32[n]  of `fusion.fuse`
-    walked  float32[n]  how often the walk is found at each row, >= 0; 0 where it did not come
-    z is taken over the visible rows. Where no walk took place the text alone speaks.
+    text     float32[n]  of `fusion.fuse`
+    walked   float32[n]  how often the walk is found at each row, >= 0; 0 where it did not come
+    started  float32[n]  how much of it started at each, sum 1; None trusts the walk wholly
+
+    z is taken over the visible rows. Where no walk took place the text alone speaks. trust = min(1, twice
+    what is found elsewhere than it started): a walk that went nowhere would only repeat the text.
     """
     p = params or ScoreParams()
-    voices = standardise(text, visible) + p.walk * standardise(np.sqrt(walked).astype(np.float32), visible)
+    trust = 1.0 if started is None else min(1.0, 2.0 * travelled(walked, started))
+    walk = standardise(np.sqrt(walked).astype(np.float32), visible)
+    voices = standardise(text, visible) + p.walk * trust * walk
     return np.where(visible, weighed(voices.astype(np.float32), factor), -np.inf).astype(np.float32)
+
+
+def travelled(walked: Floats, started: Floats) -> float:
+    """0..1: how much of the walk is found elsewhere than it started; both sum to 1 at most."""
+    return min(max(1.0 - float(np.minimum(walked, started).sum()), 0.0), 1.0)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import EdgeKind
 from soulmem.retrieval.ways import Ways
 
 Floats = NDArray[np.float32]
@@ -25,7 +24,6 @@ class SeatParams:
     # of R@10 and nothing else that was measured.
     associated: float = 0.3
     hops: int = 2  # fewer steps from the cue are no association: the cue names it, or its text answers
-    crowd: int = 50  # a memory joined to more than so many others leads nowhere in particular
     # A name in more memories than `common` picks none of them; then what one of them leads to, by a way whose
     # steps have this share at least, may stand in front: on so many seats behind the first.
     common: int = 20
@@ -86,50 +84,6 @@ def in_order(chosen: Sequence[int], score: Floats, front: Sequence[int]) -> list
     ranked = sorted(chosen, key=lambda row: (-float(score[row]), row))
     seated = [row for row in front if row in chosen and row != ranked[0]]
     return ranked[:1] + seated + [row for row in ranked[1:] if row not in seated]
-
-
-def is_association(
-    kinds: Sequence[EdgeKind], degrees: Sequence[int], params: SeatParams | None = None
-) -> bool:
-    """Whether a chain from a seed to a memory is a way of thoughts, not of crowds or mere sequence.
-
-    kinds    of its edges, first to last
-    degrees  how many arcs leave each memory passed between the two ends, len(kinds) - 1
-    """
-    p = params or SeatParams()
-    if len(kinds) < p.hops or EdgeKind.NEXT in kinds:
-        return False
-    return all(degree <= p.crowd for degree in degrees)
-
-
-def reserved(
-    score: Floats,
-    walked: Floats,
-    associated: Bools,
-    episode: Bools,
-    fact: Bools,
-    max_items: int,
-    params: SeatParams | None = None,
-) -> tuple[list[int], list[int]]:
-    """Positions of candidates that get a seat before all others: by association, and by kind.
-
-    score       float32[m]  by which they rank; what is not finite gets no seat
-    walked      float32[m]  how often the walk is found at each; ranks the associated
-    associated  bool[m]     see `is_association`; a seed is none
-    episode     bool[m]     kinds with seats of their own
-    fact        bool[m]
-    """
-    p = params or SeatParams()
-    open_to = np.isfinite(score)
-    seats = min(max_items, round(p.associated * max_items))
-    by_way = _best(walked, associated & open_to & (walked > 0), seats)
-    by_kind: list[int] = []
-    for kind in (episode, fact):
-        have = sum(bool(kind[at]) for at in by_way)
-        others = kind & open_to
-        others[by_way] = False
-        by_kind += _best(score, others, max(0, p.of_kind - have))
-    return by_way, by_kind[: max(0, max_items - len(by_way))]
 
 
 def _best(value: Floats, among: Bools, count: int) -> list[int]:

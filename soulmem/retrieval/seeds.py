@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.retrieval.fusion import standardise
-from soulmem.retrieval.scoring import weighed
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -36,7 +35,6 @@ def seeds(
     document_frequency: NDArray[np.floating],
     params: SeedParams | None = None,
     loudness: Shares | None = None,
-    factor: Floats | None = None,
 ) -> tuple[Rows, Shares]:
     """Rows to start at, distinct and ascending, and how much starts at each: > 0, sum 1. May be empty.
 
@@ -46,9 +44,6 @@ def seeds(
     concept_rows        uint32[k]   rows of the concepts whose names the cue holds
     document_frequency  float[k]    how many memories mention each; a name that leads nowhere (0) is left out
     loudness            float64[k]  how much of the cue names each, > 0; all alike when None
-    factor              float32[n]  `scoring.emphasis` of each text, 1 where it is not known: what weighs more
-                                    starts more. Weighed at the end only, chance differences between equal
-                                    texts, which the walk repeats, drown importance and mood
 
     A name starts in inverse proportion to how many memories mention it (node specificity, HippoRAG,
     https://arxiv.org/abs/2405.14831); a text by exp(sharpness * z), z standardised over the visible texts.
@@ -56,7 +51,7 @@ def seeds(
     """
     p = params or SeedParams()
     named = np.flatnonzero(document_frequency > 0)
-    texts, pull = _best_texts(text_score, visible, factor, p)
+    texts, pull = _best_texts(text_score, visible, p)
     mass = p.text_mass if named.size else 1.0
     if not texts.size:
         mass = 0.0
@@ -71,16 +66,14 @@ def seeds(
     return rows.astype(np.uint32), total / max(float(total.sum()), np.finfo(np.float64).tiny)
 
 
-def _best_texts(
-    score: Floats, visible: Bools, factor: Floats | None, p: SeedParams
-) -> tuple[NDArray[np.int64], Shares]:
+def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:
     """Rows of the best texts and their shares, sum 1."""
     known = visible & np.isfinite(score)
     z = standardise(score, known)
     count = min(p.texts, int(np.count_nonzero(known)))
     if count == 0 or not np.any(z[known]):
         return np.zeros(0, np.int64), np.zeros(0)
-    z = np.where(known, z if factor is None else weighed(z, factor), -np.inf).astype(np.float64)
+    z = np.where(known, z, -np.inf).astype(np.float64)
     best = np.lexsort((np.arange(z.size), -z))[:count]
     pull = np.exp(p.sharpness * (z[best] - z[best[0]]))
     return best, pull / pull.sum()
