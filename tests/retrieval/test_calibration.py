@@ -1,0 +1,162 @@
+"""Does one scale tell, in both languages and for few as for many, whether a line belongs to a situation?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from soulmem.adapters import packaged_encoder
+from soulmem.ports.embedder import Embedder
+from soulmem.retrieval.calibration import TEXTS, Calibration, word_fit
+from soulmem.retrieval.calibration_texts import EXAMPLES
+from soulmem.retrieval.firing import attention
+from soulmem.retrieval.words import Tokeniser
+
+pytestmark = pytest.mark.timeout(60)  # whichever test comes first loads the model
+
+# situation | a line that shares its words | a line that does not
+SCENES = {
+    "en": """
+the sea is rough and the ship sways | The sea is rough, the ship sways. | These waves are tossing us about.
+smelling fresh bread | I smell fresh bread. | The bakery must have opened, what a scent!
+a stranger stares at her | That stranger keeps staring. | The man in the corner never takes his eyes off you.
+a dog barks at her | The dog barks at you! | A hound on a chain growls at us.
+someone tells a bad joke | He told such a bad joke. | Why did the chicken cross the road?
+a mouse runs across the floor | A mouse just ran over the floor! | Something small and furry scurried by.
+finding money on the street | I found money on the street. | Someone lost a wallet here, full of cash.
+getting drunk | You are getting drunk. | How many pints have you had?
+playing chess | Let's play chess. | Your queen is pinned; mate in two.
+the moon is full | The moon is full tonight. | What a round silver disc up there.
+""",
+    "zh": """
+海上风浪很大 | 今天海上风浪真大。 | 船晃得厉害，我快站不住了。
+闻到新鲜面包的香味 | 我闻到面包的香味，好新鲜。 | 烤箱里的吐司出炉了，真馋人。
+陌生人盯着她看 | 那个陌生人一直盯着你看。 | 角落里那个男的眼睛都没离开过你。
+狗对着她叫 | 那只狗对着你叫呢！ | 看门的犬冲我们汪汪的。
+有人讲了冷笑话 | 他又讲了个冷笑话。 | 小明为什么不怕冷？因为他站在墙角。
+老鼠跑过地板 | 有只老鼠跑过地板！ | 一个毛茸茸的小东西钻到柜子下面去了。
+在街上捡到钱 | 我在街上捡到钱了。 | 地上有个钱包，里面全是钞票。
+喝醉了 | 你喝醉了。 | 你都灌下七杯白酒了，路都走不直。
+下棋 | 我们来下棋吧。 | 你的皇后没了，两步之内将死。
+月圆之夜 | 今晚是月圆之夜。 | 天上那个银盘又圆又亮。
+""",
+}
+TALK = {
+    "en": [
+        "We should leave soon.",
+        "Where did you put the keys?",
+        "Did you finish the report?",
+        "Not today.",
+    ],
+    "zh": ["我们该走了。", "你把钥匙放哪儿了？", "报告写完了吗？", "今天不行。"],
+}
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    """The model that moments are read with, loaded once."""
+    return packaged_encoder.load()
+
+
+@pytest.fixture(scope="module")
+def calibration(embedder: Embedder) -> Calibration:
+    """Of that model."""
+    return Calibration.of(embedder.embed(TEXTS))
+
+
+def scenes(language: str) -> tuple[list[str], list[str], list[str]]:
+    """Situations, lines near them, and lines that mean the same in other words."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in SCENES[language].strip().splitlines()]
+    situations, near, far = zip(*rows, strict=True)
+    return list(situations), list(near), list(far)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_shares_words_is_present_and_small_talk_is_not(
+    embedder: Embedder, calibration: Calibration, language: str
+) -> None:
+    """Among ten situations only the one meant; nothing at all for talk about other things."""
+    situations, near, _ = scenes(language)
+    told = embedder.embed(situations)
+    for i, line in enumerate(near):
+        shares = attention(calibration.fit(embedder.embed([line]), told))
+        assert np.flatnonzero(shares >= 0.4).tolist() == [i], line
+    for line in TALK[language]:
+        assert attention(calibration.fit(embedder.embed([line]), told)).max() < 0.4, line
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_one_situation_is_judged_as_among_others(
+    embedder: Embedder, calibration: Calibration, language: str
+) -> None:
+    """The measure needs no crowd."""
+    situations, near, _ = scenes(language)
+    told = embedder.embed(situations)
+    for i, line in enumerate(near):
+        said = embedder.embed([line])
+        assert attention(calibration.fit(said, told[[i]]))[0] > 0.4
+        assert attention(calibration.fit(said, told[[i - 1]]))[0] < 0.4
+
+
+def test_some_paraphrases_are_present_and_hardly_anything_else(
+    embedder: Embedder, calibration: Calibration
+) -> None:
+    """No word in common: one in five at least of both languages, and one in ten wrongly at most."""
+    right = wrong = total = 0
+    for language in SCENES:
+        situations, _, far = scenes(language)
+        told = embedder.embed(situations)
+        for i, line in enumerate(far):
+            present = np.flatnonzero(attention(calibration.fit(embedder.embed([line]), told)) >= 0.4)
+            right += i in present
+            wrong += np.count_nonzero(present != i)
+            total += 1
+    assert right >= 0.2 * total
+    assert wrong <= 0.1 * total
+
+
+def test_the_other_language_is_measured_by_its_own(embedder: Embedder, calibration: Calibration) -> None:
+    """Talk in one language about nothing of the sort does not fit situations in the other."""
+    situations = scenes("zh")[0]
+    fits = calibration.fit(embedder.embed(TALK["en"]), embedder.embed(situations))
+    assert attention(fits).max() < 0.4
+
+
+def test_what_has_no_vector_has_no_fit(embedder: Embedder, calibration: Calibration) -> None:
+    """NaN stays NaN, and its neighbours do not mind."""
+    told = embedder.embed(scenes("en")[0][:2])
+    told[0] = np.nan
+    fits = calibration.fit(embedder.embed(["I smell fresh bread."]), told)
+    assert np.isnan(fits[0, 0])
+    assert fits[0, 1] > 4
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_vectors_words_decide(language: str) -> None:
+    """As sharply for what shares words; what shares none is not seen."""
+    tokens = Tokeniser().tokens
+    situations, near, far = scenes(language)
+    told = [tokens(text) for text in situations]
+
+    def present(line: str) -> list[int]:
+        fits = word_fit([tokens(line)], told, lambda _: 1, len(told))
+        return [int(at) for at in np.flatnonzero(attention(fits) >= 0.4)]
+
+    assert [present(line) for line in near] == [[i] for i in range(len(near))]
+    assert not any(present(line) for line in (*far, *TALK[language]))
+
+
+def test_common_words_weigh_less_than_rare_ones() -> None:
+    """How common the soul's own memories tell."""
+    told = [["duke", "arrives"]]
+    counts = {"duke": 1, "arrives": 400}
+    rare, common = word_fit([["duke"], ["arrives"]], told, counts.__getitem__, 500)[:, 0]
+    assert rare > 4 > 0 > common
+
+
+def test_examples_are_neutral_and_balanced() -> None:
+    """As many of each kind in each language, none twice, and none of them tested here."""
+    assert len(set(TEXTS)) == len(TEXTS)
+    assert len({(len(e.situations), len(e.lines)) for e in EXAMPLES}) == 1
+    tested = {text for language in SCENES for column in scenes(language) for text in column}
+    assert not tested & set(TEXTS)
