@@ -16,7 +16,7 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.world import World
 from soulmem.retrieval import query as queries
-from soulmem.retrieval.fusion import Evidence, FusionParams, fuse
+from soulmem.retrieval.fusion import Evidence, FusionParams, fuse, own_score, with_neighbours
 
 Floats = NDArray[np.float32]
 
@@ -59,7 +59,8 @@ class Texts:
     """How well the text of each row answers, and what made that score; arrays of shape (n,)."""
 
     score: Floats  # standardised, -inf where not visible
-    alone: Floats  # the same without what stands beside it
+    own: Floats  # before what stands beside it lends its score; 0 where not visible
+    alone: Floats  # the text by itself, without pairs and neighbours; -inf where not visible
     dense: Floats  # cosine, NaN where there is no vector
     lexical: Floats
     position: NDArray[np.int64]  # of every row in its chat
@@ -145,11 +146,12 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
         after=beside.after,
         visible=scene.visible,
     )
-    score = fuse(evidence, params)
+    own = own_score(evidence, params)
+    score = with_neighbours(own, beside.before, beside.after, scene.visible, params)
     alone = fuse(
         replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(params, neighbour=0.0)
     )
-    return Texts(score, alone, turn, lexical, beside.position)
+    return Texts(score, own, alone, turn, lexical, beside.position)
 
 
 def last_messages(world: World, request: RecallRequest) -> list[Message]:
