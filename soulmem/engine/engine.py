@@ -85,9 +85,8 @@ class Engine:
         self._keeper = Keeper(store, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, self._params.learning)
         p = self._params
-        self._recaller = Recaller(
-            self._compute, self._embedding, self._learner, clock, p.recall, p.ranking, p.walking
-        )
+        tools = self._compute, self._embedding, self._learner, self._loader, clock
+        self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()

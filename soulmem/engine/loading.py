@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-Attempt = Callable[[Bools | None], Walk]  # walks once, as if what waits at these boundary nodes were lost
+Attempt = Callable[[], Walk | None]  # walks once, `Residency.boundary` in its tuning; None: nothing to walk
 
 _PIECE = 200  # memories whose edges are read in one go
 _EDGES = 2000  # edges taken over in one go: some 10 ms on the compute thread
@@ -55,8 +55,8 @@ class LoadingParams:
 class Followed:
     """A walk, and what it took."""
 
-    walk: Walk
-    walks: int  # how often it was begun anew
+    walk: Walk | None
+    walks: int  # how often it was begun
     loaded: int  # memories whose edges were read meanwhile
     complete: bool  # False: time ran out, and `walk.error` is larger than was asked for
 
@@ -82,27 +82,36 @@ class Loader:
         return alone or await self._store.edge_count(owner, soul) > most
 
     async def follow(
-        self, owner: Owner, mind: Mind, attempt: Attempt, params: WalkParams, seconds: float
+        self,
+        owner: Owner,
+        mind: Mind,
+        attempt: Attempt,
+        params: WalkParams,
+        seconds: float,
+        first: Sequence[MemoryId] = (),
     ) -> Followed:
         """Walk until the error is at most `params.l1`, reading the edges that are missing; the best walk
         within `seconds`.
 
         `attempt` runs on the compute thread, again after each reading; it must make everything anew that
-        depends on the edges.
+        depends on the edges. `first` are memories whose edges decide where it sets out.
         """
         end = time.perf_counter() + seconds
-        walks, read = 0, 0
+        walk: Walk | None = None
+        walks, read, wanted = 0, 0, list(first)
         while True:
+            if wanted:
+                # A reading that is late goes on: the next turn asks for the same.
+                reading = self._start(self._load(owner, mind, wanted, weigh=True))
+                try:
+                    left = max(0.0, end - time.perf_counter())
+                    read += await asyncio.wait_for(asyncio.shield(reading), left)
+                except asyncio.TimeoutError:
+                    return Followed(walk, walks, read, complete=False)
             walk, wanted = await self._compute.run(self._walk, mind, attempt, params)
             walks += 1
             if not wanted:
                 return Followed(walk, walks, read, complete=True)
-            # A reading that is late goes on: the next turn asks for the same.
-            reading = self._start(self._load(owner, mind, wanted))
-            try:
-                read += await asyncio.wait_for(asyncio.shield(reading), max(0.0, end - time.perf_counter()))
-            except asyncio.TimeoutError:
-                return Followed(walk, walks, read, complete=False)
 
     async def open_part(self, owner: Owner, mind: Mind) -> None:
         """Returns when all that a large soul always has in memory is there, beside its memories."""
@@ -147,8 +156,8 @@ class Loader:
             await self._load(owner, mind, hot)
             self._start(self._warm(owner, mind, hot))
 
-    async def recalled(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
-        """These came to mind: what is round them will be needed, and what nobody needs can go."""
+    def recalled(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
+        """These came to mind: in the background, what is round them is read, and what nobody needs goes."""
         if not mind.residency.whole:
             self._start(self._warm(owner, mind, memories))
 
@@ -197,23 +206,41 @@ class Loader:
         return len(mind.edges) - before
 
     async def _load(
-        self, owner: Owner, mind: Mind, memories: Sequence[MemoryId], *, passing: bool = False
+        self,
+        owner: Owner,
+        mind: Mind,
+        memories: Sequence[MemoryId],
+        *,
+        passing: bool = False,
+        weigh: bool = False,
     ) -> int:
         """Read the edges of those of the memories that are not complete; returns how many were not.
 
-        `passing`: they are the first to be let go again.
+        `passing`: they are the first to be let go again. `weigh`: a walk is to be sent on from them.
         """
         async with self._lock(mind):
             missing = await self._compute.run(self._begin, mind, memories, passing)
-            if not missing:
-                return 0
-            done: list[MemoryId] = []
-            try:
-                await self._take(mind, await self._store.edges_around(owner, mind.soul.id, missing))
-                done = missing
-            finally:
-                await self._compute.run(self._end, mind, done, passing)
+            if missing:
+                await self._read(owner, mind, missing, passing)
+            if weigh:
+                await self._weigh(owner, mind, memories)
             return len(missing)
+
+    async def _read(self, owner: Owner, mind: Mind, memories: list[MemoryId], passing: bool) -> None:
+        done: list[MemoryId] = []
+        try:
+            await self._take(mind, await self._store.edges_around(owner, mind.soul.id, memories))
+            done = memories
+        finally:
+            await self._compute.run(self._end, mind, done, passing)
+
+    async def _weigh(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
+        """Learn what the mentions of these complete memories weigh."""
+        texts = await self._compute.run(_uncounted, mind, memories)
+        names: Mapping[MemoryId, int] = {}
+        if texts:
+            names = await self._store.edges_leaving(owner, mind.soul.id, texts, EdgeKind.MENTIONS)
+        await self._compute.run(_weighed, mind, memories, {text: names.get(text, 0) for text in texts})
 
     async def _take(self, mind: Mind, page: EdgePage, kinds: Collection[str] = _ANY) -> None:
         for start in range(0, len(page.id), _EDGES):
@@ -222,7 +249,7 @@ class Loader:
 
     def _begin(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> list[MemoryId]:
         """Which of the memories to read. Computes."""
-        rows = [row for memory in dict.fromkeys(memories) if (row := mind.row(memory)) is not None]
+        rows = _rows(mind, dict.fromkeys(memories))
         missing = [mind.at(row).id for row in rows if not mind.residency.is_complete(row)]
         if not passing:
             mind.residency.use(rows, self._turn(mind))
@@ -232,26 +259,26 @@ class Loader:
 
     def _end(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
         """The edges of these memories have been taken over. Computes."""
-        rows = [row for memory in memories if (row := mind.row(memory)) is not None]
+        rows = _rows(mind, memories)
         mind.residency.loaded(rows, 0 if passing else self._turn(mind))
 
-    def _walk(self, mind: Mind, attempt: Attempt, params: WalkParams) -> tuple[Walk, list[MemoryId]]:
+    def _walk(self, mind: Mind, attempt: Attempt, params: WalkParams) -> tuple[Walk | None, list[MemoryId]]:
         """A walk, and the memories that must be loaded before one can be exact. Computes."""
-        boundary = mind.residency.boundary(mind.size)
-        walk = attempt(None if boundary is None else boundary.copy())
+        walk = attempt()
+        if walk is None:
+            return None, []
         mind.residency.use(_needed(walk, params), self._turn(mind))
         return walk, [mind.at(int(row)).id for row in _most_stuck(walk, params.l1)]
 
     def _release(self, mind: Mind) -> int:
         p = self._params
-        hot = (mind.row(memory) for memory in _hot(mind, p.hot))
         return mind.residency.release(
             mind.edges,
             mind.size,
             self._turn(mind),
             unused=p.release_after,
             most=p.resident_edges,
-            hot=[row for row in hot if row is not None],
+            hot=_rows(mind, _hot(mind, p.hot)),
         )
 
     def _turn(self, mind: Mind) -> int:
@@ -292,6 +319,21 @@ def _needed(walk: Walk, params: WalkParams) -> Ints:
 def _take(mind: Mind, page: EdgePage, which: Iterable[int]) -> None:
     """Put edges that were read into the mind, but for those it has, and those that have gone since."""
     mind.take_page(page.pick([at for at in which if _is_new(mind, page, at)]))
+
+
+def _uncounted(mind: Mind, memories: Sequence[MemoryId]) -> list[MemoryId]:
+    return [mind.at(int(row)).id for row in mind.residency.uncounted(mind.edges, _rows(mind, memories))]
+
+
+def _weighed(mind: Mind, memories: Sequence[MemoryId], names: Mapping[MemoryId, int]) -> None:
+    texts = [memory for memory in names if mind.row(memory) is not None]
+    mind.residency.counted(_rows(mind, texts), [names[memory] for memory in texts])
+    mind.residency.weighed(_rows(mind, memories))
+
+
+def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
+    """The rows of those of the memories that are there."""
+    return [row for memory in memories if (row := mind.row(memory)) is not None]
 
 
 def _of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:

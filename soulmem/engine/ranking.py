@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallMode
 from soulmem.engine.search import Scene, Texts
 from soulmem.engine.walking import Walked, Walks
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.kernels.walk import Walk
 from soulmem.retrieval.fusion import standardise
 from soulmem.retrieval.mood import Mood, fit, mood_given
 from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, weighed
@@ -101,6 +103,19 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     )
 
 
+def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Walk | None:
+    """The walk that `rank` takes, None where there is none. Computes."""
+    if scene.request.mode is RecallMode.BASELINE or not scene.cue.meant:
+        return None
+    walked, _ = _walk(mind, walks, scene, texts, _mood(scene), params)
+    return walked.walk if walked is not None else None
+
+
+def named(mind: Mind, scene: Scene) -> list[MemoryId]:
+    """The concepts that the cue names, known or not. Computes."""
+    return [concept for text, _ in scene.cue.said for concept in mind.names.spot(text)]
+
+
 def _walk(
     mind: Mind, walks: Walks, scene: Scene, texts: Texts, mood: Mood, p: RankingParams
 ) -> tuple[Walked | None, Doubles]:
@@ -120,7 +135,7 @@ def _walk(
     degree = np.diff(graph.indptr)[named].astype(np.float64)
     loudness = np.fromiter(heard.values(), np.float64, len(heard))
     rows, start = seeds(texts.alone, scene.visible & known, named, degree, p.seeds, loudness)
-    if not rows.size or not graph.indices.size:
+    if not rows.size or (mind.residency.whole and not graph.indices.size):
         return None, degree
     return walks.walk(rows, start, known, mood, texts.dense), degree
 

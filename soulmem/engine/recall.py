@@ -11,17 +11,18 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import NotFound
-from soulmem.domain.ids import SoulId, new_id
+from soulmem.domain.ids import MemoryId, SoulId, new_id
 from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.firing import Habits, Moment, moment_of
 from soulmem.engine.learning import Learner
+from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
-from soulmem.engine.ranking import Ranked, RankingParams, rank
+from soulmem.engine.ranking import Ranked, RankingParams, named, rank, walk_alone
 from soulmem.engine.reading import Read
 from soulmem.engine.requests import RecallRequest
-from soulmem.engine.search import Cue, Floats, RecallParams, cue_of, read, scene_of
+from soulmem.engine.search import Cue, Floats, RecallParams, Scene, Texts, cue_of, read, scene_of
 from soulmem.engine.walking import WalkingParams, Walks
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -31,17 +32,20 @@ from soulmem.retrieval import query as queries
 _TRACES = 500  # kept per sidecar
 _OPENING_SHARE = 0.4  # of the time budget that a soul which is being opened is waited for
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
+_LOADING_SHARE = 0.6  # of what is left of it that missing edges are waited for
+_CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
 _LESSON_SECONDS = 0.05  # what the last reply teaches is waited for so long: mostly it came while we embedded
 
 
 class Recaller:
-    """Answers recalls; never calls a language model and never reads the store."""
+    """Answers recalls; never calls a language model, and reads the store only for a soul that is too large."""
 
     def __init__(
         self,
         compute: Worker,
         embedding: Embedding,
         learner: Learner,
+        loader: Loader,
         clock: Clock,
         params: RecallParams,
         ranking: RankingParams,
@@ -50,6 +54,7 @@ class Recaller:
         self._compute = compute
         self._embedding = embedding
         self._learner = learner
+        self._loader = loader
         self._clock = clock
         self._params = params
         self._ranking = ranking
@@ -86,16 +91,54 @@ class Recaller:
         moment = await self._moment(world, mind, request, vectors, limit - (time.perf_counter() - began))
         embedded = time.perf_counter()
         await self._learner.drain(_LESSON_SECONDS)
+        cut = 0.0
+        if not (partly or mind.residency.whole):
+            left = _LOADING_SHARE * (limit - (time.perf_counter() - began))
+            cut = await self._fetch(world, mind, request, cue, vectors, left)
         answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
-        answer = replace(answer, timed_out=late or partly, took_ms=timings)
+        answer = replace(answer, timed_out=late or partly or cut > 0, took_ms=timings)
         if partly:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
+        if cut:
+            trace = replace(trace, notes=(*trace.notes, _CUT.format(cut)))
         self._keep(world.owner, replace(trace, answer=answer))
         if not partly:
             self._learner.noted(world, request, answer, trace.walked)
+            self._loader.recalled(world.owner, mind, [memory.id for memory in answer.memories])
         return answer
+
+    async def _fetch(
+        self,
+        world: World,
+        mind: Mind,
+        request: RecallRequest,
+        cue: Cue,
+        vectors: Floats | None,
+        seconds: float,
+    ) -> float:
+        """Have those edges of a large soul in memory that the walk needs; returns how much of the walk could
+        not be followed in time, 0 when as little as for any other soul.
+        """
+        scene, texts, first = await self._compute.run(self._look, world, mind, request, cue, vectors)
+        walks = self._walks_of(mind)
+        found = await self._loader.follow(
+            world.owner,
+            mind,
+            lambda: walk_alone(mind, walks, scene, texts, self._ranking),
+            walks.params.walk,
+            seconds,
+            first,
+        )
+        return 0.0 if found.complete else found.walk.error if found.walk is not None else 1.0
+
+    def _look(
+        self, world: World, mind: Mind, request: RecallRequest, cue: Cue, vectors: Floats | None
+    ) -> tuple[Scene, Texts, list[MemoryId]]:
+        """What a recall reads before it walks. Computes."""
+        scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns)
+        return scene, read(mind, scene, vectors, self._params.fusion), named(mind, scene)
 
     async def _mind(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
         """The soul's memory; after so long what is loaded of it by then, if it is being opened."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import Edge
+from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.engine.cutting import strengths_left
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import WALKED, Arcs, AssociationParams, arcs
+from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
 from soulmem.retrieval.edge_weights import (
@@ -28,6 +29,8 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
+
+_MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +64,20 @@ class Walks:
     def __init__(self, mind: Mind, params: WalkingParams | None = None) -> None:
         self.params = params or WalkingParams()
         self._mind = mind
-        self._made_for: tuple[int, int, int] | None = None
+        self._made_for: tuple[int, int, int, int] | None = None
         self._ground: Ground | None = None
         self._factors = class_factors(params=self.params.weights)
 
     def refresh(self, extra_turns: int) -> Ground:
         """What is walked on, as of now."""
         mind, p = self._mind, self.params
-        wanted = mind.edges.revision, mind.size, mind.turns(extra_turns) // p.fade_turns
+        turns = mind.turns(extra_turns) // p.fade_turns
+        wanted = mind.edges.revision, mind.residency.revision, mind.size, turns
         if self._ground is None or self._made_for != wanted:
             edges = mind.edges.arrays(WALKED)
-            weight = edge_weights(edges, strengths_left(mind, edges, extra_turns), p.weights)
+            weight = edge_weights(
+                edges, strengths_left(mind, edges, extra_turns), p.weights, _names(mind, edges)
+            )
             made = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
             self._ground = Ground(made, Walker(made.graph), edges.slot, *_facts_on(mind, edges.slot))
             self._made_for = wanted
@@ -86,7 +92,8 @@ class Walks:
         assert self._ground is not None
         p, ground = self.params, self._ground
         params = replace(p.walk, restart=restart_in(p.walk.restart, irritation(mood), p.weights))
-        tuning = Tuning(kind_factor=self._factors, alive=known)
+        boundary = self._mind.residency.boundary(self._mind.size)
+        tuning = Tuning(kind_factor=self._factors, alive=known, boundary=boundary)
         if ground.fact_rows.size:
             out = ground.fact_edges
             back = ground.arcs.back[out]
@@ -197,7 +204,16 @@ class Walked:
             weight *= self._tuning.alive[graph.indices[position]]
         total = np.bincount(of, weights=weight, minlength=rows.size)
         passing = (1 - self._params.restart) * score / np.maximum(total, np.finfo(np.float64).tiny)
+        if self._tuning.boundary is not None:
+            passing[self._tuning.boundary[rows]] = 0  # a boundary node keeps what arrives
         return position, weight * passing[of]
+
+
+def _names(mind: Mind, edges: EdgeArrays) -> Ints | None:
+    """How many names each text holds; None where that is what the edges say."""
+    if mind.residency.whole:
+        return None
+    return mind.residency.mentions(mind.size, edges.source[edges.kind == _MENTIONS])
 
 
 def _facts_on(mind: Mind, slots: Ints) -> tuple[Ints, Ints]:

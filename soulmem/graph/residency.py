@@ -4,6 +4,9 @@ A memory is complete when every edge that touches it is in memory; otherwise it 
 edge that links what happened it is enough that one end is complete, or it goes. The edges of the other kinds
 say what the soul knows and does, are searched, and always stay. A soul that is small enough is whole: all
 its memories are complete for good, and nothing here costs it anything.
+
+What a mention weighs depends on how many names its text holds. So a name whose texts are not all complete is
+a boundary node too, until the mentions of these texts have been counted.
 """
 
 from __future__ import annotations
@@ -18,11 +21,14 @@ from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Counts = NDArray[np.int32]
 Rows = Sequence[int] | NDArray[np.integer]
 
 LINKS = (EdgeKind.NEXT, EdgeKind.MENTIONS, EdgeKind.ASSOCIATES)  # what is loaded when it is needed
 
 _IS_LINK = np.isin(np.arange(256), [EDGE_KINDS.index(kind) for kind in LINKS])
+_MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
+_UNKNOWN = -1
 _NEW = -1  # the turn of a row nobody has looked at
 _NEVER = np.iinfo(np.int64).max
 
@@ -32,16 +38,45 @@ class Residency:
 
     def __init__(self) -> None:
         self.whole = True
+        self.revision = 0  # grows with each count
         self._missing: Bools = np.zeros(64, np.bool_)
+        self._unweighed: Bools = np.zeros(64, np.bool_)  # some text that mentions it has not been counted
+        self._names: Counts = np.full(64, _UNKNOWN, np.int32)  # mentions that start at a row that is missing
         self._used: Ints = np.full(64, _NEW, np.int64)  # turn of the last use
         self._gone: set[str] | None = None  # ids that went while edges are being read
 
     def boundary(self, n: int) -> Bools | None:
-        """Which of the first `n` rows are boundary nodes, bool[n]; None for a whole soul. Not to be kept."""
+        """Which of the first `n` rows are boundary nodes, bool[n]; None for a whole soul."""
         if self.whole:
             return None
         self._grow(n)
-        return self._missing[:n]
+        return self._missing[:n] | self._unweighed[:n]
+
+    def mentions(self, n: int, source: Rows) -> Ints:
+        """How many mentions start at each of the first `n` rows, int64[n], where those in memory start at
+        `source`.
+        """
+        here = np.bincount(source, minlength=n)[:n]
+        if self.whole:
+            return here
+        self._grow(n)
+        return np.where(self._missing[:n], np.maximum(here, self._names[:n]), here)
+
+    def uncounted(self, edges: EdgeTable, rows: Rows) -> Ints:
+        """Texts whose mentions must be counted before a walk can be sent on from these complete rows."""
+        mentions = edges.arrays([EdgeKind.MENTIONS])
+        self._grow(int(mentions.source.max(initial=0)) + 1)
+        source = mentions.source[np.isin(mentions.target, rows)]
+        return np.unique(source[self._missing[source] & (self._names[source] < 0)]).astype(np.int64)
+
+    def counted(self, texts: Rows, names: Rows) -> None:
+        """So many mentions start at each of these texts."""
+        self.revision += 1
+        self._names[texts] = names
+
+    def weighed(self, rows: Rows) -> None:
+        """All texts that mention one of these rows are complete or counted."""
+        self._unweighed[rows] = False
 
     def is_complete(self, row: int) -> bool:
         """Whether all edges of that row are in memory."""
@@ -51,7 +86,7 @@ class Residency:
         """The soul is too large: no edge of its first `n` rows has been loaded."""
         self.whole = False
         self._grow(n)
-        self._missing[:n] = True
+        self._missing[:n] = self._unweighed[:n] = True
 
     def reading(self) -> None:
         """Edges are about to be read from the store: remember what goes until `loaded`."""
@@ -80,7 +115,8 @@ class Residency:
     def free(self, row: int) -> None:
         """The memory of that row is gone; the next one there is a new one."""
         if row < self._missing.size:
-            self._missing[row] = False
+            self._missing[row] = self._unweighed[row] = False
+            self._names[row] = _UNKNOWN
             self._used[row] = _NEW
 
     def release(
@@ -108,7 +144,11 @@ class Residency:
                 np.partition(needed, -most - 1)[-most - 1]
             )  # the last use of the first one too many
             limit = max(limit, min(turn, surplus + 1))
-        self._missing |= until < limit
+        leaving = ~self._missing & (until < limit)
+        mentions = arrays.source[arrays.kind == _MENTIONS]
+        self._names[leaving] = np.bincount(mentions, minlength=leaving.size)[leaving]
+        self._missing |= leaving
+        self._unweighed |= self._missing
         kept = needed >= limit
         gone = int(kept.size - np.count_nonzero(kept))
         if gone:
@@ -125,4 +165,6 @@ class Residency:
         if n > size:
             more = max(n, size + size // 2) - size
             self._missing = np.concatenate([self._missing, np.zeros(more, np.bool_)])
+            self._unweighed = np.concatenate([self._unweighed, np.zeros(more, np.bool_)])
+            self._names = np.concatenate([self._names, np.full(more, _UNKNOWN, np.int32)])
             self._used = np.concatenate([self._used, np.full(more, _NEW, np.int64)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from soulmem.domain.dialogue import Chat, Message
-from soulmem.domain.edges import Edge, EdgePage
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.domain.soul import Soul
@@ -141,6 +141,11 @@ class Store(Protocol):
         """Each edge of the soul that starts or ends at any of these memories, or with `leaving` that starts
         there; unknown memories have none.
         """
+
+    async def edges_leaving(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], kind: EdgeKind
+    ) -> Mapping[MemoryId, int]:
+        """How many edges of that kind start at each of these memories; those without any are left out."""
 
     async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
         """Those of these edge ids that are stored."""

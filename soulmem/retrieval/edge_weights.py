@@ -14,6 +14,7 @@ from soulmem.graph.association import MEMORY_KINDS, arc_class
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
 
 Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
@@ -37,17 +38,24 @@ class EdgeWeightParams:
     fact: float = 0.5  # what a fact gains whose text matches the cue wholly; design 3
 
 
-def edge_weights(edges: EdgeArrays, strength_now: Doubles, params: EdgeWeightParams | None = None) -> Doubles:
+def edge_weights(
+    edges: EdgeArrays,
+    strength_now: Doubles,
+    params: EdgeWeightParams | None = None,
+    names: Ints | None = None,
+) -> Doubles:
     """The weight of each edge before class and cue, float64[m], 0..1: strength now * confidence, fan-shared.
 
     strength_now  float64[m], 0..1
+    names         int64[n]  mentions that start at each row, where not all of these are among the edges
     """
     p = params or EdgeWeightParams()
     out: Doubles = strength_now * edges.confidence
     mentions = np.flatnonzero(edges.kind == _MENTIONS)
     if mentions.size:
         source = edges.source[mentions]
-        out[mentions] /= np.bincount(source)[source] ** p.fan
+        fan = np.bincount(source) if names is None else names
+        out[mentions] /= fan[source] ** p.fan
     return out
 
 

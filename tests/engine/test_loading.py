@@ -21,7 +21,7 @@ from soulmem.engine.linker import Steps
 from soulmem.engine.loading import Followed, Loader, LoadingParams
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
-from soulmem.kernels.walk import WalkParams
+from soulmem.kernels.walk import Walk, WalkParams
 from soulmem.ports.store import Change, Store
 from tests.engine.stage import Stage
 from tests.engine.web import (
@@ -82,6 +82,12 @@ async def followed(stage: Stage, seeds: Sequence[int], params: WalkParams, secon
     return await stage.engine._loader.follow(ME, mind, walking(mind, seeds, params), params, seconds)
 
 
+def walk_of(found: Followed) -> Walk:
+    """The walk that there is."""
+    assert found.walk is not None
+    return found.walk
+
+
 def places(count: int, nodes: int, seed: int) -> list[list[int]]:
     """Where to recall from: three memories near each other."""
     draw = random.Random(seed)
@@ -103,10 +109,10 @@ async def compare(
         for some in seeds:
             found = await reader.loader.follow(ME, mind, walking(mind, some, params), params, 60.0)
             truth = await asyncio.to_thread(whole.true, some, params.restart)
-            told = by_number(found.walk, nodes)
+            told = by_number(walk_of(found), nodes)
             assert found.complete
-            assert found.walk.error <= params.l1
-            assert np.abs(truth - told).sum() == pytest.approx(found.walk.error, abs=1e-8)
+            assert walk_of(found).error <= params.l1
+            assert np.abs(truth - told).sum() == pytest.approx(walk_of(found).error, abs=1e-8)
             assert (told <= truth + 1e-9).all()
         assert 0 < len(mind.edges) < len(edges) / 2
     finally:
@@ -174,7 +180,7 @@ async def test_what_nobody_needs_leaves_memory() -> None:
         assert mind.residency.is_complete(mind.row_of(mind.memories[key(1500)]))
 
         again = await followed(stage, here, WalkParams(0.5, 1e-2))
-        assert np.abs(by_number(again.walk, nodes) - by_number(first.walk, nodes)).sum() <= 1e-2
+        assert np.abs(by_number(walk_of(again), nodes) - by_number(walk_of(first), nodes)).sum() <= 1e-2
     finally:
         await stage.stop()
 
@@ -249,14 +255,14 @@ async def test_when_time_is_over_the_walk_says_what_it_left_out() -> None:
         store.gate.clear()
         late = await followed(stage, [50], params, seconds=0.05)
         assert not late.complete
-        assert late.walk.error == pytest.approx(float(late.walk.stuck.sum()), abs=1e-6)
-        assert late.walk.error > 0.4
+        assert walk_of(late).error == pytest.approx(float(walk_of(late).stuck.sum()), abs=1e-6)
+        assert walk_of(late).error > 0.4
         store.gate.set()
         await stage.engine._loader.drain()
         assert mind.residency.is_complete(50)  # the reading went on
         in_time = await followed(stage, [50], params)
         assert in_time.complete
-        assert in_time.walk.error <= params.l1
+        assert walk_of(in_time).error <= params.l1
     finally:
         await stage.stop()
 

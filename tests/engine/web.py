@@ -28,7 +28,6 @@ ME = DEFAULT_OWNER
 SOUL = SoulId("s1")
 _NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 
-Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Pairs = Iterable[tuple[int, int]]
 
@@ -155,11 +154,11 @@ class Walks:
 def walking(mind: Mind, seeds: Sequence[int], params: WalkParams) -> Attempt:
     """A walk from these memories, in equal shares, over what is in memory."""
 
-    def attempt(boundary: Bools | None) -> Walk:
+    def attempt() -> Walk:
         edges = mind.edges.arrays(WALKED)
         weight = edges.strength * edges.confidence
         graph = arcs(edges, weight, mind.columns.kind[: mind.size]).graph
-        return Walker(graph).walk(*_start(seeds), params, Tuning(boundary=boundary))
+        return Walker(graph).walk(*_start(seeds), params, Tuning(boundary=mind.residency.boundary(mind.size)))
 
     return attempt
 

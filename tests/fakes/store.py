@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 from soulmem.domain.dialogue import Chat
-from soulmem.domain.edges import Edge, EdgePage
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory
@@ -129,6 +130,13 @@ class FakeStore:
             if edge.soul == soul and (edge.source in ends or (edge.target in ends and not leaving))
         ]
         return page_of(found)
+
+    async def edges_leaving(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], kind: EdgeKind
+    ) -> Mapping[MemoryId, int]:
+        self._check_open()
+        asked, every = set(memories), self._world(owner).edges.values()
+        return Counter(e.source for e in every if e.soul == soul and e.kind is kind and e.source in asked)
 
     async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
         self._check_open()

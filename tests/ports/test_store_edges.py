@@ -58,6 +58,9 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
         assert sorted(found.id) == sorted(expected)
         found = await store.edges_around(OWNER, SOUL, keys(*wanted), leaving=True)
         assert sorted(found.id) == sorted(key for key, one in links.items() if one.source in wanted)
+        counts = await store.edges_leaving(OWNER, SOUL, [*keys(*wanted), *keys(*wanted)], EdgeKind.RELATES)
+        sources = [one.source for one in links.values() if one.kind is EdgeKind.RELATES]
+        assert counts == {one: sources.count(MemoryId(one)) for one in wanted if one in sources}
 
 
 async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:

@@ -17,7 +17,7 @@ from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, boun
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.domain.dialogue import Chat
-from soulmem.domain.edges import Edge, EdgePage
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.domain.soul import Soul
@@ -122,6 +122,24 @@ class SurrealStore:
                 (lines,) = await run(bound(sql, owner=owner, soul=soul, memories=piece))
                 found.update(dict.fromkeys(lines))
             return await asyncio.to_thread(graph_rows.edge_page, f"[{','.join(found)}]")
+
+        return await self._connection.read(load)
+
+    async def edges_leaving(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], kind: EdgeKind
+    ) -> Mapping[MemoryId, int]:
+        ends = "$memories.map(|$key| type::record('memory', [$owner, $key]))"
+        each = (
+            f"SELECT in, count() AS count FROM {ends}->edge WHERE soul = $soul AND kind = $kind GROUP BY in"
+        )
+        sql = f"SELECT VALUE [record::id(in)[1], count] FROM ({each});"
+
+        async def load(run: Run) -> Mapping[MemoryId, int]:
+            found: dict[MemoryId, int] = {}
+            for piece in _pieces(dict.fromkeys(memories), READ_AROUND):
+                (counts,) = await run(bound(sql, owner=owner, soul=soul, memories=piece, kind=kind.value))
+                found.update((MemoryId(key), count) for key, count in counts)
+            return found
 
         return await self._connection.read(load)
 
