@@ -38,7 +38,7 @@ _LESSON_SECONDS = 0.05  # what the last reply teaches is waited for so long: mos
 
 
 class Recaller:
-    """Answers recalls; never calls a language model, and reads the store only for a soul that is too large."""
+    """Answers recalls; never calls a language model, and reads the store only for too large a soul."""
 
     def __init__(
         self,
