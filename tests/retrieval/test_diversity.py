@@ -81,3 +81,13 @@ def test_candidates_without_vectors_resemble_nothing() -> None:
     assert not likeness(vectors).any()
     scores = np.asarray([1.0, 3.0, 2.0], np.float32)
     assert choose(scores, vectors, np.full(3, 5), budget=99, max_items=3) == [1, 2, 0]
+
+
+def test_the_seated_go_in_before_better_ones_as_far_as_they_fit() -> None:
+    scores = np.asarray([3.0, 2.0, 1.0, 0.0, np.nan], np.float32)
+    vectors = np.full((5, 2), np.nan, np.float32)
+    tokens = np.asarray([10, 10, 10, 90, 10])
+    picked = choose(scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(3, 4, 2))
+    assert picked == [2, 0, 1]
+    assert choose(scores, vectors, tokens, budget=30, max_items=1, novelty=0.0, seated=(2, 1)) == [2]
+    assert choose(scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(1, 1)) == [1, 0, 2]

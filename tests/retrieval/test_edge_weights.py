@@ -1,0 +1,103 @@
+"""What an edge weighs: strength and confidence, many names less each, class, mood and cue."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.memories import MemoryKind
+from soulmem.graph.association import arc_class
+from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.retrieval.edge_weights import (
+    EdgeWeightParams,
+    class_factors,
+    edge_weights,
+    fact_factors,
+    restart_in,
+)
+
+FLAT = EdgeWeightParams(fan=0.0)
+
+
+def edges(*given: tuple[int, int, EdgeKind, float]) -> EdgeArrays:
+    """Edges of source, target, kind and confidence."""
+    m = len(given)
+    ends = np.asarray([(source, target) for source, target, _, _ in given], np.uint32).reshape(m, 2)
+    nothing = np.zeros(m, np.int64)
+    return EdgeArrays(
+        slot=np.arange(m),
+        source=ends[:, 0],
+        target=ends[:, 1],
+        kind=np.asarray([EDGE_KINDS.index(kind) for _, _, kind, _ in given], np.uint8),
+        strength=np.ones(m),
+        confidence=np.asarray([sure for *_, sure in given], np.float64),
+        stability=np.full(m, 300.0),
+        at_turn=np.full(m, np.nan),
+        touched=nothing,
+        probability=np.full(m, np.nan),
+        uses=nothing,
+    )
+
+
+def test_an_edge_weighs_its_strength_times_its_confidence() -> None:
+    some = edges((0, 1, EdgeKind.RELATES, 0.5), (0, 2, EdgeKind.MENTIONS, 1.0))
+    assert_allclose(edge_weights(some, np.asarray([0.4, 0.8]), FLAT), [0.2, 0.8])
+
+
+def test_a_text_that_names_many_is_less_about_each() -> None:
+    some = edges(
+        (0, 9, EdgeKind.MENTIONS, 1.0),
+        *((1, name, EdgeKind.MENTIONS, 1.0) for name in (6, 7, 8, 9)),
+        *((1, other, EdgeKind.ASSOCIATES, 1.0) for other in (2, 3)),
+    )
+    weight = edge_weights(some, np.ones(7), EdgeWeightParams(fan=0.5))
+    assert_allclose(weight, [1, 0.5, 0.5, 0.5, 0.5, 1, 1])
+    assert edge_weights(edges(), np.zeros(0)).size == 0
+
+
+def test_back_along_a_sequence_is_half_of_on() -> None:
+    factor = class_factors()
+    on = factor[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)]
+    assert factor[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE, back=True)] == pytest.approx(0.5 * on)
+    for kind in (EdgeKind.MENTIONS, EdgeKind.RELATES, EdgeKind.ASSOCIATES):
+        assert factor[arc_class(kind, MemoryKind.CONCEPT)] == 1.0
+        assert factor[arc_class(kind, MemoryKind.CONCEPT, back=True)] == 1.0
+
+
+def test_a_tendency_draws_towards_a_kind() -> None:
+    plain, drawn = class_factors(), class_factors({MemoryKind.ACTION: 2.0, MemoryKind.NOTE: -1.0})
+    action, note = (arc_class(EdgeKind.ASSOCIATES, k) for k in (MemoryKind.ACTION, MemoryKind.NOTE))
+    assert drawn[action] == 2 * plain[action]
+    assert drawn[note] == 0
+    assert (
+        drawn[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)]
+        == plain[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)]
+    )
+    assert drawn.shape == (256,)
+
+
+def test_irritation_halves_the_steps() -> None:
+    assert restart_in(0.5, 0.0) == 0.5
+    assert restart_in(0.5, 1.0) == pytest.approx(0.75)
+    assert restart_in(0.2, 0.5) == pytest.approx(1 - 0.8 * 0.75)
+    assert restart_in(0.5, 9.0) == restart_in(0.5, 1.0)
+
+
+def test_a_fact_that_fits_the_cue_weighs_more_however_squeezed_the_space() -> None:
+    wide = np.asarray([0.0, 0.1, 0.9, -0.2], np.float32)
+    squeezed = 0.8 + 0.2 * wide
+    for cosine in (wide, squeezed):
+        factor = fact_factors(cosine.astype(np.float32))
+        assert np.argmax(factor) == 2
+        assert 1.2 < factor[2] <= 1.5
+        assert factor.min() == 1.0
+    assert_allclose(fact_factors(squeezed.astype(np.float32)), fact_factors(wide), atol=1e-5)
+
+
+def test_facts_without_vectors_or_without_rivals_are_as_they_are() -> None:
+    assert fact_factors(np.asarray([0.9], np.float32)).tolist() == [1.0]
+    unknown = np.asarray([np.nan, 0.1, 0.9], np.float32)
+    assert fact_factors(unknown)[0] == 1.0
+    assert fact_factors(np.zeros(0, np.float32)).size == 0

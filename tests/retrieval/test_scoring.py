@@ -1,0 +1,91 @@
+"""One score of text, walk and weight: what outweighs what, and that weight never works backwards."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from soulmem.retrieval.scoring import Floats, ScoreParams, combine, emphasis, travelled, weighed
+
+
+def floats(*values: float) -> Floats:
+    return np.asarray(values, np.float32)
+
+
+def everyone(n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.ones(n, np.bool_)
+
+
+@given(st.floats(-6, 6, width=32), st.floats(-6, 6, width=32), st.floats(0, 1), st.floats(0, 1))
+def test_a_better_text_or_a_greater_weight_never_lowers(
+    a: float, b: float, light: float, heavy: float
+) -> None:
+    low, high = sorted((a, b))
+    less, more = sorted((light, heavy))
+    for factor in emphasis(floats(less, more)):
+        one = weighed(floats(low, high), np.full(2, factor, np.float32))
+        assert one[0] <= one[1]
+    for score in (low, high):
+        two = weighed(floats(score, score), emphasis(floats(less, more)))
+        assert two[0] <= two[1]
+
+
+def test_what_fits_the_mood_gains() -> None:
+    plain, fitting = emphasis(floats(0.5, 0.5), floats(0, 1))
+    assert fitting > 1.3 * plain
+    assert emphasis(floats(0.5)).tolist() == [plain]
+
+
+def test_of_two_equal_texts_the_weightier_comes_first() -> None:
+    text = floats(5, 5, 1, 0)
+    nothing = np.zeros(4, np.float32)
+    score = combine(text, nothing, everyone(4), emphasis(floats(0.5, 0.7, 0.5, 1.0)))
+    assert np.argsort(-score)[:2].tolist() == [1, 0]
+
+
+def test_weight_does_not_drown_the_text() -> None:
+    rng = np.random.default_rng(1)
+    text = np.append(5, rng.normal(size=200)).astype(np.float32)
+    weight = np.append(0.3, np.full(200, 0.8)).astype(np.float32)
+    assert np.argmax(combine(text, np.zeros(201, np.float32), everyone(201), emphasis(weight))) == 0
+
+
+def test_the_walk_lifts_what_no_text_calls_for() -> None:
+    text = np.append([4, 0], np.random.default_rng(2).normal(size=98)).astype(np.float32)
+    walked = np.zeros(100, np.float32)
+    walked[:2] = 0.3, 0.2
+    alike = np.ones(100, np.float32)
+    assert np.argsort(-combine(text, walked, everyone(100), alike))[:2].tolist() == [0, 1]
+    assert np.argsort(-combine(text, 0 * walked, everyone(100), alike))[1] != 1
+
+
+def test_a_walk_that_stayed_where_it_started_is_not_heard() -> None:
+    text, walked = floats(3, 2, 1, 0), floats(0.1, 0.2, 0.3, 0.4)
+    alike = np.ones(4, np.float32)
+    alone = combine(text, 0 * walked, everyone(4), alike)
+    assert_allclose(combine(text, walked, everyone(4), alike, started=walked), alone, atol=1e-6)
+    left = combine(text, walked, everyone(4), alike, started=floats(1, 0, 0, 0))
+    assert_allclose(left, combine(text, walked, everyone(4), alike))
+
+
+def test_how_far_a_walk_travelled() -> None:
+    assert travelled(floats(0.5, 0.5), floats(1, 0)) == 0.5
+    assert travelled(floats(1, 0), floats(1, 0)) == 0.0
+    assert travelled(floats(0, 0.9), floats(1, 0)) == 1.0
+
+
+def test_what_is_not_visible_neither_ranks_nor_sways() -> None:
+    seen = np.asarray([True, True, True, False])
+    text, alike = floats(1, 2, 3, 0), np.ones(4, np.float32)
+    quiet = combine(text, floats(0.1, 0.2, 0.1, 0), seen, alike)
+    loud = combine(floats(1, 2, 3, 99), floats(0.1, 0.2, 0.1, 0.6), seen, alike)
+    assert quiet[3] == loud[3] == -np.inf
+    assert_allclose(loud[:3], quiet[:3])
+
+
+def test_the_walk_can_be_left_out() -> None:
+    text, alike = floats(1, 2, 3), np.ones(3, np.float32)
+    score = combine(text, floats(0.9, 0, 0), everyone(3), alike, ScoreParams(walk=0.0))
+    assert np.argsort(-score).tolist() == [2, 1, 0]

@@ -1,0 +1,92 @@
+"""Seats kept free: for what only association reaches, for each kind, and where they stand."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from soulmem.retrieval.seats import Floats, by_association, by_kind, in_order
+from soulmem.retrieval.ways import Ways
+
+RARE, COMMON, NAMELESS = np.asarray([3]), np.asarray([300]), np.zeros(0, np.int64)
+
+
+def floats(*values: float) -> Floats:
+    return np.asarray(values, np.float32)
+
+
+def told(hops: list[int], flow: list[float], straight: float = 0.5) -> Ways:
+    return Ways(np.asarray(hops, np.int8), np.full(len(hops), straight, np.float32), floats(*flow))
+
+
+def scene(n: int = 40) -> tuple[Floats, list[int], list[float]]:
+    """n memories that mention the cue, best first; then three that only association leads to."""
+    score = np.append(np.linspace(5, 1, n), [-1, -2, -3]).astype(np.float32)
+    return score, [1] * n + [2, 3, 4], [0.01] * n + [0.001, 0.0005, 0.0002]
+
+
+def test_what_only_association_reaches_gets_a_share_of_the_seats() -> None:
+    score, hops, flow = scene()
+    seats = by_association(score, told(hops, flow), RARE, 10)
+    assert seats.front == ()
+    assert seats.behind == (40, 41, 42)
+    assert by_association(score, told(hops, flow), RARE, 4).behind == (40,)
+
+
+def test_without_a_name_there_is_nothing_to_associate_with() -> None:
+    score, hops, flow = scene()
+    for names in (NAMELESS, np.asarray([0])):
+        seats = by_association(score, told(hops, flow), names, 10)
+        assert seats.front == seats.behind == ()
+
+
+def test_those_that_come_in_anyway_use_up_the_share() -> None:
+    score, hops, flow = scene()
+    hops[0] = hops[1] = 2
+    assert by_association(score, told(hops, flow), RARE, 10).behind == (40,)
+
+
+def test_a_name_in_too_many_memories_gives_the_front_to_what_one_of_them_leads_to() -> None:
+    score, hops, flow = scene()
+    assert by_association(score, told(hops, flow), COMMON, 10).front == (40, 41, 42)
+    assert by_association(score, told(hops, flow, straight=0.1), COMMON, 10).front == ()
+
+
+def test_the_invisible_and_the_unreached_get_no_seat() -> None:
+    score, hops, flow = scene()
+    score[40], flow[41] = -np.inf, 0.0
+    assert by_association(score, told(hops, flow), RARE, 10).behind == (42,)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-5, 5, width=32), st.integers(-1, 5), st.floats(0, 1, width=32)), max_size=30
+    ),
+    st.integers(0, 12),
+    st.sampled_from([RARE, COMMON, NAMELESS]),
+)
+def test_there_are_never_more_seats_than_places(
+    rows: list[tuple[float, int, float]], max_items: int, names: NDArray[np.int64]
+) -> None:
+    score = floats(*(s for s, _, _ in rows))
+    seats = by_association(score, told([h for _, h, _ in rows], [f for _, _, f in rows]), names, max_items)
+    seated = seats.front + seats.behind
+    assert len(set(seated)) == len(seated) <= max_items
+    assert all(rows[row][1] >= 2 for row in seated)
+
+
+def test_each_kind_has_its_best() -> None:
+    score = floats(5, 4, 3, 2, 1, -np.inf)
+    episode = np.asarray([True, True, True, False, False, False])
+    assert by_kind(score, [episode, ~episode]) == [0, 1, 3, 4]
+    assert by_kind(score, [np.zeros(6, np.bool_)]) == []
+
+
+def test_the_best_by_score_stands_first_then_the_front_then_the_rest() -> None:
+    score = floats(5, 4, 3, -1, -2)
+    assert in_order([4, 0, 2, 1, 3], score, (3, 4)) == [0, 3, 4, 1, 2]
+    assert in_order([4, 0, 2], score, (3, 4)) == [0, 4, 2]
+    assert in_order([1, 2], score, (1,)) == [1, 2]
+    assert in_order([], score, (1,)) == []
