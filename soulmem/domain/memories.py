@@ -90,3 +90,9 @@ class Memory:
         """When it took place: the start of its time span, else when it was made."""
         span = self.situation.time_span
         return (span.start or span.end or self.created) if span else self.created
+
+    @property
+    def ended(self) -> datetime:
+        """When it was over: the end of its time span, else when it took place."""
+        span = self.situation.time_span
+        return (span.end if span else None) or self.happened

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from soulmem.conversation.importance import importance_of
@@ -19,6 +20,7 @@ from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
+from soulmem.engine.timeline import overlapping, place_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -275,16 +277,9 @@ def _page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) 
 def _timeline(
     mind: Mind, start: datetime | None, end: datetime | None, limit: int, after: tuple[int, int, str] | None
 ) -> Page:
-    found = []
-    for memory in mind.memories.values():
-        span = memory.situation.time_span
-        if memory.state is not MemoryState.ACTIVE or memory.kind is MemoryKind.TRIGGER:
-            continue
-        first = memory.happened
-        last = (span.end or first) if span else first
-        if (end is None or first < end) and (start is None or last >= start):
-            found.append(((0, _micros(memory), str(memory.id)), memory))
-    return _cut(mind, found, limit, after)
+    found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
+    cursor = "_".join(("0", *map(str, place_of(found[limit - 1])))) if len(found) > limit else None
+    return Page([MemoryView(m, mind.sources(m)) for m in found[:limit]], cursor)
 
 
 def _cut(
@@ -311,7 +306,7 @@ def _cursor_of(text: str) -> tuple[int, int, str]:
 
 
 def _micros(memory: Memory) -> int:
-    return int(memory.happened.timestamp() * 1_000_000)
+    return place_of(memory)[0]
 
 
 def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphView:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
-from soulmem.domain.memories import Memory, MemoryState, Origin, Place
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange, renamed
@@ -312,6 +312,7 @@ class Mind:
         row = self._rows.add(memory.id)
         self.columns.grow(row + 1)
         self.columns.happened[row] = memory.happened.timestamp()
+        self.columns.ended[row] = memory.ended.timestamp()
         self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
         self.columns.importance[row] = memory.importance
         felt = memory.situation.emotions
@@ -319,12 +320,13 @@ class Mind:
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
         self.names.take(memory)
-        if old is None or old.text != memory.text or old.origin is Origin.CARD:
+        was_searched = old is not None and old.origin is not Origin.CARD
+        if old is None or old.text != memory.text or was_searched is not self._is_searched(memory.id):
             self.columns.tokens[row] = estimate_tokens(memory.text)
             if self._is_searched(memory.id):
                 self.words.put(row, self.tokeniser.tokens(memory.text))
                 self.embedded.want(memory.id)
-            if old is not None:
+            if old is not None and memory.kind is MemoryKind.EPISODE:
                 for pair, _ in list(self._pairs):
                     if memory.id in pair:
                         self.embedded.want(pair)

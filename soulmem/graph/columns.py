@@ -25,6 +25,7 @@ class Columns:
         self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1, of its strongest emotion
         self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
+        self.ended: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds, not before `happened`
 
     def grow(self, n: int) -> None:
         """Make room for `n` rows; new ones are empty."""
@@ -33,7 +34,7 @@ class Columns:
             return
         more = max(n, size + size // 2) - size
         flags = ("in_use", "active", "live", "everywhere", "opens_exchange", "permanent", "locked")
-        for name in (*flags, "kind", "importance", "feeling", "tokens", "happened"):
+        for name in (*flags, "kind", "importance", "feeling", "tokens", "happened", "ended"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
         self.family = np.concatenate([self.family, np.full(more, -1, np.int64)])

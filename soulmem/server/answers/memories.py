@@ -175,13 +175,12 @@ def _listed(view: MemoryView) -> dict[str, Any]:
 
 def _timeline_item(view: MemoryView) -> TimelineItem:
     memory = view.memory
-    span = memory.situation.time_span
     return TimelineItem(
         id=memory.id,
         kind=memory.kind.value,
         text=memory.text,
         start=memory.happened,
-        end=(span.end if span else None) or memory.happened,
+        end=memory.ended,
         sources=sources_answer(view.sources),
     )
 
