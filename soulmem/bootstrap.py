@@ -46,6 +46,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             budget_tokens=settings.recall.budget_tokens,
             max_items=settings.recall.max_items,
             time_budget_ms=settings.recall.time_budget_ms,
+            fires_from=settings.recall.fires_from,
         ),
         loading=replace(
             LoadingParams(),

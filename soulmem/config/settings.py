@@ -107,6 +107,7 @@ class RecallSettings(Section):
     budget_tokens: int = _limited(1200, 1, 1_000_000)
     max_items: int = _limited(8, 1, 50)
     time_budget_ms: int = _limited(1500, 1, 600_000)
+    fires_from: float = _limited(0.2, 0.0, 1.0)  # share of the attention from which an action fires
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from soulmem.domain.ids import MemoryId, SoulId, new_id
 from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
-from soulmem.engine.firing import Habits, Moment, moment_of
+from soulmem.engine.firing import HabitParams, Habits, Moment, moment_of
 from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
@@ -28,6 +28,7 @@ from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
+from soulmem.retrieval.firing import FiringParams
 
 _TRACES = 500  # kept per sidecar
 _OPENING_SHARE = 0.4  # of the time budget that a soul which is being opened is waited for
@@ -59,7 +60,7 @@ class Recaller:
         self._params = params
         self._ranking = ranking
         self._walking = walking
-        self._habits = Habits()
+        self._habits = Habits(HabitParams(firing=FiringParams(threshold=params.fires_from)))
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
         # late ones go on: the next turn asks for the same

@@ -29,6 +29,7 @@ class RecallParams:
     max_items: int = 8  # api: 1..50
     time_budget_ms: int = 1500  # design promise 5
     novelty: float = 0.15  # 0..1, against repeating oneself
+    fires_from: float = 0.2  # 0..1, share of the attention from which an action fires; design 3
     fusion: FusionParams = field(default_factory=FusionParams)
 
 

@@ -71,6 +71,7 @@ CHOSEN = {
     "soul.scope": ("chat", "chat"),
     "soul.clock": ("wall", "wall"),
     "log.level": ("debug", "debug"),
+    "recall.fires_from": ("0.35", 0.35),
     "server.token": ("t" * 20, "t" * 20),
 }
 

@@ -392,6 +392,18 @@ async def test_what_fires_comes_before_other_memories_but_not_beyond_the_budget(
     assert fired(await plain.recall(cue, "c1", budget_tokens=10)) == []
 
 
+@pytest.mark.parametrize(("least", "fires"), [(0.0, True), (0.49, True), (0.51, False), (1.0, False)])
+async def test_how_sure_it_must_be_is_a_setting(least: float, fires: bool) -> None:
+    """A reflex made by default has strength 0.5: no more of the attention arrives."""
+    stage = Stage(params=EngineParams(rest_by_itself=False, recall=RecallParams(fires_from=least)))
+    await stage.start()
+    await stage.soul()
+    situation, action, _, _ = REFLEXES["en"]
+    await reflex(stage, situation, [(action, 1.0)])
+    assert bool(fired(await stage.recall(situation))) is fires
+    await stage.stop()
+
+
 async def test_a_situation_still_in_the_prompt_is_no_memory_of_it(plain: Stage) -> None:
     """A scene that is being played matches itself; its own reflexes wait until it is past."""
     await plain.sync(
