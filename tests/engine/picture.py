@@ -17,7 +17,8 @@ Picture = dict[str, Any]
 
 
 async def picture(stage: Stage, soul: str) -> Picture:
-    """Memories, edges, order, neighbours, ages, words and sight of a soul in each chat."""
+    """Memories, edges, order, neighbours, ages, words, recalls and sight of a soul in each chat."""
+    await stage.engine._learner.drain()
     mind = await stage.mind(soul)
     heads = await stage.engine.list_chats(ME, None)
     chats: list[str | None] = [None, *(head.id for head, _ in heads)]
@@ -25,6 +26,9 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "fingerprint": await stage.fingerprint(soul),
         "memories": dict(mind.memories),
         "edges": dict(mind.edges),
+        "usages": {usage.memory: usage for usage in mind.recalls},
+        "uses": _by_memory(mind, mind.recalls.uses(mind.size)),
+        "records": mind.recalls.records(),
         "strands": {s.chat: s for s in mind.lineages},
         "visible": {chat: sorted(m.id for m in await stage.visible(chat, soul)) for chat in chats},
         "neighbours": {chat: _neighbours(mind, chat) for chat in chats},

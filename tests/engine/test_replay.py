@@ -18,6 +18,7 @@ from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin, Timelines
 from soulmem.domain.soul import KnownName
+from soulmem.engine.requests import RecallRequest
 from tests.engine.namer import PICK, SOULS, Namer
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture, stray_vectors
@@ -128,6 +129,21 @@ class Player(Namer):
     def say(self, pick: int, texts: list[str], role: Role, present: Any, how: str) -> None:
         chat = self.pick(pick)
         chat.messages += [self.fresh(text, role, present=present) for text in texts]
+        self.show(chat, how)
+
+    @precondition(any_shown)
+    @rule(pick=PICK, soul=st.sampled_from(SOULS), swipe=st.sampled_from([0, 0, 1]), how=HOWS)
+    def reply(self, pick: int, soul: str, swipe: int, how: str) -> None:
+        """What came to mind for it teaches once it is settled, unless another swipe is."""
+        chat = self.pick(pick)
+        said = self.fresh("Yes.", Role.CHARACTER)
+        request = RecallRequest(SoulId(soul), ChatId(chat.id), said.slot, swipe)
+
+        async def work() -> None:
+            await self.stage.engine.recall(ME, request)
+
+        self.run(work)
+        chat.messages.append(said)
         self.show(chat, how)
 
     @precondition(any_shown)
