@@ -17,7 +17,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
 from soulmem.retrieval.fusion import standardise
 from soulmem.retrieval.mood import Mood, fit, mood_given
-from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, weighed
+from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
 from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind
 from soulmem.retrieval.seeds import SeedParams, seeds
 from soulmem.retrieval.weights import Facets, WeightParams, weight
@@ -69,7 +69,9 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     if scene.request.mode is not RecallMode.BASELINE and scene.cue.meant:
         walk, named = _walk(mind, walks, scene, texts, mood, p)
     walked = walk.share if walk is not None else np.zeros(n, np.float32)
-    voices = combine(texts.score, walked, scene.visible, np.ones(n, np.float32), p.score)
+    heard = replace(p.score, walk=voice(named, p.score))
+    started = walk.started if walk is not None else None
+    voices = combine(texts.score, walked, scene.visible, np.ones(n, np.float32), heard, started)
     rows = _best(voices, p.weighed if scene.cue.meant else 0)
     factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
     score = np.full(n, -np.inf, np.float32)
@@ -134,7 +136,7 @@ def _walk(
     named = np.fromiter(heard, np.uint32, len(heard))
     degree = np.diff(graph.indptr)[named].astype(np.float64)
     loudness = np.fromiter(heard.values(), np.float64, len(heard))
-    rows, start = seeds(texts.alone, scene.visible & known, named, degree, p.seeds, loudness)
+    rows, start = seeds(texts.own, scene.visible & known, named, degree, p.seeds, loudness)
     if not rows.size or (mind.residency.whole and not graph.indices.size):
         return None, degree
     return walks.walk(rows, start, known, mood, texts.dense), degree

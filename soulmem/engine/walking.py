@@ -139,6 +139,8 @@ class Walked:
         self._params, self._tuning, self._walking = params, tuning, walking
         self.share: Floats = np.zeros(mind.size, np.float32)  # how often the walk is found at each row
         self.share[walk.rows] = walk.score
+        self.started: Floats = np.zeros(mind.size, np.float32)  # how much of it began there, sum 1
+        self.started[seeds] = seed_share
         self._tell_facts()
 
     def distances(self) -> Ways:

@@ -20,10 +20,15 @@ class SeedParams:
     """How names and texts share the start.
 
     Measured together on LoCoMo, MADial-Bench, role-play, 2Wiki, MuSiQue and HotpotQA; each is flat around its
-    value: text_mass .05 to .3, texts 10 to 40, sharpness 1.5 to 3 move no set by more than a point or two.
+    value: text_mass .05 to .3, common_mass .3 to .9, texts 10 to 40 and sharpness 1.5 to 3 move no set by more
+    than a point or two.
     """
 
-    text_mass: float = 0.1  # 0..1, of all texts together when a name is known; fixed, whatever their number
+    text_mass: float = (
+        0.1  # 0..1, of all texts together when a rare name is known; fixed, whatever their number
+    )
+    common_mass: float = 0.6  # 0..1, the same when even the rarest name of the cue is in very many memories
+    common: float = 15.0  # memories that mention a name when it is half way between the two
     texts: int = 20  # best texts that take part
     sharpness: float = 2.5  # a text one standard deviation better starts e^sharpness times as much
 
@@ -52,7 +57,7 @@ def seeds(
     p = params or SeedParams()
     named = np.flatnonzero(document_frequency > 0)
     texts, pull = _best_texts(text_score, visible, p)
-    mass = p.text_mass if named.size else 1.0
+    mass = _text_mass(document_frequency[named], p)
     if not texts.size:
         mass = 0.0
     share = np.zeros(text_score.size)
@@ -64,6 +69,14 @@ def seeds(
     rows = np.flatnonzero(share)
     total = share[rows]
     return rows.astype(np.uint32), total / max(float(total.sum()), np.finfo(np.float64).tiny)
+
+
+def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float:
+    """How much of the walk starts at texts: the less the names pick out, the more."""
+    if not document_frequency.size:
+        return 1.0
+    spread = (float(document_frequency.min()) / p.common) ** 2
+    return p.text_mass + (p.common_mass - p.text_mass) * spread / (1.0 + spread)
 
 
 def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:

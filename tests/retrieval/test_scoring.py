@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from soulmem.retrieval.scoring import Floats, ScoreParams, combine, emphasis, travelled, weighed
+from soulmem.retrieval.scoring import Floats, ScoreParams, combine, emphasis, travelled, voice, weighed
 
 
 def floats(*values: float) -> Floats:
@@ -30,6 +30,12 @@ def test_a_better_text_or_a_greater_weight_never_lowers(
     for score in (low, high):
         two = weighed(floats(score, score), emphasis(floats(less, more)))
         assert two[0] <= two[1]
+
+
+def test_a_walk_is_heard_the_more_the_rarer_the_rarest_name_it_began_at() -> None:
+    params = ScoreParams(walk=2.0, least=0.25, common=10.0)
+    heard = [voice(np.asarray(df, np.float64), params) for df in ([1, 900], [10], [900], [0], [])]
+    assert_allclose(heard, [0.5 + 1.5 / 1.01, 1.25, 0.5, 0.5, 0.5], rtol=1e-3)
 
 
 def test_what_fits_the_mood_gains() -> None:

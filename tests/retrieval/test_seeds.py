@@ -63,11 +63,20 @@ def test_a_name_starts_in_inverse_proportion_to_what_mentions_it() -> None:
     assert_allclose(start, [0.8, 0.2])
 
 
+def test_the_more_common_the_names_the_more_starts_at_texts() -> None:
+    text = np.asarray([1.0, 0.0, np.nan], np.float32)
+    params = SeedParams(text_mass=0.1, common_mass=0.6, common=10.0)
+    mass = [started(text, rows_of(2), frequency(df), params=params)[:2].sum() for df in (1, 10, 10_000)]
+    assert_allclose(mass, [0.1 + 0.5 / 101, 0.35, 0.6], rtol=1e-3)
+
+
 def test_texts_have_a_fixed_mass_however_many_they_are() -> None:
     rng = np.random.default_rng(0)
     for n in (10, 1000):
         text = np.append(rng.normal(size=n), np.nan).astype(np.float32)
-        start = started(text, rows_of(n), frequency(7), params=SeedParams(text_mass=0.3, texts=5))
+        start = started(
+            text, rows_of(n), frequency(7), params=SeedParams(text_mass=0.3, common_mass=0.3, texts=5)
+        )
         assert_allclose([start[n], start[:n].sum()], [0.7, 0.3], rtol=1e-5)
         assert np.count_nonzero(start[:n]) == 5
         assert np.argmax(start[:n]) == np.nanargmax(text)
