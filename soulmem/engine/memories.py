@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from soulmem.conversation.importance import importance_of
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.domain.soul import SoulState
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.changes import MindChange
@@ -25,6 +26,8 @@ from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
+
+T = TypeVar("T", Situation, ConceptDetail)
 
 _CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
 _NOTHING = 5  # a rung below the ladder of tag matches
@@ -78,11 +81,11 @@ class Keeper:
                     f"memory {memory!r} is at revision {old.revision}, not {patch.revision}: read it again",
                     field="revision",
                 )
-            changes = _changes(patch)
             _check_kind(old, patch)
-            if patch.concept is not None:
-                await self._compute.run(check_topic, mind, replace(old, concept=patch.concept))
+            changes = _changes(old, patch)
             new = replace(old, revision=old.revision + 1, **changes)
+            if patch.concept is not None:
+                await self._compute.run(check_topic, mind, new)
             if old.origin is Origin.CARD and changes:
                 new = replace(new, origin=Origin.USER)
             if old.origin is Origin.CHAT and any(
@@ -217,9 +220,19 @@ def _check_kind(memory: Memory, patch: MemoryPatch) -> None:
             )
 
 
-def _changes(patch: MemoryPatch) -> dict[str, Any]:
-    fields = ("text", "tags", "importance", "permanent", "locked", "timelines", "situation", "concept")
-    return {name: value for name in fields if (value := getattr(patch, name)) is not None}
+def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:
+    fields = ("text", "tags", "importance", "permanent", "locked", "timelines")
+    out = {name: value for name in fields if (value := getattr(patch, name)) is not None}
+    if patch.situation is not None:
+        out["situation"] = _merged(memory.situation, patch.situation, patch.fields)
+    if patch.concept is not None:
+        out["concept"] = _merged(memory.concept or ConceptDetail(), patch.concept, patch.fields)
+    return out
+
+
+def _merged(old: T, new: T, fields: frozenset[str] | None) -> T:
+    """`new`, or `old` with these fields of it."""
+    return new if fields is None else replace(old, **{name: getattr(new, name) for name in fields})
 
 
 def _view(mind: Mind, memory: MemoryId) -> MemoryView:

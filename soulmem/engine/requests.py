@@ -153,6 +153,7 @@ class MemoryPatch:
     slot: SlotId | None = None
     situation: Situation | None = None
     concept: ConceptDetail | None = None
+    fields: frozenset[str] | None = None  # which of those two are meant, by name; None: all
     edges: tuple[NewEdge, ...] | None = None  # added to what is there
     revision: int | None = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -166,6 +167,21 @@ async def test_a_patch_changes_what_it_names(stage: Stage) -> None:
         await stage.engine.patch_memory(ME, made.id, MemoryPatch(text=" "))
     assert (await stage.engine.get_memory(ME, made.id)).memory == changed
     assert await stage.known(None) == ["new"]
+
+
+async def test_a_patch_changes_of_the_fields_what_it_names(stage: Stage) -> None:
+    """Without names it sets them all."""
+    made = (await stage.note("x", kind=MemoryKind.EPISODE, situation=FULL)).memory
+    for fields, expected in (
+        (frozenset({"location", "emotions"}), replace(FULL, location="here", emotions=())),
+        (None, Situation(location="here")),
+    ):
+        patch = MemoryPatch(situation=Situation(location="here"), fields=fields)
+        assert (await stage.engine.patch_memory(ME, made.id, patch)).memory.situation == expected
+    thing = (await stage.note("key", kind=MemoryKind.CONCEPT, concept=CONCEPT)).memory
+    patch = MemoryPatch(concept=ConceptDetail(description="old"), fields=frozenset({"description"}))
+    changed = (await stage.engine.patch_memory(ME, thing.id, patch)).memory
+    assert changed.concept == replace(CONCEPT, description="old")
 
 
 async def test_a_reworded_memory_is_found_by_its_new_words(stage: Stage) -> None:

@@ -231,11 +231,14 @@ async def test_patch_sends_only_what_changes(client: Client, engine: FakeEngine)
     asked = engine.asked("patch_memory")
     assert (asked.tags, asked.locked, asked.timelines, asked.importance) == ((), False, Timelines.ALL, 0.0)
     assert asked.situation.location == "the pier"
+    assert asked.fields == EPISODE_FIELDS.keys()
     assert (asked.text, asked.permanent, asked.concept, asked.edges) == (None, None, None, None)
     assert (await client.patch("/v1/memories/m1", json={"fields": CONCEPT_FIELDS})).status == 200
     asked = engine.asked("patch_memory")
     assert asked.situation is None
     assert asked.concept.aliases == ("home",)
+    assert (await client.patch("/v1/memories/m1", json={"fields": {"aliases": []}})).status == 200
+    assert engine.asked("patch_memory").fields == {"aliases"}
 
 
 async def test_a_stale_revision_is_a_conflict(client: Client) -> None:

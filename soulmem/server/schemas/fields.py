@@ -61,14 +61,19 @@ class FieldsBody(Body, frozen=True):
     description: Prose | UnsetType | None = UNSET
 
     @property
+    def sent(self) -> frozenset[str]:
+        """Names of the fields that were sent."""
+        return frozenset(name for name in (*_EPISODE, *_CONCEPT) if getattr(self, name) is not UNSET)
+
+    @property
     def tells_episode(self) -> bool:
         """Whether any field of an episode was sent."""
-        return any(getattr(self, name) is not UNSET for name in _EPISODE)
+        return not self.sent.isdisjoint(_EPISODE)
 
     @property
     def tells_concept(self) -> bool:
         """Whether any field of a concept was sent."""
-        return any(getattr(self, name) is not UNSET for name in _CONCEPT)
+        return not self.sent.isdisjoint(_CONCEPT)
 
 
 def refuse_foreign_fields(fields: FieldsBody | None, kind: MemoryKind) -> None:

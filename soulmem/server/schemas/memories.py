@@ -48,7 +48,9 @@ class NewMemoryBody(Body, frozen=True):
 
 
 class PatchBody(Body, frozen=True):
-    """What to change; a field left out stays. `fields` is replaced as a whole, `edges` are added."""
+    """What to change; a field left out stays, among `fields` too. `edges` are added, or change those of the
+    same ends, kind and verb.
+    """
 
     text: Prose | UnsetType = UNSET
     tags: Tags | UnsetType = UNSET
@@ -123,6 +125,7 @@ def memory_patch(body: PatchBody) -> MemoryPatch:
         slot=None if body.slot is UNSET else SlotId(body.slot),
         situation=situation_of(fields) if fields is not None and episode else None,
         concept=concept_of(fields) if fields is not None and concept else None,
+        fields=fields.sent if fields is not None and (episode or concept) else None,
         edges=None if body.edges is UNSET else _edges(body.edges),
         revision=body.revision,
     )
