@@ -14,6 +14,8 @@ from soulmem.kernels.csr import Csr, Ids
 from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tuning
 from soulmem.kernels.warm import kernels
 
+PLAIN_ROWS = 100  # that chains may pass while nothing is compiled: all of a large graph would take seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Chain:
@@ -42,7 +44,7 @@ def explain(
     """For every target, in their order, the chain of most flow over nodes that the walk reached.
 
     Targets to which no chain of at most max_hops (< 255) edges leads are left out. `restart` and `tuning` are
-    those of the walk.
+    those of the walk. Until kernels are compiled, chains pass over the best PLAIN_ROWS nodes only.
     """
     tuning = tuning or Tuning()
     if tuning.edges is None or tuning.factor is None:
@@ -53,11 +55,13 @@ def explain(
         own_factor = tuning.factor[rising].astype(np.float32)
     hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
-    hops[walk.rows] = UNSEEN
+    compiled = find_kernels()
     score[walk.rows] = walk.score
+    hops[walk.rows if compiled else walk.top(PLAIN_ROWS)[0]] = UNSEEN
+    hops[targets[score[targets] > 0]] = UNSEEN
     wanted[targets] = True
     starts = np.unique(seeds).astype(np.uint32)
-    compiled = find_kernels()
+    hops[starts] = UNSEEN
     nodes, before, position, flow, found = (compiled.best_chains if compiled else best_chains)(
         graph.indptr,
         graph.indices,
