@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,10 +23,14 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.opening import Opener
 from soulmem.engine.worker import Worker
 from soulmem.graph.lineage import Strand
+from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
 
 _PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
+
+
+_NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,10 +289,12 @@ class World:
 
     async def _take_soul(self, mind: Mind, soul: Soul) -> None:
         self.souls[soul.id] = soul
+        before = mind.soul.known_names()
         if await self._compute.run(mind.take_soul, soul):
+            words = await asyncio.to_thread(_differing_words, before, soul.known_names())
             memories = list(mind.memories)
             for start in range(0, len(memories), _PIECE):
-                await self._compute.run(mind.index_words, memories[start : start + _PIECE])
+                await self._compute.run(_index_words, mind, memories[start : start + _PIECE], words)
 
     def let_go(self, soul: SoulId) -> None:
         """Forget the soul's loaded memory; the store has it."""
@@ -340,6 +347,17 @@ class World:
             mind.apply,
             MindChange(change.put_memories, change.drop_memories, kept, change.drop_edges, change.strand),
         )
+
+
+def _differing_words(before: Sequence[str], now: Sequence[str]) -> Glance:
+    """Words of names that are known now and were not, or were and are not."""
+    differing = set(before).symmetric_difference(now)
+    return Glance(word for name in differing for word in _NO_WORD.split(name))
+
+
+def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> None:
+    """Cut those of the memories into words anew that may hold one of `words`."""
+    mind.index_words(m for m in memories if (known := mind.memories.get(m)) and words.may_hold(known.text))
 
 
 def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Change:

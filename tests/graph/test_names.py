@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from soulmem.graph.names import NameIndex, fold
+from soulmem.graph.names import Glance, NameIndex, fold
 
 KNOWN = {
     "bob": ("Bob", "Robert", "老鲍"),
@@ -109,6 +109,26 @@ def test_the_index_agrees_with_looking_everywhere(
         index.drop(key)
         del now[key]
     assert sorted(index.find(text)) == sorted(looked_for(now, text))
+
+
+@given(NAMES, ALPHABET, st.booleans())
+def test_a_glance_misses_no_name(names: dict[int, list[str]], text: str, many: bool) -> None:
+    """It may see one that is not there."""
+    index: NameIndex[int] = NameIndex()
+    some = [name for names in names.values() for name in names]
+    for number, name in enumerate(some):
+        index.put(number, [name])
+    glance = Glance([*some, *(f"else {chr(97 + n)}x" for n in range(26) if many)])
+    assert glance.may_hold(text) or not index.find(text)
+
+
+@pytest.mark.parametrize("others", [0, 40])
+@pytest.mark.parametrize("name", ["Mira Stern", "İstanbul", "米拉", "O'Brien", "Ｂｏｂ"])
+def test_a_glance_knows_what_is_not_there(name: str, others: int) -> None:
+    """A few names or many; as people write them."""
+    glance = Glance([name, *(f"name{n}" for n in range(others))])
+    assert glance.may_hold(f"so, {name}!")
+    assert not glance.may_hold("nothing of it")
 
 
 def looked_for(names: dict[int, list[str]], text: str) -> set[int]:
