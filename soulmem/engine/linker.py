@@ -21,8 +21,8 @@ from soulmem.engine.worker import Worker
 from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
 
-_PIECE_SIGNS = 60_000  # of text looked through in one go: some 10 ms on the compute thread
-_PIECE_TEXTS = 300
+_PIECE_SIGNS = 30_000  # of text looked through in one go: some 10 ms on the compute thread
+_PIECE_TEXTS = 150
 _AT_ONCE = 1_000  # rows; larger changes are stored in several transactions
 
 T = TypeVar("T")

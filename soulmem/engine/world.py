@@ -30,6 +30,7 @@ from soulmem.ports.store import Change, Store
 _PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
 
 
+_CUT_AT_ONCE = 50  # memories cut into words in one go: some 20 ms when they are long
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -293,8 +294,8 @@ class World:
         if await self._compute.run(mind.take_soul, soul):
             words = await asyncio.to_thread(_differing_words, before, soul.known_names())
             memories = list(mind.memories)
-            for start in range(0, len(memories), _PIECE):
-                await self._compute.run(_index_words, mind, memories[start : start + _PIECE], words)
+            for start in range(0, len(memories), _CUT_AT_ONCE):
+                await self._compute.run(_index_words, mind, memories[start : start + _CUT_AT_ONCE], words)
 
     def let_go(self, soul: SoulId) -> None:
         """Forget the soul's loaded memory; the store has it."""
