@@ -35,9 +35,14 @@ class Facts(Mapping[MemoryId, Memory]):
         self._facts: dict[MemoryId, Memory] = {}
         self._ends: dict[MemoryId, tuple[MemoryId, MemoryId]] = {}
         self._of: dict[MemoryId, set[MemoryId]] = {}
+        self._at: dict[MemoryId, int] = {}  # position in the table
+        self._table = np.zeros((64, 3), np.int64)  # rows of a fact and of its two ends, in no order
 
     def __getitem__(self, key: MemoryId) -> Memory:
         return self._facts[key]
+
+    def __contains__(self, key: object) -> bool:  # that of Mapping raises and catches
+        return key in self._facts
 
     def __iter__(self) -> Iterator[MemoryId]:
         return iter(self._facts)
@@ -64,6 +69,8 @@ class Facts(Mapping[MemoryId, Memory]):
             created=edge.touched,
             importance=max(subject.importance, object_.importance),
         )
+        if key not in self._facts:
+            self._place(key, edge)
         self._facts[key] = fact
         self._ends[key] = edge.source, edge.target
         for end in self._ends[key]:
@@ -85,16 +92,25 @@ class Facts(Mapping[MemoryId, Memory]):
             return False
         for end in self._ends.pop(key):
             self._of[end].discard(key)
+        at, last = self._at.pop(key), len(self._at)
+        if at < last:  # the last one takes the place
+            self._table[at] = self._table[last]
+            moved = self._rows.id(int(self._table[at, 0]))
+            assert moved is not None
+            self._at[moved] = at
         return True
 
     def rows(self) -> tuple[Ints, Ints, Ints]:
-        """The row of each fact, of what it tells about, and of what it says of that; arrays of one length."""
-        found = [
-            (self._rows.row(key), self._rows.row(ends[0]), self._rows.row(ends[1]))
-            for key, ends in self._ends.items()
-        ]
-        columns = np.asarray([row for row in found if None not in row], np.int64).reshape(-1, 3).T
-        return columns[0], columns[1], columns[2]
+        """The row of each fact, of what it tells about, and of what it says of that; views of one length."""
+        used = self._table[: len(self._at)]
+        return used[:, 0], used[:, 1], used[:, 2]
+
+    def _place(self, key: MemoryId, edge: Edge) -> None:
+        """Give a new fact its row. Rows stay as they are for as long as a fact and its ends are here."""
+        at = self._at[key] = len(self._at)
+        if at == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+        self._table[at] = [self._rows.add(end) for end in (key, edge.source, edge.target)]
 
 
 def fact_text(subject: str, verb: str | None, object_: str) -> str:

@@ -11,7 +11,7 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.engine.cutting import strengths_left
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import WALKED, Arcs, AssociationParams, arcs
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays, pair_of
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
 from soulmem.retrieval.edge_weights import (
@@ -31,6 +31,7 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
+_RELATES = EDGE_KINDS.index(EdgeKind.RELATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Walks:
                 edges, strengths_left(mind, edges, extra_turns), p.weights, _names(mind, edges)
             )
             made = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
-            self._ground = Ground(made, Walker(made.graph), edges.slot, *_facts_on(mind, edges.slot))
+            self._ground = Ground(made, Walker(made.graph), edges.slot, *_facts_on(mind, edges))
             self._made_for = wanted
         return self._ground
 
@@ -218,8 +219,20 @@ def _names(mind: Mind, edges: EdgeArrays) -> Ints | None:
     return mind.residency.mentions(mind.size, edges.source[edges.kind == _MENTIONS])
 
 
-def _facts_on(mind: Mind, slots: Ints) -> tuple[Ints, Ints]:
-    """Rows of the facts, and the numbers of their edges among those at `slots`, ascending."""
-    found = [(mind.row(key), mind.edges.slot(key)) for key in mind.facts]
-    known = np.asarray([pair for pair in found if None not in pair], np.int64).reshape(-1, 2)
-    return known[:, 0], np.searchsorted(slots, known[:, 1])
+def _facts_on(mind: Mind, edges: EdgeArrays) -> tuple[Ints, Ints]:
+    """Rows of the facts, and the numbers of their edges among these, ascending ones."""
+    facts, subjects, objects = mind.facts.rows()
+    relations = np.flatnonzero(edges.kind == _RELATES)
+    pairs = pair_of(edges.source[relations].astype(np.int64), edges.target[relations].astype(np.int64))
+    order = np.argsort(pairs, kind="stable")
+    wanted = pair_of(subjects, objects)
+    first = np.searchsorted(pairs[order], wanted, "left")
+    alike = np.searchsorted(pairs[order], wanted, "right") - first
+    alone = alike == 1
+    found, number = [facts[alone]], [relations[order[first[alone]]]]
+    for row in facts[alike > 1]:  # several verbs between the same two
+        key = mind.at(int(row)).id
+        if (slot := mind.edges.slot(key)) is not None:
+            found.append(np.array([row]))
+            number.append(np.searchsorted(edges.slot, [slot]))
+    return np.concatenate(found), np.concatenate(number)

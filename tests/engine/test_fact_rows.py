@@ -1,0 +1,65 @@
+"""Does every fact keep its place among the rows, whatever comes and goes?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.soul import Soul
+from soulmem.engine.changes import MindChange
+from soulmem.engine.mind import Mind
+from soulmem.engine.walking import Walks
+
+SOUL = SoulId("s1")
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+
+def concept(number: int) -> Memory:
+    """One of a few."""
+    return Memory(
+        MemoryId(f"c{number}"), SOUL, MemoryKind.CONCEPT, f"thing {number}", Origin.USER, created=NOW
+    )
+
+
+def relation(source: int, target: int, verb: str) -> Edge:
+    """A fact about two."""
+    ends = MemoryId(f"c{source}"), MemoryId(f"c{target}")
+    return Edge(SOUL, *ends, EdgeKind.RELATES, Origin.USER, NOW, strength=1.0, verb=verb)
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 4), st.sampled_from(["knows", "owns"])),
+        max_size=40,
+    )
+)
+def test_rows_are_those_of_the_facts_that_are_left(steps: list[tuple[bool, int, int, str]]) -> None:
+    mind = Mind(Soul(SOUL, "Mira", created=NOW))
+    mind.apply(MindChange(put_memories=tuple(concept(n) for n in range(5))))
+    for number, (comes, source, target, verb) in enumerate(steps):
+        edge = relation(source, target, verb)
+        mind.apply(MindChange(put_edges=(edge,)) if comes else MindChange(drop_edges=(edge.id,)))
+        if number == 20:
+            mind.apply(MindChange(drop_memories=(MemoryId("c1"),)))
+            mind.apply(MindChange(put_memories=(concept(1),)))
+    facts, subjects, objects = mind.facts.rows()
+    told = {
+        tuple(mind.at(row).id for row in rows)
+        for rows in np.column_stack([facts, subjects, objects]).tolist()
+    }
+    assert told == {(edge.id, edge.source, edge.target) for edge in mind.edges.every()}
+    assert len(mind.facts) == facts.size == len(mind.edges)
+
+    ground = Walks(mind).refresh(0)
+    walked = {
+        int(row): mind.edges.at(int(ground.slots[edge])).id
+        for row, edge in zip(ground.fact_rows, ground.fact_edges, strict=True)
+    }
+    assert walked == {mind.row(MemoryId(edge.id)): edge.id for edge in mind.edges.every()}
+    assert np.unique(ground.fact_edges).size == facts.size
