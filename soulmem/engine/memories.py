@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -21,9 +21,10 @@ from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
-from soulmem.engine.timeline import overlapping, place_of
+from soulmem.engine.timeline import newest_first, overlapping, place_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
+from soulmem.graph.association import MEMORY_KINDS
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
@@ -274,6 +275,8 @@ def _tag_rung(tags: Sequence[str], asked: str) -> int:
 
 
 def _page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
+    if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
+        return _newest_page(mind, wanted, after)
     states = _BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
     found = []
     for memory in mind.memories.values():
@@ -285,6 +288,25 @@ def _page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) 
         if rung < _NOTHING:
             found.append(((rung, -_micros(memory), str(memory.id)), memory))
     return _cut(mind, found, wanted.limit, after)
+
+
+def _newest_page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
+    """As `_page` where all of a sort are asked for: from columns."""
+    n, columns = mind.size, mind.columns
+    shown = columns.in_use[:n].copy()
+    if wanted.kind is not None:
+        shown &= columns.kind[:n] == MEMORY_KINDS.index(wanted.kind)
+    if wanted.permanent is not None:
+        shown &= columns.permanent[:n] == wanted.permanent
+    if after is not None:
+        shown &= columns.happened[:n] <= (1 - after[1]) / 1e6
+    rest = (m for m in newest_first(mind, shown) if after is None or (4, -_micros(m), str(m.id)) > after)
+    found = list(islice(rest, wanted.limit + 1))
+    cursor = None
+    if len(found) > wanted.limit:
+        last = found[wanted.limit - 1]
+        cursor = f"4_{-_micros(last)}_{last.id}"
+    return Page([MemoryView(m, mind.sources(m)) for m in found[: wanted.limit]], cursor)
 
 
 def _timeline(
@@ -323,30 +345,32 @@ def _micros(memory: Memory) -> int:
 
 
 def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphView:
-    if center is not None and center not in mind.memories:
-        raise NotFound(f"no memory {center!r} in this soul", field="center")
-    usable = {m.id for m in mind.memories.values() if m.state is MemoryState.ACTIVE}
     if center is None:
-        newest = sorted(usable, key=lambda m: (-_micros(mind.memories[m]), m))
-        chosen = dict.fromkeys(newest[:limit])
-    else:
+        in_use = mind.columns.in_use[: mind.size]
+        chosen = {m.id: None for m in islice(newest_first(mind, in_use), limit)}
+    elif center in mind.memories:
         chosen = dict.fromkeys([center])
         ring = [center]
         for _ in range(hops):
-            found = (
-                other
-                for memory in ring
-                for edge in mind.edges_of(memory)
-                if (other := edge.target if edge.source == memory else edge.source) in usable
-                and other not in chosen
-            )
-            ring = list(dict.fromkeys(found))[: max(0, limit - len(chosen))]
+            found = (other for memory in ring for other in _beside(mind, memory) if other not in chosen)
+            ring = list(islice(_once(found), limit - len(chosen)))
             chosen.update(dict.fromkeys(ring))
-    edges = {
-        edge.id: edge
-        for memory in chosen
-        for edge in mind.edges_of(memory)
-        if edge.source in chosen and edge.target in chosen
-    }
+    else:
+        raise NotFound(f"no memory {center!r} in this soul", field="center")
     views = [MemoryView(mind.memories[m], mind.sources(mind.memories[m])) for m in chosen]
-    return GraphView(views, list(edges.values()))
+    return GraphView(views, sorted(mind.edges.between(chosen), key=lambda edge: edge.id))
+
+
+def _beside(mind: Mind, memory: MemoryId) -> list[MemoryId]:
+    """The memories in use that an edge joins it to, by the strongest edge first."""
+    edges = sorted(mind.edges.of(memory), key=lambda e: (-e.strength, e.source, e.target))
+    others = (e.target if e.source == memory else e.source for e in edges)
+    return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
+
+
+def _once(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
+    seen: set[MemoryId] = set()
+    for key in keys:
+        if key not in seen:
+            seen.add(key)
+            yield key

@@ -46,6 +46,19 @@ def overlapping(
                 yield memory
 
 
+def newest_first(mind: Mind, which: NDArray[np.bool_]) -> Iterator[Memory]:
+    """The memories of these rows, bool[size]: the latest first, those of one moment by id."""
+    rows = np.flatnonzero(which)
+    happened = -mind.columns.happened[rows]
+    order = np.argsort(happened)
+    for at_once in _ties(happened[order]):
+        yield from sorted((mind.at(int(row)) for row in rows[order[at_once]]), key=_id)
+
+
+def _id(memory: Memory) -> str:
+    return memory.id
+
+
 def _ties(ascending: NDArray[np.float64]) -> Iterator[slice]:
     """Slices of equal values."""
     bounds = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), ascending.size]
