@@ -39,12 +39,12 @@ def compile_kernels(cache: bool) -> Kernels:
 
     graph = (u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
-    tuning = (flag, u1, f4, f4, real, b1, b1)
-    state = (f8, f4, u4, f8, f8, u4, u4)
+    tuning = (flag, f4, f4, real, b1, b1)
+    state = (f8, f4, u4, f8, u4, u4)
     search = (u4, u4, f4, u1, u4, f4, u4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
     sweep = (f8, real, real, u4, u4, real)
     return Kernels(
-        lay_out=jit(push.lay_out, (u4, u4, f4, f8, f4, u4, u4)),
+        lay_out=jit(push.lay_out, (u4, u4, f4, u1, f8, f4, u4, u4)),
         push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
 from soulmem.kernels.power import to_walk, transition
+from soulmem.kernels.push import OWN
 from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tuning
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
@@ -37,16 +39,17 @@ class CompiledWalks:
         self._real = _cells(n + m)
         self._word = np.empty(n, np.uint32)
         self._layout = (self._real, self._real.view(np.float32), self._real.view(np.uint32), self._word)
-        kernels.lay_out(graph.indptr, graph.indices, graph.weight, *self._layout)
+        kernels.lay_out(graph.indptr, graph.indices, graph.weight, graph.kind, *self._layout)
         slots, buckets = _cells(4 * (n + 1)), _cells(4 * (m // 4 + 2))
         slots[:] = 0
-        self._state = (slots, slots.view(np.float32), slots.view(np.uint32), np.zeros(n + 1))
+        self._state = (slots, slots.view(np.float32), slots.view(np.uint32))
         self._buckets = (buckets, buckets.view(np.uint32))
         self._queue = np.empty(1 << n.bit_length(), np.uint32)
         self._rows, self._income = np.empty(n, np.uint32), np.empty(n)
         self._own: Weights | None = None
         self._by_edge: Ids | None = None
         self._in_edges: InEdges | None = None
+        self._plain: tuple[Weights, Ids] | None = None
 
     def walk(self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None) -> Walk:
         """See `Walker.walk`; what it checks is taken for granted here."""
@@ -60,6 +63,8 @@ class CompiledWalks:
         largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
         own = NO_WEIGHTS if positions.size == 0 else self._own_factors()
         own[positions] = factor
+        marked = np.searchsorted(self._graph.indptr, positions, side="right") - 1
+        self._word[marked] |= OWN
         totals = np.empty(3)
         try:
             reached, visits = self._kernels.push(
@@ -71,7 +76,6 @@ class CompiledWalks:
                 params.l1,
                 SWEEP_COST * self._graph.indices.size,
                 tuning.reweights,
-                self._graph.kind,
                 kinds,
                 own,
                 largest,
@@ -86,6 +90,7 @@ class CompiledWalks:
             )
         finally:
             own[positions] = 1
+            self._word[marked] &= ~OWN
         moving, back, stuck = totals
         limit = params.l1 * (1 - back)
         rows, income = self._rows[:reached].copy(), self._income[:reached].copy()
@@ -107,19 +112,17 @@ class CompiledWalks:
         graph, edges = self._graph, self._by_target()
         n = graph.nodes
         halts = np.zeros(n, np.bool_) if tuning.boundary is None else tuning.boundary
-        chance, sink = transition(graph, tuning)
-        chance = chance[edges.position]
+        chance, rounded, sinks = self._chances(edges, tuning)
         start = np.bincount(seeds, weights=share, minlength=n)[edges.order]
         reached = np.zeros(n)
         reached[rows] = income
         reached = reached[edges.order]
-        sinks = np.flatnonzero(sink[edges.order]).astype(np.uint32)
         common = (start, params.restart)
         ends = (sinks, np.flatnonzero(halts[edges.order]).astype(np.uint32))
         sweeps = self._kernels.pull(
             edges.into,
             edges.sources,
-            (chance * (1 - FLOAT32_ROUNDING)).astype(np.float32),
+            rounded,
             *common,
             max(params.l1, COARSE),
             *ends,
@@ -130,11 +133,24 @@ class CompiledWalks:
         )
         if params.l1 < COARSE:
             precise = (*common, params.l1, *ends, 0.0, reached.copy(), reached, MOST_SWEEPS)
-            sweeps += self._kernels.pull(edges.into, edges.sources, chance, *precise)
+            sweeps += self._kernels.pull(edges.into, edges.sources, chance(), *precise)
         back = (1 - params.restart) * float(reached[sinks].sum())
         found = np.flatnonzero(reached)
         visits += sweeps * graph.indices.size
         return to_walk(edges.order[found], reached[found], back, params, tuning.boundary, visits)
+
+    def _chances(self, edges: InEdges, tuning: Tuning) -> tuple[Callable[[], Floats], Weights, Ids]:
+        """P of the in-edges, exactly and a little less as float32, and the new numbers of the sinks."""
+        plain = not tuning.reweights and tuning.boundary is None
+        if plain and self._plain is not None:
+            rounded, sinks = self._plain
+            return lambda: transition(self._graph, tuning)[0][edges.position], rounded, sinks
+        chance, sink = transition(self._graph, tuning)
+        rounded = (chance * (1 - FLOAT32_ROUNDING)).astype(np.float32)[edges.position]
+        sinks = np.flatnonzero(sink[edges.order]).astype(np.uint32)
+        if plain:
+            self._plain = rounded, sinks
+        return lambda: chance[edges.position], rounded, sinks
 
     def _by_target(self) -> InEdges:
         if self._in_edges is None:

@@ -13,6 +13,7 @@ Weights = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
+MOST_NODES = 1 << 24
 LARGEST = 1e12  # of weights and of multipliers: a product of three still is a float32
 
 
@@ -53,13 +54,15 @@ def build_csr(
 ) -> Csr:
     """The graph of edges source[i] -> target[i]; loops and several edges of one pair are allowed.
 
-    n       number of nodes, < 2**32
+    n       number of nodes, <= 2**24
     weight  0..1e12, kept as float32
     kind    0..255; all 0 if not given
 
-    Raises ValueError for a node that is not below n or a weight out of range.
+    Raises ValueError for too many nodes, a node that is not below n or a weight out of range.
     """
     heavy = np.asarray(weight, np.float32)
+    if n > MOST_NODES:
+        raise ValueError(f"{n} nodes are more than {MOST_NODES}")
     if source.size and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n):
         raise ValueError(f"an edge names a node outside 0..{n - 1}")
     if not ((heavy >= 0) & (heavy <= LARGEST)).all():

@@ -12,7 +12,7 @@ moment, so the walk ends in the midst of a round, as soon as the error is reache
 it is due.
 
 Cache lines are what this costs, so:
-- a row of the graph lies in one piece, 8 bytes a cell: 1 / total weight, then (target, weight) of each edge;
+- a row of the graph lies in one piece, 8 bytes a cell: 1 / total weight, then (kind and target, weight)s;
 - a node gets a slot at its first income, all its state is 32 bytes there, and slots of a query lie together;
 - `word[v]`, 4 bytes, is all that is read of a node for that: its slot, and how due an income of 1 makes it.
 """
@@ -29,21 +29,23 @@ from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
 Index = np.uint64 | int  # the latter in the eyes of the type checker only
 
 # Unsigned through and through: a signed index is tested for being negative, and int64 with uint64 is a float.
-ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
 FIVE, SIX, SEVEN, EIGHT = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
 NONE = np.uint64(0)
 
 # A slot of 32 bytes, as 4 float64 or 8 float32 or 8 uint32; slot 0 is nobody's.
-INCOME, LAST = np.uint64(0), ONE  # float64; LAST is that of a row of one bucket
-DUE, GAIN = FOUR, FIVE  # float32: due of the most urgent bucket; how due one unit of income makes the node
-ROW, FIRST = SIX, SEVEN  # uint32: the node; its first bucket
+INCOME, LAST, INVERSE = np.uint64(0), ONE, TWO  # float64; 1 / total weight for this query, -1 for a sink
+FIRST = TWO  # uint32: the first bucket, where a row of one bucket has its LAST
+DUE, ROW = SIX, SEVEN  # float32: of the most urgent bucket; uint32: the node
 # A bucket of 32 bytes, as 4 float64 or 8 uint32: LAST as float64, the sum of its probabilities, its edges.
 B_LAST, B_SUM = np.uint64(0), ONE
 B_BEGIN, B_END, B_NEXT = FOUR, FIVE, SIX
 
-SLOT_BITS = np.uint32(27)
-SLOT = np.uint32((1 << 27) - 1)
-CODE = np.uint32(31 << 27)
+NODE_BITS = np.uint32(24)
+NODE = np.uint32((1 << 24) - 1)  # of a target in a cell; above it stands the kind of the edge
+SLOT = np.uint32((1 << 26) - 1)  # of a word
+OWN = np.uint32(1 << 26)  # in a word: the row has edges with a multiplier of their own
+CODE_BITS = np.uint32(27)  # below the code in a word
 ABSORBS = 31  # the code of a node without out-edges
 
 SMALL = np.uint64(8)  # rows of up to so many edges are one bucket
@@ -53,7 +55,8 @@ FALL = np.float32(0.6)  # of theta from round to round
 STEEPNESS = 2.5  # visits grow like (1 / error) to this power, about; measured
 SWEEP_GAIN = 1.75  # steps of a walk that one Gauss-Seidel sweep makes, about; measured
 BUSY = np.float32(-math.inf)  # `DUE` of a node in the queue
-AHEAD, NEAR = EIGHT, FOUR  # places in the queue whose memory is asked for before it is needed
+# Places in the queue whose memory is asked for before it is needed: where a row is, the row, its targets.
+FAR, AHEAD, NEAR = np.uint64(16), EIGHT, FOUR
 
 
 def prefetch(array: npt.NDArray[np.generic], index: np.uint64) -> None:
@@ -61,7 +64,14 @@ def prefetch(array: npt.NDArray[np.generic], index: np.uint64) -> None:
 
 
 def lay_out(
-    indptr: Ids, indices: Ids, weight: Weights, real: Floats, heavy: Weights, whole: Ids, word: Ids
+    indptr: Ids,
+    indices: Ids,
+    weight: Weights,
+    kind: Kinds,
+    real: Floats,
+    heavy: Weights,
+    whole: Ids,
+    word: Ids,
 ) -> None:
     """Write the cells of all rows, and the code of every node into `word`.
 
@@ -76,16 +86,16 @@ def lay_out(
         real[cell] = 1.0 / total if total > 0 else 0.0
         for e in range(begin, end):
             cell += ONE
-            whole[TWO * cell] = indices[e]
+            whole[TWO * cell] = np.uint32(np.uint32(kind[e]) << NODE_BITS) | indices[e]
             heavy[TWO * cell + ONE] = weight[e]
-        word[u] = CODE
+        word[u] = np.uint32(ABSORBS << 27)
         if total > 0:
             stop, top, mass = begin, weight[begin] * SPREAD, 0.0
             while stop < end and (end - begin <= SMALL or stop - begin < FEWEST or weight[stop] >= top):
                 mass += weight[stop]
                 stop += ONE
             rarity = 2.0 * math.log2(np.float64(np.int64(stop - begin)) * total / mass)
-            word[u] = np.uint32(np.uint32(min(30.0, max(0.0, rarity))) << SLOT_BITS)
+            word[u] = np.uint32(np.uint32(min(30.0, max(0.0, rarity))) << CODE_BITS)
 
 
 def query_weight(
@@ -93,16 +103,16 @@ def query_weight(
     edge: Index,
     heavy: Weights,
     whole: Ids,
-    kind: Kinds,
     kind_factor: Weights,
     own: Weights,
     alive: Flags,
 ) -> np.float32:
     """The weight of the edge in a cell for this query; `own` and `alive` may be empty."""
-    weight: np.float32 = heavy[TWO * cell + ONE] * kind_factor[kind[edge]]
+    tag = whole[TWO * cell]
+    weight: np.float32 = heavy[TWO * cell + ONE] * kind_factor[tag >> NODE_BITS]
     if own.size > 0:
         weight *= own[edge]
-    if alive.size > 0 and not alive[whole[TWO * cell]]:
+    if alive.size > 0 and not alive[tag & NODE]:
         weight = np.float32(0)
     return weight
 
@@ -119,7 +129,6 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     l1: float,
     sweep_cost: float,
     tuned: bool,
-    kind: Kinds,
     kind_factor: Weights,
     own: Weights,
     largest: float,
@@ -128,7 +137,6 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     slot_real: Floats,
     slot_heavy: Weights,
     slot_whole: Ids,
-    scale: Floats,
     bucket_real: Floats,
     bucket_whole: Ids,
     queue: Ids,
@@ -140,8 +148,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
 
     sweep_cost   what a sweep over all in-edges costs, in edges visited here; 0 for pushing to the end
     tuned        whether weights of this query differ; `largest` is the largest multiplier
-    kind         uint8[m], kind_factor float32[256], own float32[m] or empty; alive, boundary bool[n] or empty
-    slot_*       n + 1 slots, all 0, and again so at the end; `scale` float64[n + 1]: 1 / total of tuned rows
+    kind_factor  float32[256]; own float32[m] or empty, for rows marked OWN; alive, boundary bool[n] or empty
+    slot_*       n + 1 slots, all 0, and again so at the end
     bucket_*     m // 4 + 2 buckets; queue holds a power of 2 > n numbers
     rows         receives the nodes reached, and `income` what arrived there
     totals       receives what is on its way, what went back from sinks, what is stuck, as known at the end
@@ -165,12 +173,11 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
         if slot == NONE:
             slots += ONE
             slot = slots
-            slot_heavy[EIGHT * slot + GAIN] = gain[word[u] >> SLOT_BITS]
             slot_whole[EIGHT * slot + ROW] = u
             word[u] |= np.uint32(slot)
         slot_real[FOUR * slot + INCOME] += share[i]
         moving += go_on * share[i]
-        due = np.float32(slot_real[FOUR * slot + INCOME]) * slot_heavy[EIGHT * slot + GAIN]
+        due = np.float32(slot_real[FOUR * slot + INCOME]) * gain[word[u] >> CODE_BITS]
         slot_heavy[EIGHT * slot + DUE] = due
         theta = min(theta, np.float32(0.9) * due)
 
@@ -182,13 +189,20 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                 tail += ONE
                 slot_heavy[EIGHT * slot + DUE] = BUSY
         while head < tail:
+            if head + FAR < tail:
+                slot = np.uint64(queue[(head + FAR) & ring])
+                prefetch(indptr, np.uint64(slot_whole[EIGHT * slot + ROW]))
             if head + AHEAD < tail:
                 slot = np.uint64(queue[(head + AHEAD) & ring])
-                prefetch(indptr, np.uint64(slot_whole[EIGHT * slot + ROW]))
+                row = np.uint64(slot_whole[EIGHT * slot + ROW])
+                prefetch(real, np.uint64(indptr[row]) + row)
             if head + NEAR < tail:
                 slot = np.uint64(queue[(head + NEAR) & ring])
                 row = np.uint64(slot_whole[EIGHT * slot + ROW])
-                prefetch(real, np.uint64(indptr[row]) + row)
+                begin = np.uint64(indptr[row]) + row + ONE
+                end = min(begin + EIGHT, np.uint64(indptr[row + ONE]) + row + ONE)
+                for cell in range(begin, end):
+                    prefetch(word, np.uint64(whole[TWO * cell] & NODE))
             slot = np.uint64(queue[head & ring])
             head += ONE
             u = np.uint64(slot_whole[EIGHT * slot + ROW])
@@ -196,15 +210,17 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
             begin = np.uint64(indptr[u]) + u + ONE
             end = np.uint64(indptr[u + ONE]) + u + ONE
             inverse = real[begin - ONE]
+            factors = own[:NONE]
             if tuned and inverse > 0.0:
-                inverse = scale[slot]
+                if own.size > 0 and word[u] & OWN:
+                    factors = own
+                inverse = slot_real[FOUR * slot + INVERSE]
                 if inverse == 0.0:
                     for cell in range(begin, end):
-                        inverse += query_weight(
-                            cell, cell - u - ONE, heavy, whole, kind, kind_factor, own, alive
-                        )
+                        edge = cell - u - ONE
+                        inverse += query_weight(cell, edge, heavy, whole, kind_factor, factors, alive)
                     inverse = 1.0 / inverse if inverse > 0.0 else -1.0
-                    scale[slot] = inverse
+                    slot_real[FOUR * slot + INVERSE] = inverse
             halts = boundary.size > 0 and boundary[u]
             if halts or inverse <= 0.0:
                 kept = go_on * (y - slot_real[FOUR * slot + LAST])
@@ -245,7 +261,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         while stop < end and (stop - begin < FEWEST or heavy[TWO * stop + ONE] >= top):
                             if tuned:
                                 mass += query_weight(
-                                    stop, stop - u - ONE, heavy, whole, kind, kind_factor, own, alive
+                                    stop, stop - u - ONE, heavy, whole, kind_factor, factors, alive
                                 )
                             else:
                                 mass += heavy[TWO * stop + ONE]
@@ -273,10 +289,10 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         bucket_real[FOUR * bucket + B_LAST] = y
                     sent *= inverse
                     for cell in range(begin, stop):
-                        v = whole[TWO * cell]
+                        v = whole[TWO * cell] & NODE
                         if tuned:
                             arrives = sent * query_weight(
-                                cell, cell - u - ONE, heavy, whole, kind, kind_factor, own, alive
+                                cell, cell - u - ONE, heavy, whole, kind_factor, factors, alive
                             )
                         else:
                             arrives = sent * heavy[TWO * cell + ONE]
@@ -284,10 +300,9 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         to = np.uint64(seen & SLOT)
                         slots += np.uint64(to == NONE)
                         to = slots if to == NONE else to
-                        per = gain[seen >> SLOT_BITS]
+                        per = gain[seen >> CODE_BITS]
                         word[v] = seen | np.uint32(to)
                         slot_whole[EIGHT * to + ROW] = v
-                        slot_heavy[EIGHT * to + GAIN] = per
                         slot_real[FOUR * to + INCOME] += arrives
                         now = slot_heavy[EIGHT * to + DUE] + np.float32(arrives) * per
                         queue[tail & ring] = np.uint32(to)
@@ -299,7 +314,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                     break
                 before = bucket
                 bucket = np.uint64(bucket_whole[EIGHT * bucket + B_NEXT])
-            due += np.float32(slot_real[FOUR * slot + INCOME] - y) * slot_heavy[EIGHT * slot + GAIN]
+            if slot_real[FOUR * slot + INCOME] > y:  # a loop
+                due += np.float32(slot_real[FOUR * slot + INCOME] - y) * gain[word[u] >> CODE_BITS]
             if due > theta:
                 queue[tail & ring] = np.uint32(slot)
                 tail += ONE
@@ -321,14 +337,12 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     reached = 0
     for slot in range(ONE, slots + ONE):
         u = np.uint64(slot_whole[EIGHT * slot + ROW])
-        word[u] &= CODE
+        word[u] &= ~SLOT
         y = slot_real[FOUR * slot + INCOME]
         rows[reached] = np.uint32(u)
         income[reached] = y
         if y > 0.0:
             reached += 1
-        if tuned:
-            scale[slot] = 0.0
         for i in range(FOUR * slot, FOUR * slot + FOUR):
             slot_real[i] = 0.0
     totals[0], totals[1], totals[2] = moving, back, stuck
