@@ -223,6 +223,21 @@ async def test_maintenance_recycles_a_log_that_has_grown(
         assert await snapshot(store) == before
 
 
+async def test_maintenance_lets_go_of_what_large_reads_left_in_memory(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(url) as store:
+        opens = counted(store)
+        await store.commit(full_change())
+        before = await snapshot(store)
+        monkeypatch.setattr(connection_module, "HELD_LIMIT", 1000)
+        await store.maintain()
+        assert opens == ["close", "open"]
+        await store.maintain()  # nothing was read since
+        assert opens == ["close", "open"]
+        assert await snapshot(store) == before
+
+
 async def test_a_log_left_by_a_crash_is_recycled_at_the_start(url: str, tmp_path: Path) -> None:
     await killed_while_writing(url, 5, 0.0)
     log = tmp_path / "data" / "wal"

@@ -13,6 +13,7 @@ from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreReadO
 from soulmem.ports.store import StoreHealth
 
 LOG_LIMIT = 64 << 20  # bytes of write-ahead log; at some hundred MiB the engine's writes never return
+HELD_LIMIT = 96 << 20  # bytes read: the engine keeps twice as much in memory until it is closed
 ROOM = 4 << 20  # bytes that must be free on the disk, beside a copy of the log, to open the store anew
 _LOOK_EVERY = 2 << 20  # bytes sent between looks at the log, which grows about twice as fast
 _ATTEMPTS = 6
@@ -95,12 +96,12 @@ class Connection:
 
         await self._alone(alone)
 
-    async def look_at_log(self) -> None:
-        """Recycle the log now if it has grown past the limit."""
+    async def look_round(self) -> None:
+        """Open the store anew now if its log has grown past the limit, or if it holds too much memory."""
 
         async def work() -> None:
             self._check_in_use()
-            await self._look_at_log()
+            await self._look_at_log(self._link.held() >= HELD_LIMIT)
 
         await self._alone(work)
 
@@ -125,9 +126,9 @@ class Connection:
         if not self._in_use:
             raise StoreError(f"the store in {self._link.place} is not open")
 
-    async def _look_at_log(self) -> None:
+    async def _look_at_log(self, anyway: bool = False) -> None:
         self._looked_at = self._link.written()
-        if await asyncio.to_thread(self._link.log_size) < LOG_LIMIT:
+        if not anyway and await asyncio.to_thread(self._link.log_size) < LOG_LIMIT:
             return
         try:
             await self._recycle()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import shutil
 import subprocess
 import sys
@@ -30,11 +31,13 @@ class EmbeddedLink:
         self.place = str(self._folder or url)
         self._handle: Any = None
         self._written = 0
+        self._held = 0
 
     async def open(self) -> None:
         if self._handle is not None:
             return
         self._handle = await self._patiently()
+        self._held = 0
         try:
             await self._call(messages.message("use", [NAMESPACE, DATABASE]))
         except StoreError:
@@ -61,6 +64,7 @@ class EmbeddedLink:
             # A disk that is full or gone makes the farewell fail; the folder is let go all the same.
             with contextlib.suppress(RuntimeError):
                 await handle.close()
+            await asyncio.to_thread(_give_back)
 
     async def run(self, work: Work) -> list[Statement]:
         statements: list[Statement] = await self._call(await messages.query_message(work, self.place))
@@ -68,6 +72,9 @@ class EmbeddedLink:
 
     def written(self) -> int:
         return self._written
+
+    def held(self) -> int:
+        return self._held
 
     def log_size(self) -> int:
         return folder_size(self._folder / "wal") if self._folder else 0
@@ -83,7 +90,14 @@ class EmbeddedLink:
             response = await self._handle.execute(request)
         except RuntimeError as error:
             raise translate(str(error), self.place) from error
+        self._held += len(response)
         return await messages.result(response, self.place)
+
+
+def _give_back() -> None:
+    """Let the system have the memory that was freed: glibc keeps hundreds of megabytes after a large read."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def folder_of(url: str) -> Path | None:

@@ -45,6 +45,9 @@ class Link(Protocol):
     def written(self) -> int:
         """Bytes sent so far, over all openings."""
 
+    def held(self) -> int:
+        """Bytes read since it was opened, which an engine in this process holds on to; else 0."""
+
     def log_size(self) -> int:
         """Bytes of the write-ahead log on disk; reads the folder, so call it in a worker thread."""
 

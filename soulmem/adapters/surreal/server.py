@@ -75,6 +75,9 @@ class ServerLink:
     def written(self) -> int:
         return 0
 
+    def held(self) -> int:
+        return 0
+
     def log_size(self) -> int:
         return 0  # a server looks after its own log
 

@@ -196,7 +196,7 @@ class SurrealStore:
             await self._connection.write(bound(sql, ids=[list(pair) for pair in piece]))
 
     async def maintain(self) -> None:
-        await self._connection.look_at_log()
+        await self._connection.look_round()
 
     async def _pages(
         self,
