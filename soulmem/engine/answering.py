@@ -117,7 +117,7 @@ def _pick(
     chosen = choose(
         ranked.score[np.asarray(free)],
         vectors,
-        mind.columns.tokens[rows] + 1,
+        mind.costs(rows) + 1,
         budget=budget.left,
         max_items=most,
         novelty=novelty,

@@ -44,8 +44,9 @@ class Embedded:
 
     def use_model(self, dim: int) -> None:
         """Start empty tables for a model of `dim` dimensions; every text is wanted anew."""
-        self.turns, self.pairs = VectorTable(dim), VectorTable(dim)
-        self._wanted = dict.fromkeys(self._keys())
+        self.turns = VectorTable(dim, self._rows.capacity)
+        self.pairs = VectorTable(dim, self._pair_rows.capacity)
+        self._wanted = dict.fromkeys(self.keys())
 
     def want(self, key: TextKey) -> None:
         """The text is new or has changed."""
@@ -70,7 +71,11 @@ class Embedded:
 
     def all_texts(self) -> list[Wanted]:
         """Every text a model must embed."""
-        return [Wanted(key, self._text_of(key)) for key in self._keys()]
+        return self.texts(self.keys())
+
+    def texts(self, keys: Iterable[TextKey]) -> list[Wanted]:
+        """The texts of those of these keys that are still in use."""
+        return [Wanted(key, self._text_of(key)) for key in keys if self._row(key) is not None]
 
     def pending(self) -> int:
         """Memories that have no vector yet."""
@@ -82,13 +87,14 @@ class Embedded:
             return
         for wanted, vector in vectors:
             key = wanted.key
-            if isinstance(key, tuple):
-                row, table = self._pair_rows.row(key), self.pairs
-            else:
-                row, table = self._rows.row(key), self.turns
+            row, table = self._row(key), self.pairs if isinstance(key, tuple) else self.turns
             if row is not None and vector.shape == (table.dim,) and self._text_of(key) == wanted.text:
                 table.put(row, vector)
                 self._wanted.pop(key, None)
 
-    def _keys(self) -> list[TextKey]:
+    def _row(self, key: TextKey) -> int | None:
+        return self._pair_rows.row(key) if isinstance(key, tuple) else self._rows.row(key)
+
+    def keys(self) -> list[TextKey]:
+        """Of every text a model must embed."""
         return [*(key for key, _ in self._rows if self._is_searched(key)), *(p for p, _ in self._pair_rows)]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
 from soulmem.engine.answers import EmbedderHealth
-from soulmem.engine.embedded import Wanted
+from soulmem.engine.embedded import TextKey, Wanted
 from soulmem.engine.mind import Mind
 from soulmem.engine.models import ModelSource as ModelSource
 from soulmem.engine.reading import Reading
@@ -242,12 +242,16 @@ class Embedding:
         if embedder is None:
             return
         await self._compute.run(mind.embedded.use_model, embedder.dim)
-        texts = await self._compute.run(mind.embedded.all_texts)
-        for start in range(0, len(texts), _READ):
-            piece = texts[start : start + _READ]
-            keys = {_key(w.text) for w in piece}
-            found = await self._store.vectors(embedder.model, sorted(keys))
-            await self._compute.run(_take, mind, piece, found)
+        keys = await self._compute.run(mind.embedded.keys)
+        taking: asyncio.Task[None] | None = None
+        for start in range(0, len(keys), _READ):
+            piece = await self._compute.run(_with_names, mind, keys[start : start + _READ])
+            found = await self._store.vectors(embedder.model, list(piece))
+            if taking is not None:
+                await taking
+            taking = asyncio.create_task(self._compute.run(_take, mind, piece, found))
+        if taking is not None:
+            await taking
 
     async def _work_forever(self) -> None:
         while True:
@@ -330,10 +334,18 @@ def _key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _take(mind: Mind, wanted: Sequence[Wanted], stored: Mapping[str, bytes]) -> None:
-    mind.embedded.take(
-        [(w, np.frombuffer(stored[k], "<f4")) for w in wanted if (k := _key(w.text)) in stored]
-    )
+def _with_names(mind: Mind, keys: Sequence[TextKey]) -> dict[str, list[Wanted]]:
+    """These texts by the names that the store knows their vectors by."""
+    out: dict[str, list[Wanted]] = {}
+    for wanted in mind.embedded.texts(keys):
+        out.setdefault(_key(wanted.text), []).append(wanted)
+    return out
+
+
+def _take(mind: Mind, wanted: Mapping[str, Sequence[Wanted]], stored: Mapping[str, bytes]) -> None:
+    for name, data in stored.items():
+        vector = np.frombuffer(data, "<f4")
+        mind.embedded.take((one, vector) for one in wanted[name])
 
 
 def _take_into(table: VectorTable, mind: Mind, vectors: Sequence[tuple[Wanted, Vector]]) -> None:

@@ -24,7 +24,7 @@ from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.columns import Columns
+from soulmem.graph.columns import UNKNOWN, Columns
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable, pair_of
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.recalls import Recalls
@@ -303,6 +303,15 @@ class Mind:
             return f"{self.memories[key[0]].text}\n{self.memories[key[1]].text}"
         return (self.facts[key] if key in self.facts else self.memories[key]).text
 
+    def costs(self, rows: Iterable[int]) -> Ints:
+        """The tokens that the texts of these rows, which must be in use, cost at most in a prompt."""
+        tokens = self.columns.tokens
+        found = [int(row) for row in rows]
+        for row in found:
+            if tokens[row] == UNKNOWN:
+                tokens[row] = estimate_tokens(self.at(row).text)
+        return np.asarray(tokens[found], np.int64)
+
     def _next_edge(self, pair: Pair, now: datetime) -> Edge:
         return Edge(self.soul.id, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)
 
@@ -322,7 +331,7 @@ class Mind:
         self.names.take(memory)
         was_searched = old is not None and old.origin is not Origin.CARD
         if old is None or old.text != memory.text or was_searched is not self._is_searched(memory.id):
-            self.columns.tokens[row] = estimate_tokens(memory.text)
+            self.columns.tokens[row] = UNKNOWN
             if self._is_searched(memory.id):
                 self.words.put(row, self.tokeniser.tokens(memory.text))
                 self.embedded.want(memory.id)
@@ -342,7 +351,7 @@ class Mind:
         self.columns.active[row] = True
         self.columns.happened[row] = fact.happened.timestamp()
         self.columns.importance[row] = fact.importance
-        self.columns.tokens[row] = estimate_tokens(fact.text)
+        self.columns.tokens[row] = UNKNOWN
         self.columns.kind[row] = MEMORY_KINDS.index(fact.kind)
         self.words.put(row, self.tokeniser.tokens(fact.text))
         self.embedded.want(fact.id)

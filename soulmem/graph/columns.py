@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+UNKNOWN = -1  # tokens of a text nobody has asked for yet: counting those of all texts takes seconds
+
 
 class Columns:
     """Arrays of one length, at least as long as the rows in use; ask `grow` before writing a new row."""
@@ -23,7 +25,7 @@ class Columns:
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
         self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1, of its strongest emotion
-        self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt
+        self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt, or UNKNOWN
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
         self.ended: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds, not before `happened`
 

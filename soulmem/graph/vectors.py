@@ -11,10 +11,12 @@ Floats = NDArray[np.float32]
 class VectorTable:
     """Unit vectors by row. A row without a vector answers NaN."""
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, rows: int = 0) -> None:
+        """With room for `rows` vectors and some more; it grows beyond."""
         self.dim = dim
-        self._matrix = np.zeros((64, dim), np.float32)
-        self._has = np.zeros(64, np.bool_)
+        size = max(64, rows + rows // 50)
+        self._matrix = np.zeros((size, dim), np.float32)
+        self._has = np.zeros(size, np.bool_)
 
     def put(self, row: int, vector: Floats) -> None:
         """Keep `vector` (length `dim`, unit) at `row`. Raises ValueError for another length."""
@@ -57,6 +59,8 @@ class VectorTable:
     def _grow(self, n: int) -> None:
         size = self._has.size
         if n > size:
-            wanted = max(n, size + size // 2)
-            self._matrix = np.vstack([self._matrix, np.zeros((wanted - size, self.dim), np.float32)])
+            wanted = max(n, size + size // 4)
+            grown = np.zeros((wanted, self.dim), np.float32)
+            grown[:size] = self._matrix
+            self._matrix = grown
             self._has = np.concatenate([self._has, np.zeros(wanted - size, np.bool_)])

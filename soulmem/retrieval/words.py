@@ -22,6 +22,7 @@ this that these those there here is are was were be been being am do does did do
 had having can could will would shall should may might must not no nor what which who whom whose
 when where why how up out off down again ca wo don
 """
+_REMEMBERED = 1 << 15  # words, some 8 MB
 _STOP_WORDS = frozenset(_COMMON.split())
 _ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
 _STOP_HAN = frozenset("的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么")
@@ -41,6 +42,10 @@ class Tokeniser:
             _bare(match.group(2)) for name in names for match in _RUN.finditer(_plain(name)) if match.group(2)
         }
 
+        self._known: dict[
+            str, list[str]
+        ] = {}  # what the last words became: finding a base form takes longest
+
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
         out: list[str] = []
@@ -48,7 +53,13 @@ class Tokeniser:
             if match.group(1):
                 out += _characters(match.group(1))
             else:
-                out += self._word(match.group(2))
+                run = match.group(2)
+                words = self._known.get(run)
+                if words is None:
+                    words = self._known[run] = self._word(run)
+                    if len(self._known) > _REMEMBERED:
+                        self._known.clear()
+                out += words
         return out
 
     def shared(self, cue: str, text: str) -> list[str]:

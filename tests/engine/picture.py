@@ -33,7 +33,7 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "visible": {chat: sorted(m.id for m in await stage.visible(chat, soul)) for chat in chats},
         "neighbours": {chat: _neighbours(mind, chat) for chat in chats},
         "ages": {chat: _by_memory(mind, mind.ages(ChatId(chat) if chat else None, 0)) for chat in chats},
-        "tokens": _by_memory(mind, mind.columns.tokens),
+        "tokens": {key: int(mind.costs([row])[0]) for key, row in mind._rows},
         "words": _by_memory(
             mind, mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(4)
         ),
