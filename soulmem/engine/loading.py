@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.engine.foresight import Waiting, sent_on, waiting
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.graph.residency import LINKS
@@ -98,7 +99,9 @@ class Loader:
         """
         end = time.perf_counter() + seconds
         walk: Walk | None = None
-        walks, read, wanted = 0, 0, list(first)
+        waits: Waiting | None = None
+        walks = read = 0
+        wanted = list(first)
         while True:
             if wanted:
                 # A reading that is late goes on: the next turn asks for the same.
@@ -108,10 +111,13 @@ class Loader:
                     read += await asyncio.wait_for(asyncio.shield(reading), left)
                 except asyncio.TimeoutError:
                     return Followed(walk, walks, read, complete=False)
-            walk, wanted = await self._compute.run(self._walk, mind, attempt, params)
-            walks += 1
-            if not wanted:
-                return Followed(walk, walks, read, complete=True)
+            if waits is not None:
+                wanted, waits = await self._compute.run(_foresee, mind, waits, wanted, params)
+            if waits is None:
+                walk, wanted, waits = await self._compute.run(self._walk, mind, attempt, params)
+                walks += 1
+                if waits is None:
+                    return Followed(walk, walks, read, complete=True)
 
     async def open_part(self, owner: Owner, mind: Mind) -> None:
         """Returns when all that a large soul always has in memory is there, beside its memories."""
@@ -262,13 +268,16 @@ class Loader:
         rows = _rows(mind, memories)
         mind.residency.loaded(rows, 0 if passing else self._turn(mind))
 
-    def _walk(self, mind: Mind, attempt: Attempt, params: WalkParams) -> tuple[Walk | None, list[MemoryId]]:
-        """A walk, and the memories that must be loaded before one can be exact. Computes."""
+    def _walk(
+        self, mind: Mind, attempt: Attempt, params: WalkParams
+    ) -> tuple[Walk | None, list[MemoryId], Waiting | None]:
+        """A walk, what of it waits to go on, and the memories to be read for that. Computes."""
         walk = attempt()
         if walk is None:
-            return None, []
+            return None, [], None
         mind.residency.use(_needed(walk, params), self._turn(mind))
-        return walk, [mind.at(int(row)).id for row in _most_stuck(walk, params.l1)]
+        waits = waiting(walk, params.l1)
+        return walk, _most(mind, waits, params), waits
 
     def _release(self, mind: Mind) -> int:
         p = self._params
@@ -299,13 +308,16 @@ class Loader:
             log.warning("edges of a large soul could not be read: %s", error)
 
 
-def _most_stuck(walk: Walk, l1: float) -> Ints:
-    """The rows where most of a walk waits: once it is sent on from there, little is left to wait."""
-    if walk.error <= l1 or not walk.stuck.size:
-        return np.zeros(0, np.int64)
-    order = np.argsort(-walk.stuck)
-    left = walk.stuck.sum() - np.cumsum(walk.stuck[order])
-    return walk.stuck_rows[order][: int(np.count_nonzero(left > l1 / 4)) + 1].astype(np.int64)
+def _foresee(
+    mind: Mind, waits: Waiting, read: Sequence[MemoryId], params: WalkParams
+) -> tuple[list[MemoryId], Waiting | None]:
+    """What will probably wait after those memories were read, and which to read next for it. Computes."""
+    after = sent_on(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
+    return _most(mind, after, params), after
+
+
+def _most(mind: Mind, waits: Waiting | None, params: WalkParams) -> list[MemoryId]:
+    return [] if waits is None else [mind.at(int(row)).id for row in waits.most(params.l1)]
 
 
 def _needed(walk: Walk, params: WalkParams) -> Ints:

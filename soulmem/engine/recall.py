@@ -92,18 +92,16 @@ class Recaller:
         moment = await self._moment(world, mind, request, vectors, limit - (time.perf_counter() - began))
         embedded = time.perf_counter()
         await self._learner.drain(_LESSON_SECONDS)
-        cut = 0.0
+        cut = False
         if not (partly or mind.residency.whole):
             left = _LOADING_SHARE * (limit - (time.perf_counter() - began))
             cut = await self._fetch(world, mind, request, cue, vectors, left)
         answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
-        answer = replace(answer, timed_out=late or partly or cut > 0, took_ms=timings)
+        answer = replace(answer, timed_out=late or partly or cut, took_ms=timings)
         if partly:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
-        if cut:
-            trace = replace(trace, notes=(*trace.notes, _CUT.format(cut)))
         self._keep(world.owner, replace(trace, answer=answer))
         if not partly:
             self._learner.noted(world, request, answer, trace.walked)
@@ -118,10 +116,8 @@ class Recaller:
         cue: Cue,
         vectors: Floats | None,
         seconds: float,
-    ) -> float:
-        """Have those edges of a large soul in memory that the walk needs; returns how much of the walk could
-        not be followed in time, 0 when as little as for any other soul.
-        """
+    ) -> bool:
+        """Have those edges of a large soul in memory that the walk needs; returns whether time ran out."""
         scene, texts, first = await self._compute.run(self._look, world, mind, request, cue, vectors)
         walks = self._walks_of(mind)
         found = await self._loader.follow(
@@ -132,7 +128,7 @@ class Recaller:
             seconds,
             first,
         )
-        return 0.0 if found.complete else found.walk.error if found.walk is not None else 1.0
+        return not found.complete
 
     def _look(
         self, world: World, mind: Mind, request: RecallRequest, cue: Cue, vectors: Floats | None
@@ -214,9 +210,14 @@ class Recaller:
             },
             considered=considered,
             answer=answer,
-            notes=scene.notes,
+            notes=(*scene.notes, *self._not_followed(mind, ranked)),
         )
         return answer, trace
+
+    def _not_followed(self, mind: Mind, ranked: Ranked) -> tuple[str, ...]:
+        """What there is to say of a walk that went where edges of a large soul were not in memory."""
+        lost = 0.0 if mind.residency.whole or ranked.walk is None else ranked.walk.walk.error
+        return (_CUT.format(lost),) if lost > self._walking.walk.l1 else ()
 
     def _walks_of(self, mind: Mind) -> Walks:
         """The soul's walks; they go with its mind."""

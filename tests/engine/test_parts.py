@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.domain.memories import MemoryKind
+from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.loading import Attempt, LoadingParams
@@ -41,10 +44,9 @@ class CountingStore(FakeStore):
 
 
 def said(count: int) -> list[str]:
-    """Lines that name one or two of the people, never all the same."""
-    return [
-        f"{NAMES[n % 6]} {DEEDS[n % 5]} with {NAMES[(n * n + 1) % 6]}, the {n}th time" for n in range(count)
-    ]
+    """Lines that name one to four of the people, never all the same."""
+    who = ([NAMES[(n + k * k + n // 7) % 6] for k in range(1 + n * n % 4)] for n in range(count))
+    return [f"{' and '.join(names)} {DEEDS[n % 5]}, the {n}th time" for n, names in enumerate(who)]
 
 
 async def tell(stage: Stage, texts: list[str]) -> None:
@@ -53,9 +55,8 @@ async def tell(stage: Stage, texts: list[str]) -> None:
     await stage.close("c1")
 
 
-@pytest.fixture
-async def both() -> AsyncIterator[tuple[Stage, Stage]]:
-    """One and the same memory twice: with three edges in memory, and with all."""
+async def written() -> CountingStore:
+    """A store with one soul: a chat of forty lines, six people, and who loves whom."""
     store = CountingStore()
     stage = Stage(store)
     await stage.start()
@@ -63,16 +64,18 @@ async def both() -> AsyncIterator[tuple[Stage, Stage]]:
     await stage.engine.put_soul(ME, S1, "Mira", (KnownName("Ada"), KnownName("Boris")), SoulSettings())
     concepts = [await stage.note(name, kind=MemoryKind.CONCEPT) for name in NAMES[2:]]
     one, two = (view.memory.id for view in concepts[:2])
-    await stage.engine.patch_memory(
-        ME, one, MemoryPatch(edges=(NewEdge(EdgeKind.RELATES, to=two, verb="loves"),))
-    )
+    loves = NewEdge(EdgeKind.RELATES, to=two, verb="loves")
+    await stage.engine.patch_memory(ME, one, MemoryPatch(edges=(loves,)))
     await tell(stage, said(40))
     await stage.stop()
-    part = Stage(
-        CountingStore(store),
-        params=EngineParams(rest_by_itself=False, loading=LoadingParams(resident_edges=3, hot=2)),
-    )
-    whole = Stage(CountingStore(store))
+    return store
+
+
+@asynccontextmanager
+async def twice(store: CountingStore) -> AsyncIterator[tuple[Stage, Stage]]:
+    """What is stored, opened two times: with three edges in memory, and with all."""
+    few = EngineParams(rest_by_itself=False, loading=LoadingParams(resident_edges=3, hot=2))
+    part, whole = Stage(CountingStore(store), params=few), Stage(CountingStore(store))
     for each in (part, whole):
         await each.start()
     assert not (await part.mind()).residency.whole
@@ -80,6 +83,13 @@ async def both() -> AsyncIterator[tuple[Stage, Stage]]:
     yield part, whole
     for each in (part, whole):
         await each.stop()
+
+
+@pytest.fixture
+async def both() -> AsyncIterator[tuple[Stage, Stage]]:
+    """One and the same memory, partly loaded and whole."""
+    async with twice(await written()) as stages:
+        yield stages
 
 
 def stored(stage: Stage) -> tuple[object, dict[str, Edge]]:
@@ -156,11 +166,14 @@ def walking(mind: Mind, start: MemoryId, l1: float) -> Attempt:
     return attempt
 
 
+@pytest.mark.parametrize("released", [False, True])
 @pytest.mark.parametrize("l1", [0.3, 0.1, 0.01])
 @pytest.mark.parametrize("start", ["Ada", "Cora", "the 7th time"])
 async def test_a_walk_differs_by_no_more_than_it_says(
-    both: tuple[Stage, Stage], start: str, l1: float
+    both: tuple[Stage, Stage], start: str, l1: float, released: bool
 ) -> None:
+    if released:
+        await both[0].engine.fingerprint(ME, S1)  # for which everything is loaded, and let go again
     part, whole = await both[0].mind(), await both[1].mind()
     (memory,) = [m.id for m in whole.memories.values() if m.text.endswith(start)]
     loader = both[0].engine._loader
@@ -174,6 +187,50 @@ async def test_a_walk_differs_by_no_more_than_it_says(
         truth[part.at(int(row)).id] -= score
     assert min(truth.values()) > -1e-8
     assert sum(truth.values()) == pytest.approx(found.walk.error, abs=1e-7)
+
+
+async def test_what_is_known_and_done_stays_however_long_nobody_needs_it(both: tuple[Stage, Stage]) -> None:
+    part, whole = both
+    for _ in range(3):
+        part.clock.advance(1.0, 1000)
+        await part.engine.run_idle()
+    mind, everything = await part.mind(), await whole.mind()
+    facts = mind.edges.arrays([EdgeKind.RELATES]).slot
+    assert facts.size == len(mind.facts) == len(everything.facts) == 1
+    assert len(mind.edges) < len(everything.edges) / 2
+
+
+async def test_when_time_is_over_the_trace_says_what_was_not_followed(
+    both: tuple[Stage, Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part, _ = both
+    await part.engine._loader.drain()
+    never = asyncio.Event()
+
+    async def waits(*_: object) -> object:
+        return await never.wait()
+
+    monkeypatch.setattr(part.store, "edges_around", waits)
+    answer = await part.recall("What did Cora find?", "c1", time_budget_ms=200)
+    assert answer.timed_out
+    (note,) = (await part.engine.trace(ME, answer.trace)).notes
+    assert "of the walk was not followed" in note
+    never.set()
+
+
+async def test_what_an_interrupted_change_left_is_mended_as_well() -> None:
+    store = await written()
+    world = store._worlds[ME]
+    (cora,) = [m for m in world.memories.values() if m.text == "Cora"]
+    pair = [e for e in world.edges.values() if e.kind is EdgeKind.NEXT][7]
+    gone = [e.id for e in world.edges.values() if e.target == cora.id and e.kind is EdgeKind.MENTIONS]
+    await store.open()
+    await store.commit(Change(ME, put_memories=[replace(cora, state=MemoryState.BIN)], drop_edges=[pair.id]))
+    async with twice(store) as (part, whole):
+        assert gone
+        assert stored(whole)[1].keys() & gone == set()
+        assert pair.id in stored(whole)[1]
+        assert stored(part) == stored(whole)
 
 
 async def change_a_text(stage: Stage) -> None:
