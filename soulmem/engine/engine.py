@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
+from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.learning import Learner, LearningParams
 from soulmem.engine.lifecycle import Lifecycle
 from soulmem.engine.loading import Loader, LoadingParams
@@ -333,7 +333,7 @@ class Engine:
         if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):
             await self._embedding.forget_unused()
         await self._store.maintain()
-        _spare_the_collector()
+        spare_the_collector()
 
     async def _open(self) -> None:
         try:
@@ -352,10 +352,11 @@ class Engine:
                 if soul.state is SoulState.ACTIVE:
                     try:
                         await world.mind(soul.id)
+                        await self._store.maintain()  # what it read to open a soul it need not hold
                     except SoulMemError as error:
                         log.error("soul %s could not be opened: %s", soul.id, error.message)
         self._learner.start(self._minds)
-        _spare_the_collector()
+        spare_the_collector()
 
     async def _ready(self) -> None:
         await self._opened.wait()
@@ -395,12 +396,3 @@ class Engine:
         world = await self._world(owner)
         world.soul(soul)
         return await world.mind(soul)
-
-
-def _spare_the_collector() -> None:
-    """Leave what is loaded out of garbage collection.
-
-    A full one over a long chat and a model takes 200 ms, and holds every thread.
-    """
-    gc.collect(1)
-    gc.freeze()

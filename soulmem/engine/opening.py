@@ -12,6 +12,7 @@ import numpy as np
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryState, Origin
 from soulmem.engine.changes import MindChange
+from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
@@ -46,11 +47,13 @@ class Opener:
             for start in range(0, len(memories), _MEMORIES):
                 piece = MindChange(tuple(memories[start : start + _MEMORIES]))
                 await self._compute.run(mind.apply, piece)
+            await self._compute.run(spare_the_collector)
         if await self._loader.is_too_large(owner, soul, alone=len(world.souls) == 1):
             await self._loader.open_part(owner, mind)
         else:
             async for page in self._store.edge_pages(owner, soul):
                 await self._compute.run(mind.take_page, page)
+            await self._compute.run(spare_the_collector)
         for log in chats:
             await world.mend(mind, await self._compute.run(world.mended, mind, log))
         await world.mend(mind, await self._compute.run(_orphans, mind))
