@@ -43,12 +43,15 @@ def strengths_left(mind: Mind, edges: EdgeArrays, extra: int) -> Floats:
 def edges_left(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
     """The edges that start or end at the memory as they are now, without those that are cut. Computes."""
     turn = mind.turns(extra)
-    return [edge for known in mind.edges_of(memory) if (edge := _left(mind, known, turn)) is not None]
+    return [edge for known in mind.edges_of(memory) if (edge := edge_left(mind, known, turn)) is not None]
 
 
-def _left(mind: Mind, edge: Edge, turn: int) -> Edge | None:
+def edge_left(mind: Mind, edge: Edge, turn: int) -> Edge | None:
+    """The edge as it is when the soul's clock shows `turn`; None when it is cut. Computes."""
+    if edge.kind not in DECAYING:
+        return edge
     strength = replace(edge, at_turn=mind.turn_of(edge)).strength_at(turn)
-    if edge.kind in DECAYING and strength < FLOOR:
+    if strength < FLOOR:
         return replace(edge, strength=FLOOR) if is_kept(mind, edge) else None
     return replace(edge, strength=strength)
 

@@ -17,6 +17,7 @@ from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.domain.soul import SoulState
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.changes import MindChange
+from soulmem.engine.cutting import edge_left, edges_left
 from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
@@ -138,7 +139,7 @@ class Keeper:
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
         """As `get`, of a known mind."""
         await self._loader.complete(world.owner, mind, [memory])
-        return await self._compute.run(_view, mind, memory)
+        return await self._compute.run(_view, mind, memory, self._clock.extra_turns)
 
     async def list(self, world: World, wanted: MemoryFilter) -> Page:
         """One page, best rung of the tag ladder first, then the newest.
@@ -162,7 +163,7 @@ class Keeper:
     ) -> GraphView:
         """At most `limit` memories in use around `center` (all, when None) and the edges among them."""
         while True:
-            view = await self._compute.run(_graph, mind, center, hops, limit)
+            view = await self._compute.run(_graph, mind, center, hops, limit, self._clock.extra_turns)
             # What was shown of a large soul may have more edges than were loaded, and so more around it.
             if not await self._loader.complete(owner, mind, [one.memory.id for one in view.memories]):
                 return view
@@ -236,13 +237,12 @@ def _merged(old: T, new: T, fields: frozenset[str] | None) -> T:
     return new if fields is None else replace(old, **{name: getattr(new, name) for name in fields})
 
 
-def _view(mind: Mind, memory: MemoryId) -> MemoryView:
+def _view(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     found = mind.memories.get(memory)
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
-    return MemoryView(
-        found, mind.sources(found), tuple(mind.edges_of(memory)), usage=mind.recalls.usage(memory)
-    )
+    edges = tuple(edges_left(mind, memory, extra_turns))
+    return MemoryView(found, mind.sources(found), edges, usage=mind.recalls.usage(memory))
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
@@ -344,7 +344,8 @@ def _micros(memory: Memory) -> int:
     return place_of(memory)[0]
 
 
-def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphView:
+def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int, extra_turns: int) -> GraphView:
+    turn = mind.turns(extra_turns)
     if center is None:
         in_use = mind.columns.in_use[: mind.size]
         chosen = {m.id: None for m in islice(newest_first(mind, in_use), limit)}
@@ -352,18 +353,20 @@ def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int) -> GraphV
         chosen = dict.fromkeys([center])
         ring = [center]
         for _ in range(hops):
-            found = (other for memory in ring for other in _beside(mind, memory) if other not in chosen)
+            found = (other for one in ring for other in _beside(mind, one, turn) if other not in chosen)
             ring = list(islice(_once(found), limit - len(chosen)))
             chosen.update(dict.fromkeys(ring))
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
     views = [MemoryView(mind.memories[m], mind.sources(mind.memories[m])) for m in chosen]
-    return GraphView(views, sorted(mind.edges.between(chosen), key=lambda edge: edge.id))
+    edges = (left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None)
+    return GraphView(views, sorted(edges, key=lambda edge: edge.id))
 
 
-def _beside(mind: Mind, memory: MemoryId) -> list[MemoryId]:
+def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
     """The memories in use that an edge joins it to, by the strongest edge first."""
-    edges = sorted(mind.edges.of(memory), key=lambda e: (-e.strength, e.source, e.target))
+    left = (left for edge in mind.edges.of(memory) if (left := edge_left(mind, edge, turn)) is not None)
+    edges = sorted(left, key=lambda e: (-e.strength, e.source, e.target))
     others = (e.target if e.source == memory else e.source for e in edges)
     return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
 

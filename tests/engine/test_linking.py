@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import exp
 
 import pytest
 
@@ -269,3 +270,23 @@ async def test_a_mind_knows_what_a_query_names(stage: Stage) -> None:
     mind = await stage.mind()
     ids: dict[str, MemoryId] = {m.text: m.id for m in mind.names.concepts()}
     assert mind.names.spot("where did anna hide from robert, bob?") == [ids["Anna"], ids["Bob"]]
+
+
+async def test_views_tell_what_is_left_of_a_link(stage: Stage) -> None:
+    """As of now; one that faded away is shown neither with its memory nor in the graph."""
+    await card(stage, Bob=[])
+    note = (await stage.note("Bob: a friend", importance=1.0)).memory
+
+    async def shown() -> list[float]:
+        (bob,) = (await stage.mind()).names.concepts()
+        one = await stage.engine.get_memory(ME, note.id)
+        graph = await stage.engine.graph(ME, SoulId("s1"), bob.id, 1, 10)
+        assert list(one.edges) == list(graph.edges)
+        assert {view.memory.id for view in graph.memories} == {bob.id, *(note.id for _ in one.edges)}
+        return [edge.strength for edge in one.edges]
+
+    assert await shown() == [1.0]
+    stage.clock.advance(0, 300)
+    assert await shown() == [pytest.approx(exp(-1))]
+    stage.clock.advance(0, 700)
+    assert await shown() == []
