@@ -74,7 +74,12 @@ def assemble(
     ]
     memories.sort(key=lambda m: -m.score)
     kept = {m.id for m in memories}
+    looked_at = {m.id for _, m in candidates}
     considered = tuple(
+        Considered(one.memory.id, one.memory.text, one.habit.share, None, 0.0, True, None)
+        for one in told
+        if one.memory.id not in looked_at
+    ) + tuple(
         Considered(
             id=m.id,
             text=m.text,
