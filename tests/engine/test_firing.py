@@ -20,6 +20,7 @@ from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.requests import MemoryPatch, NewEdge, RecallMode, RecallRequest, RecallType
 from soulmem.engine.search import RecallParams
+from soulmem.retrieval.firing import draw_number
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first test with a model loads it
@@ -330,6 +331,21 @@ async def test_draws_follow_the_probabilities_and_repeat(
     assert [await draw(i) for i in range(0, 40, 3)] == drawn[:40:3]
     await plain.restart()
     assert [await draw(i) for i in range(0, 40, 3)] == drawn[:40:3]
+
+
+async def test_a_draw_does_not_hang_on_the_order_of_edges(plain: Stage) -> None:
+    """Actions stand in the order of their ids: a store may give edges back in another order."""
+    first, second = [await made(plain, text, MemoryKind.ACTION) for text in ("laughs", "blushes")]
+    assert first < second
+    situation, _, cue, _ = REFLEXES["en"]
+    scene = await made(plain, situation, MemoryKind.ABSTRACT_EPISODE)
+    fires = [NewEdge(EdgeKind.FIRES, to=i, probability=p) for i, p in ((second, 0.7), (first, 0.3))]
+    edges = [*fires, NewEdge(EdgeKind.TRIGGERS, source=scene)]
+    trigger = await made(plain, SECRET, MemoryKind.TRIGGER, edges)
+    for i in range(20):
+        answer = await plain.recall(cue, "c1", slot=SlotId(f"r{i}"), swipe=1)
+        expected = "laughs" if draw_number("c1", f"r{i}", "1", trigger) < 0.3 else "blushes"
+        assert fired(answer) == [expected]
 
 
 async def test_without_a_slot_the_words_decide_the_draw(plain: Stage) -> None:
