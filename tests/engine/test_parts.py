@@ -25,7 +25,7 @@ from tests.engine.stage import ME, Stage, line
 from tests.fakes.store import FakeStore
 
 S1 = SoulId("s1")
-NAMES = ("Ada", "Boris", "Cora", "Dmitri", "Elsa", "Farid")
+NAMES = ("Ada", "Boris", "Cora", "Dmitri", "Elsa", "Farid", *(f"Citizen{chr(65 + n)}" for n in range(18)))
 DEEDS = ("crosses the bridge", "finds a key", "hides in the tower", "sings at night", "lost a glove")
 
 
@@ -44,8 +44,8 @@ class CountingStore(FakeStore):
 
 
 def said(count: int) -> list[str]:
-    """Lines that name one to four of the people, never all the same."""
-    who = ([NAMES[(n + k * k + n // 7) % 6] for k in range(1 + n * n % 4)] for n in range(count))
+    """Lines that name one to four of the people, each in a few places."""
+    who = ([NAMES[(n // 2 + 5 * k) % len(NAMES)] for k in range(1 + n * n % 7 % 4)] for n in range(count))
     return [f"{' and '.join(names)} {DEEDS[n % 5]}, the {n}th time" for n, names in enumerate(who)]
 
 
@@ -56,7 +56,7 @@ async def tell(stage: Stage, texts: list[str]) -> None:
 
 
 async def written() -> CountingStore:
-    """A store with one soul: a chat of forty lines, six people, and who loves whom."""
+    """A store with one soul: a chat of forty lines, two dozen people, and who loves whom."""
     store = CountingStore()
     stage = Stage(store)
     await stage.start()
@@ -74,8 +74,10 @@ async def written() -> CountingStore:
 @asynccontextmanager
 async def twice(store: CountingStore) -> AsyncIterator[tuple[Stage, Stage]]:
     """What is stored, opened two times: with three edges in memory, and with all."""
-    few = EngineParams(rest_by_itself=False, loading=LoadingParams(resident_edges=3, hot=2))
-    part, whole = Stage(CountingStore(store), params=few), Stage(CountingStore(store))
+    exact = WalkingParams(walk=WalkParams(l1=1e-6))
+    every = EngineParams(rest_by_itself=False, walking=exact)
+    few = replace(every, loading=LoadingParams(resident_edges=3, hot=2))
+    part, whole = Stage(CountingStore(store), params=few), Stage(CountingStore(store), params=every)
     for each in (part, whole):
         await each.start()
     assert not (await part.mind()).residency.whole
@@ -141,12 +143,14 @@ async def test_the_fingerprint_is_the_same(both: tuple[Stage, Stage]) -> None:
     assert len((await part.mind()).edges) < len((await whole.mind()).edges)  # and they are gone again
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("query", ["What did Cora find?", "Boris and the tower", "who loves Dmitri", "Ada"])
 async def test_a_recall_answers_the_same(both: tuple[Stage, Stage], query: str) -> None:
     part, whole = both
-    one, two = await part.recall(query, "c1"), await whole.recall(query, "c1")
+    one = await part.recall(query, "c1", time_budget_ms=60_000)
+    two = await whole.recall(query, "c1", time_budget_ms=60_000)
     assert [m.id for m in one.memories] == [m.id for m in two.memories]
-    assert [m.score for m in one.memories] == pytest.approx([m.score for m in two.memories], abs=0.02)
+    assert [m.score for m in one.memories] == pytest.approx([m.score for m in two.memories], abs=1e-3)
     assert [m.path for m in one.memories] == [m.path for m in two.memories]
     assert any(m.hops for m in two.memories)
     assert not one.timed_out
