@@ -73,7 +73,6 @@ class Learner:
         if request.slot is None or request.swipe is None:
             return
         reply = Reply(world.owner, request.soul, request.chat, request.slot, request.swipe)
-        self._pending.pop(reply, None)
         self._pending[reply] = Noted(
             trace=answer.trace,
             at=self._clock.now(),

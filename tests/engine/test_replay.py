@@ -125,26 +125,32 @@ class Player(Namer):
             self.show(chat, how)
 
     @precondition(any_shown)
-    @rule(pick=PICK, texts=st.lists(TEXTS, min_size=1, max_size=8), role=ROLES, present=PRESENT, how=HOWS)
-    def say(self, pick: int, texts: list[str], role: Role, present: Any, how: str) -> None:
+    @rule(
+        pick=PICK,
+        texts=st.lists(TEXTS, min_size=1, max_size=8),
+        role=ROLES,
+        present=PRESENT,
+        how=HOWS,
+        mind=st.sampled_from([None, *SOULS]),
+        swipe=st.sampled_from([0, 0, 1]),
+    )
+    def say(
+        self, pick: int, texts: list[str], role: Role, present: Any, how: str, mind: str | None, swipe: int
+    ) -> None:
+        """What came to a mind for the first message teaches, unless it was for another swipe."""
         chat = self.pick(pick)
-        chat.messages += [self.fresh(text, role, present=present) for text in texts]
+        said = [self.fresh(text, role, present=present) for text in texts]
+        if mind is not None:
+            request = RecallRequest(SoulId(mind), ChatId(chat.id), said[0].slot, swipe, "ring, rain, noon")
+            self.run(lambda: self.recall(request))
+        chat.messages += said
         self.show(chat, how)
 
-    @precondition(any_shown)
-    @rule(pick=PICK, soul=st.sampled_from(SOULS), swipe=st.sampled_from([0, 0, 1]), how=HOWS)
-    def reply(self, pick: int, soul: str, swipe: int, how: str) -> None:
-        """What came to mind for it teaches once it is settled, unless another swipe is."""
-        chat = self.pick(pick)
-        said = self.fresh("Yes.", Role.CHARACTER)
-        request = RecallRequest(SoulId(soul), ChatId(chat.id), said.slot, swipe)
-
-        async def work() -> None:
-            await self.stage.engine.recall(ME, request)
-
-        self.run(work)
-        chat.messages.append(said)
-        self.show(chat, how)
+    async def recall(self, request: RecallRequest) -> None:
+        """What comes to mind must exist."""
+        found = await self.stage.engine.recall(ME, request)
+        known = (await self.stage.mind(request.soul)).memories
+        assert all(memory.id in known or memory.kind == "fact" for memory in found.memories)
 
     @precondition(any_shown)
     @rule(pick=PICK, at=PICK, text=TEXTS, how=HOWS)
