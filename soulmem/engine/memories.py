@@ -1,12 +1,9 @@
-"""What a user does to memories by hand: make, list, change, bin, restore."""
+"""What a user does to memories by hand: make, look at, change, bin, restore."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 from typing import Any, TypeVar
 
 from soulmem.conversation.importance import importance_of
@@ -15,24 +12,20 @@ from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.domain.soul import SoulState
+from soulmem.engine import listing
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.changes import MindChange
-from soulmem.engine.cutting import edge_left, edges_left
 from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
-from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
-from soulmem.engine.timeline import newest_first, overlapping, place_of
+from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
-from soulmem.graph.association import MEMORY_KINDS
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
 T = TypeVar("T", Situation, ConceptDetail)
 
-_CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
-_NOTHING = 5  # a rung below the ladder of tag matches
 _BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
 
 
@@ -139,7 +132,7 @@ class Keeper:
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
         """As `get`, of a known mind."""
         await self._loader.complete(world.owner, mind, [memory])
-        return await self._compute.run(_view, mind, memory, self._clock.extra_turns)
+        return await self._compute.run(listing.whole, mind, memory, self._clock.extra_turns)
 
     async def list(self, world: World, wanted: MemoryFilter) -> Page:
         """One page, best rung of the tag ladder first, then the newest.
@@ -147,23 +140,25 @@ class Keeper:
         Raises NotFound, Unprocessable (cursor).
         """
         world.soul(wanted.soul)
-        after = _cursor_of(wanted.cursor) if wanted.cursor is not None else None
+        after = listing.cursor_of(wanted.cursor) if wanted.cursor is not None else None
         mind = await world.mind(wanted.soul)
-        return await self._compute.run(_page, mind, wanted, after)
+        return await self._compute.run(listing.page, mind, wanted, after)
 
     async def timeline(
         self, mind: Mind, start: datetime | None, end: datetime | None, limit: int, cursor: str | None
     ) -> Page:
         """Memories whose time overlaps from (inclusive) .. to (exclusive), oldest first."""
-        after = _cursor_of(cursor) if cursor is not None else None
-        return await self._compute.run(_timeline, mind, start, end, limit, after)
+        after = listing.cursor_of(cursor) if cursor is not None else None
+        return await self._compute.run(listing.span_page, mind, start, end, limit, after)
 
     async def graph(
         self, owner: Owner, mind: Mind, center: MemoryId | None, hops: int, limit: int
     ) -> GraphView:
         """At most `limit` memories in use around `center` (all, when None) and the edges among them."""
         while True:
-            view = await self._compute.run(_graph, mind, center, hops, limit, self._clock.extra_turns)
+            view = await self._compute.run(
+                listing.surroundings, mind, center, hops, limit, self._clock.extra_turns
+            )
             # What was shown of a large soul may have more edges than were loaded, and so more around it.
             if not await self._loader.complete(owner, mind, [one.memory.id for one in view.memories]):
                 return view
@@ -235,145 +230,3 @@ def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:
 def _merged(old: T, new: T, fields: frozenset[str] | None) -> T:
     """`new`, or `old` with these fields of it."""
     return new if fields is None else replace(old, **{name: getattr(new, name) for name in fields})
-
-
-def _view(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
-    found = mind.memories.get(memory)
-    if found is None:
-        raise NotFound(f"no memory {memory!r}", field="id")
-    edges = tuple(edges_left(mind, memory, extra_turns))
-    return MemoryView(found, mind.sources(found), edges, usage=mind.recalls.usage(memory))
-
-
-def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
-    """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 when nothing was asked; 5 no
-    match.
-    """
-    if wanted.tag is not None:
-        rung = _tag_rung(memory.tags, wanted.tag.casefold())
-        if rung > (0 if wanted.match is TagMatch.EXACT else 1):
-            return _NOTHING
-        if wanted.q is None:
-            return rung
-    if wanted.q is None:
-        return 4
-    asked = wanted.q.casefold().strip()
-    rung = _tag_rung(memory.tags, asked)
-    if rung == _NOTHING:
-        if asked in memory.text.casefold():
-            rung = 2
-        elif set(mind.tokeniser.tokens(asked)) & set(mind.tokeniser.tokens(memory.text)):
-            rung = 3
-    if wanted.match is TagMatch.EXACT and rung not in (0, 2):
-        return _NOTHING
-    return rung
-
-
-def _tag_rung(tags: Sequence[str], asked: str) -> int:
-    folded = [t.casefold() for t in tags]
-    return 0 if asked in folded else 1 if asked and any(asked in t for t in folded) else _NOTHING
-
-
-def _page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
-    if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
-        return _newest_page(mind, wanted, after)
-    states = _BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
-    found = []
-    for memory in mind.memories.values():
-        if memory.state not in states or (wanted.kind is not None and memory.kind is not wanted.kind):
-            continue
-        if wanted.permanent is not None and memory.permanent is not wanted.permanent:
-            continue
-        rung = _rung(mind, memory, wanted)
-        if rung < _NOTHING:
-            found.append(((rung, -_micros(memory), str(memory.id)), memory))
-    return _cut(mind, found, wanted.limit, after)
-
-
-def _newest_page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
-    """As `_page` where all of a sort are asked for: from columns."""
-    n, columns = mind.size, mind.columns
-    shown = columns.in_use[:n].copy()
-    if wanted.kind is not None:
-        shown &= columns.kind[:n] == MEMORY_KINDS.index(wanted.kind)
-    if wanted.permanent is not None:
-        shown &= columns.permanent[:n] == wanted.permanent
-    if after is not None:
-        shown &= columns.happened[:n] <= (1 - after[1]) / 1e6
-    rest = (m for m in newest_first(mind, shown) if after is None or (4, -_micros(m), str(m.id)) > after)
-    found = list(islice(rest, wanted.limit + 1))
-    cursor = None
-    if len(found) > wanted.limit:
-        last = found[wanted.limit - 1]
-        cursor = f"4_{-_micros(last)}_{last.id}"
-    return Page([MemoryView(m, mind.sources(m)) for m in found[: wanted.limit]], cursor)
-
-
-def _timeline(
-    mind: Mind, start: datetime | None, end: datetime | None, limit: int, after: tuple[int, int, str] | None
-) -> Page:
-    found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
-    cursor = "_".join(("0", *map(str, place_of(found[limit - 1])))) if len(found) > limit else None
-    return Page([MemoryView(m, mind.sources(m)) for m in found[:limit]], cursor)
-
-
-def _cut(
-    mind: Mind,
-    found: list[tuple[tuple[int, int, str], Memory]],
-    limit: int,
-    after: tuple[int, int, str] | None,
-) -> Page:
-    found.sort(key=lambda pair: pair[0])
-    rest = found if after is None else [pair for pair in found if pair[0] > after]
-    piece = rest[:limit]
-    cursor = None
-    if len(rest) > limit:
-        rung, when, key = piece[-1][0]
-        cursor = f"{rung}_{when}_{key}"
-    return Page([MemoryView(m, mind.sources(m)) for _, m in piece], cursor)
-
-
-def _cursor_of(text: str) -> tuple[int, int, str]:
-    match = _CURSOR.match(text)
-    if match is None:
-        raise Unprocessable(f"{text[:80]!r} is no cursor: pass on the one of the page before", field="cursor")
-    return int(match[1]), int(match[2]), match[3]
-
-
-def _micros(memory: Memory) -> int:
-    return place_of(memory)[0]
-
-
-def _graph(mind: Mind, center: MemoryId | None, hops: int, limit: int, extra_turns: int) -> GraphView:
-    turn = mind.turns(extra_turns)
-    if center is None:
-        in_use = mind.columns.in_use[: mind.size]
-        chosen = {m.id: None for m in islice(newest_first(mind, in_use), limit)}
-    elif center in mind.memories:
-        chosen = dict.fromkeys([center])
-        ring = [center]
-        for _ in range(hops):
-            found = (other for one in ring for other in _beside(mind, one, turn) if other not in chosen)
-            ring = list(islice(_once(found), limit - len(chosen)))
-            chosen.update(dict.fromkeys(ring))
-    else:
-        raise NotFound(f"no memory {center!r} in this soul", field="center")
-    views = [MemoryView(mind.memories[m], mind.sources(mind.memories[m])) for m in chosen]
-    edges = (left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None)
-    return GraphView(views, sorted(edges, key=lambda edge: edge.id))
-
-
-def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
-    """The memories in use that an edge joins it to, by the strongest edge first."""
-    left = (left for edge in mind.edges.of(memory) if (left := edge_left(mind, edge, turn)) is not None)
-    edges = sorted(left, key=lambda e: (-e.strength, e.source, e.target))
-    others = (e.target if e.source == memory else e.source for e in edges)
-    return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
-
-
-def _once(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
-    seen: set[MemoryId] = set()
-    for key in keys:
-        if key not in seen:
-            seen.add(key)
-            yield key
