@@ -150,14 +150,15 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
 
 
 async def _awake(engine: Engine, chat: ChatId) -> None:
-    """Returns once a recall answers in full, with every vector at hand."""
+    """Returns once a recall answers in full, with every vector at hand and walks compiled."""
     end = time.monotonic() + _PATIENCE
     request = RecallRequest(SOUL, chat, query="who are you?", time_budget_ms=1000)
     while time.monotonic() < end:
-        answer = await engine.recall(DEFAULT_OWNER, request)
         health = engine.health()
-        if answer.memories and not answer.timed_out and not health.pending and health.kernels == "ok":
-            return
+        if not health.pending and health.kernels == "ok":  # asking meanwhile would slow the embedding down
+            answer = await engine.recall(DEFAULT_OWNER, request)
+            if answer.memories and not answer.timed_out and not engine.health().pending:
+                return
         await asyncio.sleep(0.1)
     raise TimeoutError(f"the soul was not awake after {_PATIENCE:.0f} s")
 
