@@ -10,7 +10,7 @@ import pytest
 from soulmem.domain.errors import StoreError
 from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.domain.situation import ConceptDetail
-from soulmem.engine import linker
+from soulmem.engine import linker, renaming
 from tests.engine.picky_store import PickyStore
 from tests.engine.stage import ME, Stage
 from tests.engine.test_linking import card, mentions, talk
@@ -21,7 +21,7 @@ TALK = ["Bob and Anna.", "The mill of Bob.", "Anna, Bob, Eve.", "Eve!", "The mil
 @pytest.fixture
 async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
     """A soul with a talk, over a store that can refuse; even small changes take many steps."""
-    monkeypatch.setattr(linker, "_AT_ONCE", 2)
+    monkeypatch.setattr(renaming, "_AT_ONCE", 2)
     monkeypatch.setattr(linker, "_PIECE_TEXTS", 2)
     one = Stage(PickyStore())
     await one.start()

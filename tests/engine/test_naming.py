@@ -105,4 +105,4 @@ class Naming(Namer):
 @pytest.mark.timeout(120)
 def test_whatever_is_named_mentions_are_what_texts_say() -> None:
     """Names of the card, concepts, notes, covers, importance, edits, deletions, restarts."""
-    run_state_machine_as_test(Naming, settings=settings(max_examples=60, stateful_step_count=25))
+    run_state_machine_as_test(Naming, settings=settings(max_examples=40, stateful_step_count=20))
