@@ -1,4 +1,4 @@
-"""`soulmem demo`: two chats, five moments: what would SoulMem put into the prompt, and why?"""
+"""`soulmem demo`: two chats, six moments: what would SoulMem put into the prompt, and why?"""
 
 from __future__ import annotations
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.assembly.compose import Budget, Line, Text, language_of, line_of
 from soulmem.assembly.why import Cause, Reason, sentence
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory
 from soulmem.engine.answers import Block, BlockItem, Considered, PathStep, Recalled, RecalledMemory, Timings
@@ -19,6 +21,8 @@ from soulmem.engine.search import Scene
 from soulmem.engine.walking import Way
 from soulmem.retrieval.diversity import choose
 from soulmem.retrieval.seats import in_order
+
+Ints = NDArray[np.int64]
 
 _COMMON = 20  # a word in more than one of so many memories is no reason
 
@@ -63,7 +67,7 @@ def assemble(
     lines = dict(taken)
     order = in_order(list(lines), ranked.score, _places(ranked, ranked.seats.front))
     score = _falling([_squash(float(ranked.score[i])) for i in order])
-    ways = ranked.walk.ways(ranked.rows[order]) if ranked.walk is not None else {}
+    ways = _ways(ranked, ranked.rows[order])
     for i, shown in zip(order, score, strict=True):
         row, memory = candidates[i]
         way = ways.get(row)
@@ -158,6 +162,14 @@ def _recalled(
     )
 
 
+def _ways(ranked: Ranked, rows: Ints) -> dict[int, Way]:
+    """How each of these rows was come to; what has a seat for association is told by associations."""
+    if ranked.walk is None:
+        return {}
+    seated = np.isin(rows, [*ranked.seats.front, *ranked.seats.behind])
+    return {**ranked.walk.ways(rows), **ranked.walk.associations(rows[seated])}
+
+
 def _path(mind: Mind, way: Way) -> tuple[PathStep, ...]:
     """The way step by step; a relation goes by its verb."""
     led = (None, *(edge.verb or edge.kind.value for edge in way.edges))
@@ -191,6 +203,8 @@ def _reason(
     """What brought it up most: its own text, what stands beside it, or what led to it."""
     alone = float(ranked.alone[at])  # standard deviations above what memories usually score
     beside = float(ranked.text[at]) - alone
+    if way is not None and [edge.kind for edge in way.edges] == [EdgeKind.NEXT]:
+        return Reason(Cause.NEIGHBOUR, shared, age)
     row = int(ranked.rows[at])
     seated = row in ranked.seats.front or row in ranked.seats.behind
     if way is not None and (seated or max(alone, beside) < 1.0):

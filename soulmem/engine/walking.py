@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.memories import MemoryKind
 from soulmem.engine.cutting import strengths_left
 from soulmem.engine.mind import Mind
-from soulmem.graph.association import WALKED, Arcs, AssociationParams, arcs
+from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationParams, arcs
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays, pair_of
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
@@ -31,6 +32,7 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
+_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 _RELATES = EDGE_KINDS.index(EdgeKind.RELATES)
 
 
@@ -153,17 +155,15 @@ class Walked:
 
     def ways(self, rows: Ints) -> dict[int, Way]:
         """The strongest way to each of these rows that the walk reached from elsewhere."""
-        reached = rows[(self.share[rows] > 0) & ~np.isin(rows, self.ground.fact_rows)].astype(np.uint32)
-        found = explain(
-            self.ground.arcs.graph,
-            self.walk,
-            reached,
-            self.seeds,
-            self._params.restart,
-            self._tuning,
-            max_hops=self._walking.max_hops,
-        )
-        return {int(chain.rows[-1]): self._way(chain) for chain in found if len(chain.edges)}
+        return self._ways(rows, self.seeds, self._tuning)
+
+    def associations(self, rows: Ints) -> dict[int, Way]:
+        """The same from what the cue names, over associations alone: what merely came next is none."""
+        concept = self._mind.columns.kind[self.seeds] == _CONCEPT
+        weights = self._walking.weights
+        kind = {**weights.kind, EdgeKind.NEXT: 0.0}
+        alone = replace(self._tuning, kind_factor=class_factors(params=replace(weights, kind=kind)))
+        return self._ways(rows, self.seeds[concept], alone)
 
     def flows(self) -> dict[str, float]:
         """How much of the walk passes over each edge, by id, of the edges of the busiest memories."""
@@ -175,6 +175,14 @@ class Walked:
         best = best[np.argsort(-total[best])][: 4 * self._walking.busiest]
         edges = self._mind.edges
         return {edges.at(int(self.ground.slots[at])).id: float(total[at]) for at in best}
+
+    def _ways(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, Way]:
+        reached = rows[(self.share[rows] > 0) & ~np.isin(rows, self.ground.fact_rows)].astype(np.uint32)
+        if not reached.size or not seeds.size:
+            return {}
+        graph, hops = self.ground.arcs.graph, self._walking.max_hops
+        found = explain(graph, self.walk, reached, seeds, self._params.restart, tuning, max_hops=hops)
+        return {int(chain.rows[-1]): self._way(chain) for chain in found if len(chain.edges)}
 
     def _way(self, chain: Chain) -> Way:
         arcs, slots = self.ground.arcs, self.ground.slots

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.timeout(120)
 
 # What each moment, (chat, line, fork), is about: at least one of these messages must come up.
 ABOUT = {
+    ("lantern-en", 66, None): (42,),  # by way of the mule and the town
     ("lantern-en", 72, None): range(36, 52),  # the letter, and the quarrel over it
     ("lantern-en", 80, None): (23, 24),  # the promise
     ("inn-zh", 70, None): (14, 43, 45, 46, 47, 48),  # the thimble
@@ -48,10 +49,19 @@ def test_the_chats_are_long_enough_to_forget_in(name: str) -> None:
         assert chat.messages[moment.at - 1]["role"] == "user"
 
 
-def test_there_are_five_moments_over_both_chats(told: dict[str, Any]) -> None:
-    assert len(told["moments"]) == 5
+def test_there_are_six_moments_over_both_chats(told: dict[str, Any]) -> None:
+    assert len(told["moments"]) == 6
     assert {moment["chat"] for moment in told["moments"]} == {load_chat(name).id for name in CHATS}
     assert told["took_s"] < 60
+
+
+def test_one_memory_comes_over_three_steps_and_the_way_is_told(told: dict[str, Any]) -> None:
+    [mule] = [m for m in told["moments"] if (m["chat"], m["at"]) == ("lantern-en", 66)]
+    [far] = [m for m in mule["recall"]["memories"] if m["hops"] == 3]
+    assert [step["edge"] for step in far["path"]] == [None, "mentions", "mentions", "mentions"]
+    assert [far["path"][at]["label"] for at in (0, 2)] == ["Duchess", "Esk"]
+    assert "Duchess" not in far["text"]
+    assert re.match('"Duchess" led Isaura to ".+", that to "Esk", that to this, from', far["why"])
 
 
 def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:
