@@ -26,7 +26,6 @@ def compile_kernels(cache: bool) -> Kernels:
     from numba.extending import register_jitable
 
     _teach_prefetch()
-    register_jitable(push.query_weight)
     register_jitable(chains.edge_weight)
     u4, f4, f8, b1 = (
         numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")

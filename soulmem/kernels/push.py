@@ -26,8 +26,6 @@ import numpy.typing as npt
 
 from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
 
-Index = np.uint64 | int  # the latter in the eyes of the type checker only
-
 # Unsigned through and through: a signed index is tested for being negative, and int64 with uint64 is a float.
 ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
 FIVE, SIX, SEVEN, EIGHT = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
@@ -98,25 +96,6 @@ def lay_out(
             word[u] = np.uint32(np.uint32(min(30.0, max(0.0, rarity))) << CODE_BITS)
 
 
-def query_weight(
-    cell: Index,
-    edge: Index,
-    heavy: Weights,
-    whole: Ids,
-    kind_factor: Weights,
-    own: Weights,
-    alive: Flags,
-) -> np.float32:
-    """The weight of the edge in a cell for this query; `own` and `alive` may be empty."""
-    tag = whole[TWO * cell]
-    weight: np.float32 = heavy[TWO * cell + ONE] * kind_factor[tag >> NODE_BITS]
-    if own.size > 0:
-        weight *= own[edge]
-    if alive.size > 0 and not alive[tag & NODE]:
-        weight = np.float32(0)
-    return weight
-
-
 def push(  # noqa: C901 - one loop over state in registers: a call in it costs as much as the work
     indptr: Ids,
     real: Floats,
@@ -158,6 +137,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     """
     ring = np.uint64(queue.size - 1)
     go_on = 1.0 - restart
+    masked = alive.size > 0
     per_sweep = SWEEP_GAIN * -math.log(go_on) if go_on > 0.0 else 1.0
     moving, back, stuck = 0.0, 0.0, 0.0
     slots, buckets, visits = NONE, ONE, NONE
@@ -200,8 +180,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                 slot = np.uint64(queue[(head + NEAR) & ring])
                 row = np.uint64(slot_whole[EIGHT * slot + ROW])
                 begin = np.uint64(indptr[row]) + row + ONE
-                end = min(begin + EIGHT, np.uint64(indptr[row + ONE]) + row + ONE)
-                for cell in range(begin, end):
+                end = np.uint64(indptr[row + ONE]) + row + ONE
+                for cell in range(begin, min(begin + SMALL, end)):
                     prefetch(word, np.uint64(whole[TWO * cell] & NODE))
             slot = np.uint64(queue[head & ring])
             head += ONE
@@ -210,15 +190,19 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
             begin = np.uint64(indptr[u]) + u + ONE
             end = np.uint64(indptr[u + ONE]) + u + ONE
             inverse = real[begin - ONE]
-            factors = own[:NONE]
+            marked = False
             if tuned and inverse > 0.0:
-                if own.size > 0 and word[u] & OWN:
-                    factors = own
+                marked = own.size > 0 and word[u] & OWN > np.uint32(0)
                 inverse = slot_real[FOUR * slot + INVERSE]
                 if inverse == 0.0:
                     for cell in range(begin, end):
-                        edge = cell - u - ONE
-                        inverse += query_weight(cell, edge, heavy, whole, kind_factor, factors, alive)
+                        tag = whole[TWO * cell]
+                        weight = heavy[TWO * cell + ONE] * kind_factor[tag >> NODE_BITS]
+                        if marked:
+                            weight *= own[cell - u - ONE]
+                        if masked and not alive[tag & NODE]:
+                            weight = np.float32(0)
+                        inverse += weight
                     inverse = 1.0 / inverse if inverse > 0.0 else -1.0
                     slot_real[FOUR * slot + INVERSE] = inverse
             halts = boundary.size > 0 and boundary[u]
@@ -259,12 +243,15 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         begin, mass, last = stop, 0.0, 0.0
                         top *= SPREAD
                         while stop < end and (stop - begin < FEWEST or heavy[TWO * stop + ONE] >= top):
+                            tag = whole[TWO * stop]
+                            weight = heavy[TWO * stop + ONE]
                             if tuned:
-                                mass += query_weight(
-                                    stop, stop - u - ONE, heavy, whole, kind_factor, factors, alive
-                                )
-                            else:
-                                mass += heavy[TWO * stop + ONE]
+                                weight *= kind_factor[tag >> NODE_BITS]
+                                if marked:
+                                    weight *= own[stop - u - ONE]
+                                if masked and not alive[tag & NODE]:
+                                    weight = np.float32(0)
+                            mass += weight
                             stop += ONE
                         mass *= inverse
                         bucket = buckets
@@ -289,13 +276,16 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         bucket_real[FOUR * bucket + B_LAST] = y
                     sent *= inverse
                     for cell in range(begin, stop):
-                        v = whole[TWO * cell] & NODE
+                        tag = whole[TWO * cell]
+                        v = tag & NODE
+                        weight = heavy[TWO * cell + ONE]
                         if tuned:
-                            arrives = sent * query_weight(
-                                cell, cell - u - ONE, heavy, whole, kind_factor, factors, alive
-                            )
-                        else:
-                            arrives = sent * heavy[TWO * cell + ONE]
+                            weight *= kind_factor[tag >> NODE_BITS]
+                            if marked:
+                                weight *= own[cell - u - ONE]
+                            if masked and not alive[v]:
+                                weight = np.float32(0)
+                        arrives = sent * weight
                         seen = word[v]
                         to = np.uint64(seen & SLOT)
                         slots += np.uint64(to == NONE)
