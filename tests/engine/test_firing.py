@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
-from functools import cache
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from soulmem.adapters import packaged_encoder
 from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, Timelines
 from soulmem.domain.situation import ConceptDetail
-from soulmem.engine.answers import Recalled, RecalledMemory
-from soulmem.engine.embedding import ModelSource
-from soulmem.engine.engine import EngineParams
 from soulmem.engine.requests import MemoryPatch, NewEdge, RecallMode, RecallRequest, RecallType
-from soulmem.engine.search import RecallParams
-from soulmem.retrieval.firing import draw_number
+from tests.engine.reflexes import PACKAGED, REFLEXES, SECRET, STORY, fired, made, opened, reflex, section, the
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first test with a model loads it
-
-PACKAGED = ModelSource("packaged", lambda: True, cache(packaged_encoder.load))  # loaded once
-STORY = [
-    line("m1", "Good evening, Mira."),
-    line("m2", "Good evening.", Role.CHARACTER),
-    line("m3", "Shall we eat?"),
-]
-# situation, action, near cue, talk about something else
-REFLEXES = {
-    "en": (
-        "a stranger stares at her",
-        "pulls her hood up",
-        "That stranger keeps staring.",
-        "Pass me the salt.",
-    ),
-    "zh": ("陌生人盯着她看", "把兜帽拉起来", "那个陌生人一直盯着你看。", "把盐递给我。"),
-}
-SECRET = "NEVER-TOLD"
-PATIENT = RecallParams(time_budget_ms=20_000)  # a busy machine takes its time to load the model
 
 
 @pytest.fixture(params=["words", "words and meaning"])
@@ -67,57 +42,6 @@ async def reading() -> AsyncIterator[Stage]:
     one = await opened(PACKAGED)
     yield one
     await one.stop()
-
-
-async def opened(model: ModelSource | None) -> Stage:
-    """A stage with a soul and a short chat, its model loaded."""
-    stage = Stage(fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT))
-    await stage.start()
-    await stage.soul()
-    await stage.sync("c1", STORY)
-    await stage.engine.run_idle()
-    return stage
-
-
-async def made(
-    stage: Stage, text: str, kind: MemoryKind, edges: Iterable[NewEdge] = (), **more: Any
-) -> MemoryId:
-    """A memory made by hand."""
-    return (await stage.note(text, kind=kind, edges=tuple(edges), **more)).memory.id
-
-
-async def reflex(
-    stage: Stage,
-    situation: str | MemoryId,
-    actions: Sequence[tuple[str, float]],
-    kind: MemoryKind = MemoryKind.ABSTRACT_EPISODE,
-    name: str = SECRET,
-    **more: Any,
-) -> list[MemoryId]:
-    """The actions of a new trigger of that situation, by text or an id that is there."""
-    is_known = situation in (await stage.mind()).memories
-    scene = MemoryId(situation) if is_known else await made(stage, situation, kind)
-    ids = [await made(stage, text, MemoryKind.ACTION) for text, _ in actions]
-    fires = [NewEdge(EdgeKind.FIRES, to=i, probability=p) for i, (_, p) in zip(ids, actions, strict=True)]
-    edges = [NewEdge(EdgeKind.TRIGGERS, source=scene), *fires]
-    await made(stage, name, MemoryKind.TRIGGER, edges, **more)
-    return ids
-
-
-def fired(answer: Recalled) -> list[str]:
-    """Texts of the actions that fire."""
-    return [m.text for m in answer.memories if m.fired]
-
-
-def section(answer: Recalled, name: str) -> list[str]:
-    """Texts of the items of a section."""
-    return [item.text for block in answer.blocks if block.section == name for item in block.items]
-
-
-def the(answer: Recalled, memory: MemoryId) -> RecalledMemory:
-    """The one recalled memory of that id."""
-    (found,) = [m for m in answer.memories if m.id == memory]
-    return found
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -257,6 +181,20 @@ async def test_an_intent_sets_off_a_trigger_it_names(
         assert not fired(await reading.recall("I like strong coffee.", intent=intent))
 
 
+async def test_a_gift_calls_up_the_last_one_what_is_liked_and_how_she_gives(reading: Stage) -> None:
+    """Scene, knowledge and manner in one prompt, each in its section."""
+    await made(reading, "I gave Al a coffee machine and he was very happy", MemoryKind.EPISODE)
+    al = await made(reading, "Al", MemoryKind.CONCEPT)
+    await made(reading, "coffee", MemoryKind.CONCEPT, [NewEdge(EdgeKind.RELATES, source=al, verb="likes")])
+    await reflex(
+        reading, "giving something", [("plays it down as chance", 1.0)], name="showing that she cares"
+    )
+    answer = await reading.recall("I want to find a gift for Al.", intent="show that I care")
+    assert "I gave Al a coffee machine and he was very happy" in section(answer, "episodes")
+    assert "Al likes coffee" in section(answer, "facts")
+    assert section(answer, "impulses") == ["plays it down as chance"]
+
+
 async def test_a_habit_known_of_a_name_is_self_knowledge(stage: Stage) -> None:
     """By name and alias, high in the prompt, never as an order; with nobody named there is none."""
     habit = await made(stage, "ignores him on purpose", MemoryKind.ACTION)
@@ -307,55 +245,6 @@ async def test_a_permanent_action_stands_in_one_place(plain: Stage) -> None:
     assert (section(quiet, "permanent"), section(quiet, "impulses")) == ([action], [])
     assert (section(loud, "permanent"), section(loud, "impulses")) == ([], [action])
     assert the(loud, key).permanent
-
-
-@pytest.mark.parametrize("probabilities", [(0.8, 0.2), (0.4, 0.3, 0.3)])
-async def test_draws_follow_the_probabilities_and_repeat(
-    plain: Stage, probabilities: tuple[float, ...]
-) -> None:
-    """One action each time; the same slot and swipe draw the same, after a restart too; swipes may differ."""
-    actions = [(f"reacts in way {i}", p) for i, p in enumerate(probabilities)]
-    situation, _, cue, _ = REFLEXES["en"]
-    await reflex(plain, situation, actions)
-
-    async def draw(i: int) -> str:
-        kind = RecallType.SWIPE if i % 4 else RecallType.NORMAL
-        answer = await plain.recall(cue, "c1", slot=SlotId(f"r{i // 4}"), swipe=i % 4, type=kind)
-        (one,) = fired(answer)
-        return one
-
-    drawn = [await draw(i) for i in range(400)]
-    count = Counter(drawn)
-    assert sum(abs(count[text] / 400 - p) for text, p in actions) / 2 <= 0.05
-    assert any(len(set(drawn[i : i + 4])) > 1 for i in range(0, 400, 4))
-    assert [await draw(i) for i in range(0, 40, 3)] == drawn[:40:3]
-    await plain.restart()
-    assert [await draw(i) for i in range(0, 40, 3)] == drawn[:40:3]
-
-
-async def test_a_draw_does_not_hang_on_the_order_of_edges(plain: Stage) -> None:
-    """Actions stand in the order of their ids: a store may give edges back in another order."""
-    first, second = [await made(plain, text, MemoryKind.ACTION) for text in ("laughs", "blushes")]
-    assert first < second
-    situation, _, cue, _ = REFLEXES["en"]
-    scene = await made(plain, situation, MemoryKind.ABSTRACT_EPISODE)
-    fires = [NewEdge(EdgeKind.FIRES, to=i, probability=p) for i, p in ((second, 0.7), (first, 0.3))]
-    edges = [*fires, NewEdge(EdgeKind.TRIGGERS, source=scene)]
-    trigger = await made(plain, SECRET, MemoryKind.TRIGGER, edges)
-    for i in range(20):
-        answer = await plain.recall(cue, "c1", slot=SlotId(f"r{i}"), swipe=1)
-        expected = "laughs" if draw_number("c1", f"r{i}", "1", trigger) < 0.3 else "blushes"
-        assert fired(answer) == [expected]
-
-
-async def test_without_a_slot_the_words_decide_the_draw(plain: Stage) -> None:
-    """The same question has the same answer; other words may have another."""
-    await reflex(plain, "a stranger stares at her", [("laughs", 0.5), ("blushes", 0.5)])
-    cues = [f"That stranger keeps staring{'!' * n}" for n in range(12)]
-    first = [fired(await plain.recall(cue)) for cue in cues]
-    assert all(len(one) == 1 for one in first)
-    assert len({one[0] for one in first}) == 2
-    assert [fired(await plain.recall(cue)) for cue in cues] == first
 
 
 @pytest.mark.parametrize("mode", list(RecallMode))
@@ -409,18 +298,6 @@ async def test_what_fires_comes_before_other_memories_but_not_beyond_the_budget(
     assert fired(tight) == [action]
     assert tight.tokens <= 40
     assert fired(await plain.recall(cue, "c1", budget_tokens=10)) == []
-
-
-@pytest.mark.parametrize(("least", "fires"), [(0.0, True), (0.49, True), (0.51, False), (1.0, False)])
-async def test_how_sure_it_must_be_is_a_setting(least: float, fires: bool) -> None:
-    """A reflex made by default has strength 0.5: no more of the attention arrives."""
-    stage = Stage(params=EngineParams(rest_by_itself=False, recall=RecallParams(fires_from=least)))
-    await stage.start()
-    await stage.soul()
-    situation, action, _, _ = REFLEXES["en"]
-    await reflex(stage, situation, [(action, 1.0)])
-    assert bool(fired(await stage.recall(situation))) is fires
-    await stage.stop()
 
 
 async def test_a_situation_still_in_the_prompt_is_no_memory_of_it(plain: Stage) -> None:
