@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from soulmem.retrieval.ways import Ways
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+
+_TEN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def by_association(
     max_items: int,
     params: SeatParams | None = None,
 ) -> Seats:
-    """Seats for what stands two or more associations away from the cue and would not come in by its score.
+    """Seats for what is two or more associations away from the cue and not among the first ten by score.
 
     score               float32[n]  by which rows rank; only finite ones may be seated
     document_frequency  int64[k]    of the names the cue holds; without a name nothing is seated: there is
@@ -63,9 +66,11 @@ def by_association(
     if named.min() > p.common:
         front = [int(row) for row in eligible[ways.straight[eligible] >= p.straight]]
         front = front[: min(p.front, max_items - 1)]
-    anyway = {*_best(score, np.isfinite(score), max_items), *front}
-    free = round(p.associated * max_items) - len(anyway.intersection(eligible.tolist()))
-    behind = [int(row) for row in eligible if int(row) not in anyway][: max(0, free)]
+    first = min(max_items, _TEN)
+    anyway = {*_best(score, np.isfinite(score), first), *front}
+    free = max(0, round(p.associated * first) - len(anyway.intersection(eligible.tolist())))
+    free = min(free + round(p.associated * (max_items - first)), max_items - len(front))
+    behind = [int(row) for row in eligible if int(row) not in anyway][:free]
     return Seats(tuple(front), tuple(behind))
 
 
@@ -79,11 +84,37 @@ def by_kind(score: Floats, kinds: Sequence[Bools], params: SeatParams | None = N
     return [row for kind in kinds for row in _best(score, kind & np.isfinite(score), p.of_kind)]
 
 
-def in_order(chosen: Sequence[int], score: Floats, front: Sequence[int]) -> list[int]:
-    """The chosen rows as they stand: the best by score, those with a front seat, the rest by score."""
-    ranked = sorted(chosen, key=lambda row: (-float(score[row]), row))
-    seated = [row for row in front if row in chosen and row != ranked[0]]
-    return ranked[:1] + seated + [row for row in ranked[1:] if row not in seated]
+def in_order(
+    chosen: Sequence[int],
+    score: Floats,
+    front: Sequence[int],
+    behind: Sequence[int] = (),
+    params: SeatParams | None = None,
+) -> list[int]:
+    """The chosen rows as they stand: the best by score, those with a front seat, the rest by score.
+
+    Those seated `behind` stand in the order given: their text, which does not answer the cue, must not decide
+    which comes first. Of every ten the last places are theirs, unless their scores put them before: what is
+    among the ten of a short answer is among the first ten of a long one.
+    """
+    p = params or SeatParams()
+    rest = sorted(chosen, key=lambda row: (-float(score[row]), row))
+    seated = [row for row in front if row in chosen and row != rest[0]]
+    late = deque(row for row in behind if row in chosen and row not in seated and row != rest[0])
+    early = deque(rest[:1] + seated + [row for row in rest[1:] if row not in seated and row not in late])
+    out: list[int] = []
+    owed = 0
+    while early or late:
+        place = len(out) % _TEN
+        if place == 0:
+            owed = min(round(p.associated * _TEN), len(late))
+        ahead = len(out) > len(seated) and late and early and score[late[0]] > score[early[0]]
+        if late and (not early or _TEN - place <= owed or ahead):
+            out.append(late.popleft())
+            owed -= 1
+        else:
+            out.append(early.popleft())
+    return out
 
 
 def _best(value: Floats, among: Bools, count: int) -> list[int]:

@@ -90,3 +90,24 @@ def test_the_best_by_score_stands_first_then_the_front_then_the_rest() -> None:
     assert in_order([4, 0, 2], score, (3, 4)) == [0, 4, 2]
     assert in_order([1, 2], score, (1,)) == [1, 2]
     assert in_order([], score, (1,)) == []
+
+
+def test_associations_stand_in_their_own_order_and_end_every_ten() -> None:
+    score = np.append(np.linspace(9, 5, 30), [1, 2, 3, 4]).astype(np.float32)
+    short = in_order([*range(8), 31, 30], score, (), (30, 31))
+    assert short == [*range(8), 30, 31]
+    long = in_order(range(34), score, (), (30, 31, 32, 33))
+    assert long[7:10] == [30, 31, 32]
+    assert long.index(33) == 19
+    assert sorted(long) == list(range(34))
+
+
+def test_an_association_that_scores_better_stands_before_the_end() -> None:
+    score = floats(9, 7, 5, 3, 6)
+    assert in_order([0, 1, 2, 3, 4], score, (), (4,)) == [0, 1, 4, 2, 3]
+    assert in_order([0, 1, 2, 3, 4], floats(1, 7, 5, 3, 9), (), (4,)) == [4, 1, 2, 3, 0]
+
+
+def test_long_answers_keep_seats_for_later_tens_too() -> None:
+    score, hops, flow = scene()
+    assert by_association(score, told([2] * 40 + hops[40:], flow), RARE, 20).behind == (10, 11, 12)
