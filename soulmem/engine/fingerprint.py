@@ -67,15 +67,17 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
         standing[one.id], spelled[one.id] = concepts, one.name
         if concepts:
             yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
-    for key, places in told.items():
+    carded = all(m.origin is Origin.CARD for m in mind.names.concepts())
+    for key, places in told.items() if spelled else ():
         memory = mind.memories[key]
         if memory.origin is not Origin.CHAT or memory.state is MemoryState.BIN:
             continue
         words = spoken(memory)
-        expected, spotted = alone.spot(words), set(mind.names.spot(words))
+        spotted = set(mind.names.spot(words))
+        expected = spotted if carded else set(alone.spot(words))
         direct, linked = _linked(mind, key)
         found = [n for n in expected if not (wanted := standing[n] & spotted) or wanted & linked]
-        stale = [n for n in direct - spotted - set(expected) if mind.memories[n].origin is Origin.CARD]
+        stale = [n for n in direct - spotted - expected if mind.memories[n].origin is Origin.CARD]
         for name in (*found, *stale):
             line = ["mention", _content(memory), sorted(places), spelled.get(name, name)]
             yield json.dumps(line, ensure_ascii=False)

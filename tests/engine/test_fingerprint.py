@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from soulmem.domain.dialogue import SentMessage
-from soulmem.domain.ids import ChatId
-from soulmem.domain.memories import MemoryState
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.memories import MemoryKind, MemoryState
+from soulmem.domain.situation import ConceptDetail
+from soulmem.domain.soul import KnownName
+from soulmem.engine.requests import MemoryPatch, NewEdge
 from tests.engine.stage import ME, Stage, line, lines
 
 Chats = dict[str, tuple[list[SentMessage], tuple[str, str] | None]]
@@ -103,3 +108,52 @@ async def test_neither_time_nor_the_users_hand_counts(stage: Stage) -> None:
     assert await stage.fingerprint() == before
     await stage.engine.delete_memory(ME, (await stage.listed(MemoryState.ACTIVE))[0].id, None)
     assert await stage.fingerprint() != before
+
+
+async def named(stage: Stage, *names: str) -> None:
+    """Let the card know these."""
+    known = tuple(KnownName(name) for name in names)
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", known, None)
+
+
+async def test_names_of_the_card_and_what_they_are_linked_to_count(stage: Stage) -> None:
+    """Whichever came first; a link that is missing or stale shows."""
+    await stage.sync("c1", [line("m1", "Bob!"), line("m2", "Anna!"), line("m3")])
+    nameless = await stage.fingerprint()
+    await named(stage, "Bob")
+    bob = await stage.fingerprint()
+    await named(stage, "Bob", "Anna")
+    both = await stage.fingerprint()
+    assert len({nameless, bob, both}) == 3
+    await named(stage, "Bob")
+    assert await stage.fingerprint() == bob
+    mind = await stage.mind()
+    (link,) = [e for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS]
+    mind.edges.drop(link.id)
+    assert await stage.fingerprint() not in (bob, nameless)
+    mind.edges.put(link)
+    assert await stage.fingerprint() == bob
+    nobody = await stage.find("Al: Anna!")
+    mind.edges.put(replace(link, source=nobody))
+    assert await stage.fingerprint() != bob
+
+
+async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> None:
+    """A concept that stands for one, a longer one that hides one, an alias, an edge by hand, a cover."""
+    await stage.sync("c1", [line("m1", "Bob of the mill!"), line("m2", "Bob, Anna!"), line("m3")])
+    await named(stage, "Bob", "Anna")
+    before = await stage.fingerprint()
+    anna = next(m.id for m in (await stage.mind()).names.concepts() if m.text == "Anna")
+    told = [await stage.find("Al: Bob, Anna!"), await stage.find("Al: Bob of the mill!")]
+    tie = NewEdge(EdgeKind.MENTIONS, anna)
+    await stage.engine.patch_memory(ME, told[1], MemoryPatch(edges=(tie,)))
+    assert await stage.fingerprint() == before
+    await stage.note("Bob of the mill", kind=MemoryKind.CONCEPT)
+    assert await stage.fingerprint() == before
+    await stage.note("Robert", kind=MemoryKind.CONCEPT, concept=ConceptDetail(aliases=("Bob", "mill")))
+    assert await stage.fingerprint() == before
+    covers = tuple(NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in told)
+    await stage.note("meetings", kind=MemoryKind.ABSTRACT_EPISODE, edges=covers)
+    assert await stage.fingerprint() == before
+    await stage.engine.patch_memory(ME, anna, MemoryPatch(tags=("mine",)))
+    assert await stage.fingerprint() == before
