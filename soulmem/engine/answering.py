@@ -65,7 +65,8 @@ def assemble(
         for m, line in core
     ]
     lines = dict(taken)
-    order = in_order(list(lines), ranked.score, _places(ranked, ranked.seats.front))
+    front, behind = (_places(ranked, rows) for rows in (ranked.seats.front, ranked.seats.behind))
+    order = in_order(list(lines), ranked.score, front, behind)
     score = _falling([_squash(float(ranked.score[i])) for i in order])
     ways = _ways(ranked, ranked.rows[order])
     for i, shown in zip(order, score, strict=True):
