@@ -18,6 +18,8 @@ from soulmem.domain.errors import StoreError, StoreLocked
 
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
 
+_CLOSING = 3.0  # seconds after which the engine has let go of what it held
+
 # Exit codes of a process that broke down: SIGILL, SIGABRT, SIGBUS, SIGSEGV, and what Windows has for them.
 _BREAKDOWNS = (-4, -6, -7, -10, -11, 3, 0xC000001D, 0xC0000005, 0xC0000409)
 
@@ -64,7 +66,7 @@ class EmbeddedLink:
             # A disk that is full or gone makes the farewell fail; the folder is let go all the same.
             with contextlib.suppress(RuntimeError):
                 await handle.close()
-            await asyncio.to_thread(_give_back)
+            asyncio.get_running_loop().call_later(_CLOSING, _give_back_in_a_thread)
 
     async def run(self, work: Work) -> list[Statement]:
         statements: list[Statement] = await self._call(await messages.query_message(work, self.place))
@@ -98,6 +100,11 @@ def _give_back() -> None:
     """Let the system have the memory that was freed: glibc keeps hundreds of megabytes after a large read."""
     with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def _give_back_in_a_thread() -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is being closed: the process ends anyway
+        asyncio.get_running_loop().run_in_executor(None, _give_back)
 
 
 def folder_of(url: str) -> Path | None:
