@@ -98,14 +98,15 @@ class Edge:
         """The same ends, kind and verb are the same edge."""
         return edge_id(self.kind, self.source, self.target, self.verb)
 
-    def strength_at(self, turn: float) -> float:
-        """The strength, 0..1, when the soul's clock shows `turn`: exp(-elapsed / stability) of it is left.
+    def strength_at(self, turn: float, pace: float = 1.0) -> float:
+        """The strength, 0..1, at a `turn` of the soul's clock: exp(-pace * elapsed / stability) of it is left.
 
-        A clock that was set back strengthens nothing; without `at_turn` nothing has faded yet.
+        `pace` 0..2 is the soul's dial of forgetting. A clock that was set back strengthens nothing; without
+        `at_turn` nothing has faded yet.
         """
         if self.kind not in DECAYING or self.at_turn is None:
             return self.strength
-        return self.strength * exp(-max(0.0, turn - self.at_turn) / self.stability)
+        return self.strength * exp(-pace * max(0.0, turn - self.at_turn) / self.stability)
 
 
 @dataclass(frozen=True, slots=True)

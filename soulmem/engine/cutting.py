@@ -50,7 +50,7 @@ def edge_left(mind: Mind, edge: Edge, turn: int) -> Edge | None:
     """The edge as it is when the soul's clock shows `turn`; None when it is cut. Computes."""
     if edge.kind not in DECAYING:
         return edge
-    strength = replace(edge, at_turn=mind.turn_of(edge)).strength_at(turn)
+    strength = mind.strength_of(edge, turn)
     if strength < FLOOR:
         return replace(edge, strength=FLOOR) if is_kept(mind, edge) else None
     return replace(edge, strength=strength)

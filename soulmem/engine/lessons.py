@@ -101,7 +101,7 @@ def _used(mind: Mind, edge: Edge, share: float, now: datetime, turn: int, params
     if edge.kind not in DECAYING:
         return new
     at_turn = mind.turn_of(edge)
-    strength = replace(edge, at_turn=at_turn).strength_at(turn)
+    strength = mind.strength_of(edge, turn)
     return replace(
         new,
         strength=potentiated(strength, share, params),
@@ -114,7 +114,7 @@ def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
 
     What is left of a strength is a part of it: so the stored one falls by the same part as the present one.
     """
-    strength = replace(edge, at_turn=mind.turn_of(edge)).strength_at(turn)
+    strength = mind.strength_of(edge, turn)
     if strength <= 0.0:
         return edge
     lower = depressed(strength, keep=edge.uses > 0 or is_kept(mind, edge), params=params)

@@ -106,7 +106,11 @@ class Mind:
         told = self._sight.told()
         unknown = np.searchsorted(told, edges.touched / 1e6, "right")
         at_turn = np.where(np.isnan(edges.at_turn), unknown, edges.at_turn)
-        return edges.strength_at(told.size + extra, at_turn)
+        return edges.strength_at(told.size + extra, at_turn, self.soul.settings.forgetting)
+
+    def strength_of(self, edge: Edge, turn: float) -> float:
+        """The same of one edge, when the soul's clock shows `turn`."""
+        return replace(edge, at_turn=self.turn_of(edge)).strength_at(turn, self.soul.settings.forgetting)
 
     def turn_of(self, edge: Edge) -> float:
         """The turn at which the edge was touched, found as `strengths` does."""

@@ -62,9 +62,9 @@ class EdgeArrays:
         """Both ends in one number; see `pair_of`."""
         return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
 
-    def strength_at(self, turn: float, at_turn: Floats) -> Floats:
+    def strength_at(self, turn: float, at_turn: Floats, pace: float = 1.0) -> Floats:
         """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
-        elapsed = np.maximum(turn - at_turn, 0.0)
+        elapsed = pace * np.maximum(turn - at_turn, 0.0)
         fades = _DECAYING[self.kind]
         return np.where(fades, self.strength * np.exp(-elapsed / self.stability), self.strength)
 
