@@ -99,7 +99,7 @@ class Edge:
         return edge_id(self.kind, self.source, self.target, self.verb)
 
     def strength_at(self, turn: float, pace: float = 1.0) -> float:
-        """The strength, 0..1, at a `turn` of the soul's clock: exp(-pace * elapsed / stability) of it is left.
+        """The strength, 0..1, at a `turn` of the soul's clock: exp(-pace * elapsed / stability) of it.
 
         `pace` 0..2 is the soul's dial of forgetting. A clock that was set back strengthens nothing; without
         `at_turn` nothing has faded yet.
