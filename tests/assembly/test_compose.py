@@ -81,8 +81,12 @@ def test_a_line_is_the_whole_memory_and_pays_its_line_break() -> None:
     ],
 )
 def test_each_kind_has_its_section(one: Memory, section: Section) -> None:
-    """A habit is self-knowledge, never an order; what is permanent stands with its like."""
-    assert section_of(one) is section
+    """A habit is self-knowledge, never an order; what is permanent stands with its like.
+
+    What fires now is an impulse whatever it is otherwise.
+    """
+    assert section_of(one) is line_of(one).section is section
+    assert section_of(one, fired=True) is line_of(one, fired=True).section is Section.IMPULSES
 
 
 SAID = st.text("ab 雨{\n", min_size=1, max_size=60).map(str.strip).filter(bool)
@@ -138,7 +142,7 @@ def test_a_header_is_paid_once() -> None:
 
 
 def test_blocks_stand_in_order_and_in_their_place() -> None:
-    """Permanent and self high in the prompt, by importance; episodes oldest first, at depth 4."""
+    """Permanent and self high in the prompt, by importance; episodes oldest first, impulses last, at depth 4."""
     chosen = [
         memory("new", "Later.", created=NOON + timedelta(hours=2)),
         memory("old", "Before.", created=NOON - timedelta(hours=2)),
@@ -149,6 +153,10 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
     ]
     budget = Budget(500, "Mira", "en")
     taken = [(m, line) for m in chosen if budget.take(line := line_of(m))]
+    for fired in (memory("b", "Frowns.", MemoryKind.ACTION), memory("a", "Laughs.", MemoryKind.ACTION)):
+        line = line_of(fired, fired=True)
+        assert budget.take(line)
+        taken.append((fired, line))
     blocks = budget.blocks(taken, oldest_first)
     told = [(b.section, b.position, b.depth, [line.memory for line in b.lines]) for b in blocks]
     assert told == [
@@ -156,6 +164,7 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         (Section.SELF, "in_prompt", None, ["habit"]),
         (Section.EPISODES, "in_chat", 4, ["old", "new"]),
         (Section.FACTS, "in_chat", 4, ["note"]),
+        (Section.IMPULSES, "in_chat", 4, ["b", "a"]),
     ]
 
 
