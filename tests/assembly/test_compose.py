@@ -142,7 +142,7 @@ def test_a_header_is_paid_once() -> None:
 
 
 def test_blocks_stand_in_order_and_in_their_place() -> None:
-    """Permanent and self high in the prompt, by importance; episodes oldest first, impulses last, at depth 4."""
+    """Permanent and self high, by importance; at depth 4 episodes oldest first, and impulses last."""
     chosen = [
         memory("new", "Later.", created=NOON + timedelta(hours=2)),
         memory("old", "Before.", created=NOON - timedelta(hours=2)),

@@ -12,17 +12,17 @@ from soulmem.assembly.why import Cause, Reason, sentence
     [
         (
             Cause.SITUATION,
-            '"a {stranger}  stares" is what is happening, and Mira tends to react like this.',
+            '"a {stranger} stares" is what is happening, and Mira tends to react like this.',
             "眼下正是「a {stranger} stares」，Mira往往会这样反应。",
         ),
         (
             Cause.INTENT,
-            'Mira wants to "a {stranger}  stares", and tends to do it like this.',
+            'Mira wants to "a {stranger} stares", and tends to do it like this.',
             "Mira想要「a {stranger} stares」，往往就会这样做。",
         ),
         (
             Cause.HABIT,
-            '"a {stranger}  stares" came up, and Mira knows this habit of their own.',
+            '"a {stranger} stares" came up, and Mira knows this habit of their own.',
             "提到了「a {stranger} stares」，Mira知道自己有这个习惯。",
         ),
     ],
@@ -30,5 +30,5 @@ from soulmem.assembly.why import Cause, Reason, sentence
 def test_what_led_to_a_habit_is_named(cause: Cause, english: str, chinese: str) -> None:
     """Braces and blanks in it do no harm; what comes after the first step is not told."""
     reason = Reason(cause, way=("a {stranger}  stares", "being watched"))
-    assert sentence(reason, "Mira", "en") == english.replace("  ", " ")
+    assert sentence(reason, "Mira", "en") == english
     assert sentence(reason, "Mira", "zh") == chinese
