@@ -131,7 +131,9 @@ class CompiledWalks:
             reached,
             MOST_SWEEPS,
         )
-        if params.l1 < COARSE:
+        if not _is_enough(
+            reached, params, *ends
+        ):  # float32 is too coarse for many in-edges, or for the error
             precise = (*common, params.l1, *ends, 0.0, reached.copy(), reached, MOST_SWEEPS)
             sweeps += self._kernels.pull(edges.into, edges.sources, chance(), *precise)
         back = (1 - params.restart) * float(reached[sinks].sum())
@@ -180,6 +182,14 @@ class CompiledWalks:
         if self._own is None:
             self._own = np.ones(self._graph.edge.size, np.float32)
         return self._own
+
+
+def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:
+    """Whether so little of the walk is on its way that the error is reached."""
+    go_on = 1 - params.restart
+    back, stuck = go_on * float(income[sinks].sum()), go_on * float(income[boundary].sum())
+    limit = params.l1 * (1 - back)
+    return 1 - back - stuck - params.restart * float(income.sum()) <= max(limit - stuck, limit / 2)
 
 
 def _cells(count: int) -> Floats:

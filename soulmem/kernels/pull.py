@@ -61,7 +61,9 @@ def pull(
     income: Floats,
     most: int,
 ) -> int:
-    """Sweep until the error is reached, at most `most` times; returns how many sweeps it took.
+    """Sweep until the error is reached, or rounding lets it fall no further; returns how many sweeps it took.
+
+    A sweep sends on all that is on its way, so it leaves at most 1 - restart of it; `most` sweeps are the end.
 
     chance    [m]  P of every in-edge, or less; 0 from the sinks and boundary nodes, which are listed as well
     seeds     float64[n]  share of the walk that starts at each
@@ -70,6 +72,7 @@ def pull(
     income    float64[n], written
     """
     zero = passes[0] - passes[0]
+    before = 2.0  # of what was on its way
     for sweep in range(most):
         total = 0.0
         for v in range(into.size - 1):
@@ -90,4 +93,7 @@ def pull(
         moving = 1.0 - back - stuck - restart * total
         if moving <= max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)):
             return sweep + 1
+        if moving > before * (1.0 - 0.5 * restart):
+            return sweep + 1
+        before = moving
     return most
