@@ -20,8 +20,8 @@ class ScoreParams:
     walk: float = 1.0  # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
     least: float = 0.6  # 0..1, share of that which a walk keeps however common the names it began at
     common: float = 15.0  # memories that mention a name when half of the rest is gone
-    floor: float = 0.5  # factor of a memory of weight 0; design 4.4 starts at .7 + .6 * weight, with which
-    slope: float = 1.0  # chance differences of near-equal texts still outweighed importance too often
+    floor: float = 0.4  # factor of a memory of weight 0; design 4.4 starts at .7 + .6 * weight, with which
+    slope: float = 1.2  # chance differences of near-equal texts still outweighed importance too often
     mood: float = 0.6  # what a memory gains that fits the mood wholly
 
 

@@ -111,3 +111,9 @@ def test_an_association_that_scores_better_stands_before_the_end() -> None:
 def test_long_answers_keep_seats_for_later_tens_too() -> None:
     score, hops, flow = scene()
     assert by_association(score, told([2] * 40 + hops[40:], flow), RARE, 20).behind == (10, 11, 12)
+
+
+def test_the_best_by_score_keeps_its_seat() -> None:
+    score, hops, flow = scene()
+    assert by_association(score, told(hops, flow), COMMON, 3).front == (40, 41)
+    assert by_association(score, told(hops, flow), COMMON, 1).front == ()
