@@ -131,9 +131,7 @@ class CompiledWalks:
             reached,
             MOST_SWEEPS,
         )
-        if not _is_enough(
-            reached, params, *ends
-        ):  # float32 is too coarse for many in-edges, or for the error
+        if not _is_enough(reached, params, *ends):  # float32 is too coarse for so many in-edges
             precise = (*common, params.l1, *ends, 0.0, reached.copy(), reached, MOST_SWEEPS)
             sweeps += self._kernels.pull(edges.into, edges.sources, chance(), *precise)
         back = (1 - params.restart) * float(reached[sinks].sum())

@@ -63,7 +63,7 @@ def pull(
 ) -> int:
     """Sweep until the error is reached, or rounding lets it fall no further; returns how many sweeps it took.
 
-    A sweep sends on all that is on its way, so it leaves at most 1 - restart of it; `most` sweeps are the end.
+    A sweep sends on all that is on its way, so it leaves at most 1 - restart of it. `most` is a last resort.
 
     chance    [m]  P of every in-edge, or less; 0 from the sinks and boundary nodes, which are listed as well
     seeds     float64[n]  share of the walk that starts at each

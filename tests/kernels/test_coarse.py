@@ -1,4 +1,4 @@
-"""Is the error reached where every node has very many in-edges, and sums in float32 are off by more than it?"""
+"""Is the error reached where nodes have very many in-edges, and sums in float32 are off by more?"""
 
 from __future__ import annotations
 
