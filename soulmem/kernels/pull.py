@@ -23,6 +23,7 @@ from soulmem.kernels.csr import Floats, Ids
 Real = TypeVar("Real", np.float32, np.float64)
 
 ONE = np.uint64(1)
+SHORT = np.uint64(32)  # in-edges that are summed in the precision of their terms, longer rows in float64
 
 
 def transpose(indptr: Ids, indices: Ids, rank: Ids, into: Ids, sources: Ids, position: Ids) -> None:
@@ -67,7 +68,7 @@ def pull(
 
     chance    [m]  P of every in-edge, or less; 0 from the sinks and boundary nodes, which are listed as well
     seeds     float64[n]  share of the walk that starts at each
-    rounding  how much a sum of products may be too large for each of its terms, relatively
+    rounding  how much a sum of products may be too large for each of its terms, relatively; 0 for float64
     passes    [n]  a lower bound of the income, in the precision to compute in; changed
     income    float64[n], written
     """
@@ -77,11 +78,18 @@ def pull(
         total = 0.0
         for v in range(into.size - 1):
             begin, end = np.uint64(into[v]), np.uint64(into[v + 1])
-            arrives = zero
-            for e in range(begin, end):
-                arrives += passes[sources[e]] * chance[e]
-            kept = 1.0 - rounding * np.float64(np.int64(end - begin + ONE))
-            y = seeds[v] + (1.0 - restart) * kept * np.float64(arrives)
+            if end - begin <= SHORT:
+                few = zero
+                for e in range(begin, end):
+                    few += passes[sources[e]] * chance[e]
+                arrives = np.float64(few)
+                kept = 1.0 - rounding * np.float64(np.int64(end - begin + ONE))
+            else:
+                arrives = 0.0
+                for e in range(begin, end):
+                    arrives += np.float64(passes[sources[e]]) * np.float64(chance[e])
+                kept = 1.0 - rounding
+            y = seeds[v] + (1.0 - restart) * kept * arrives
             income[v] = y
             passes[v] = y * (1.0 - rounding)
             total += y
