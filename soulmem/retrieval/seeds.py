@@ -20,13 +20,11 @@ class SeedParams:
     """How names and texts share the start.
 
     Measured together on LoCoMo, MADial-Bench, role-play, 2Wiki, MuSiQue and HotpotQA; each is flat around its
-    value: text_mass .05 to .3, common_mass .3 to .9, texts 10 to 40 and sharpness 1.5 to 3 move no set by more
-    than a point or two.
+    value: text_mass .05 to .3, common_mass .1 to .6, texts 10 to 40, sharpness 1.5 to 3 move no set by
+    more than a point or two.
     """
 
-    text_mass: float = (
-        0.1  # 0..1, of all texts together when a rare name is known; fixed, whatever their number
-    )
+    text_mass: float = 0.1  # 0..1, of all texts together beside a rare name; fixed, whatever their number
     common_mass: float = 0.6  # 0..1, the same when even the rarest name of the cue is in very many memories
     common: float = 15.0  # memories that mention a name when it is half way between the two
     texts: int = 20  # best texts that take part
