@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
@@ -28,7 +27,7 @@ class Recalls:
         self._usage: dict[MemoryId, Usage] = {}
         self._uses: Ints = np.zeros(64, np.int64)
         self._turn: Ints = np.full(64, -1, np.int64)
-        self._records: OrderedDict[str, RecallRecord] = OrderedDict()
+        self._records: dict[str, RecallRecord] = {}
         self._replies: dict[Reply, str] = {}
 
     def __iter__(self) -> Iterator[Usage]:
@@ -57,8 +56,8 @@ class Recalls:
         return np.where(last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf)
 
     def records(self) -> list[RecallRecord]:
-        """The last recalls whose reply was kept, oldest first."""
-        return list(self._records.values())
+        """The last recalls whose reply was kept, oldest first, whichever taught first."""
+        return sorted(self._records.values(), key=lambda record: (record.stamp.at, record.trace))
 
     def taught(self, reply: Reply) -> bool:
         """Whether a recall for that reply has taught already."""
@@ -67,7 +66,7 @@ class Recalls:
     def surplus(self, more: int) -> list[str]:
         """Traces of the oldest records, to be dropped when `more` new ones come."""
         over = len(self._records) + more - KEPT
-        return list(self._records)[: max(0, over)]
+        return [record.trace for record in self.records()[:over]] if over > 0 else []
 
     def hot(self, count: int) -> list[MemoryId]:
         """The `count` memories recalled most often, the later recalled first among equals."""

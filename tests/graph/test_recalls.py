@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -92,6 +93,14 @@ def test_a_reply_has_taught_while_its_record_is_there(rows: Rows[MemoryId]) -> N
     recalls.put(gone=["t1", "unknown"])
     assert not recalls.taught((ChatId("c1"), SlotId("r1"), 0))
     assert recalls.taught((ChatId("c1"), SlotId("r1"), 1))
+
+
+def test_records_come_oldest_first_in_whatever_order_they_taught(rows: Rows[MemoryId]) -> None:
+    """So that a soul that is opened again has the same."""
+    recalls = Recalls(rows)
+    late = replace(record("t1"), stamp=Stamp(NOON + timedelta(hours=1), 9))
+    recalls.put(records=[late, record("t3"), record("t2")])
+    assert [one.trace for one in recalls.records()] == ["t2", "t3", "t1"]
 
 
 def test_the_oldest_records_leave_for_new_ones(rows: Rows[MemoryId], monkeypatch: pytest.MonkeyPatch) -> None:
