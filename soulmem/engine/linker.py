@@ -30,6 +30,7 @@ from soulmem.ports.clock import Clock
 
 _PIECE_SIGNS = 30_000  # of text looked through in one go: some 10 ms on the compute thread
 _PIECE_TEXTS = 150
+_PIECE_CONCEPTS = 300
 
 
 @dataclass(slots=True)
@@ -119,7 +120,10 @@ class Linker:
         while True:
             put, drop = await asyncio.to_thread(fresh.due, now)
             await self._complete(mind, drop)
-            kept = await self._compute.run(joined_by_hand, mind, drop)
+            kept: list[Memory] = []
+            for start in range(0, len(drop), _PIECE_CONCEPTS):
+                some = drop[start : start + _PIECE_CONCEPTS]
+                kept += await self._compute.run(joined_by_hand, mind, some)
             if not kept:
                 break
             take(fresh, kept)
@@ -132,7 +136,10 @@ class Linker:
 
     async def _carried_on(self, mind: Mind, renaming: Renaming) -> Steps:
         await self._complete(mind, renaming.moved.lost)
-        after, texts, forced = await self._compute.run(_to_look_at, mind, renaming)
+        lost, sources = list(renaming.moved.lost), set[MemoryId]()
+        for start in range(0, len(lost), _PIECE_CONCEPTS):
+            sources |= await self._compute.run(_sources, mind, lost[start : start + _PIECE_CONCEPTS])
+        after, texts, forced = await self._compute.run(_to_look_at, mind, renaming, sources)
         glance = Glance(renaming.moved.gained)
         found = _Found()
         for piece in _pieces(texts):
@@ -145,7 +152,7 @@ class Linker:
             await self._complete(mind, [m.id for m in piece])
             await self._compute.run(self._link_as, mind, renaming, after, [m.id for m in piece], found)
         whole = found.on(renaming.change)
-        steps = await self._compute.run(in_steps, mind, renaming.moved.concepts, whole)
+        steps = await asyncio.to_thread(in_steps, mind, renaming.moved.concepts, whole)
         return Steps(steps, renaming.fresh)
 
     def _link_as(
@@ -189,12 +196,17 @@ def _to_link(mind: Mind, change: MindChange) -> tuple[After, list[Memory]]:
     return after, [m for key in affected(mind, change, after) if (m := after.memory(key)) is not None]
 
 
-def _to_look_at(mind: Mind, renaming: Renaming) -> tuple[After, list[Memory], set[MemoryId]]:
-    """The texts that may have to be linked anew, and those of them that must."""
+def _sources(mind: Mind, concepts: Iterable[MemoryId]) -> set[MemoryId]:
+    """The texts that are linked to one of the concepts."""
+    return {e.source for key in concepts for e in mind.edges.of(key) if e.kind is EdgeKind.MENTIONS}
+
+
+def _to_look_at(
+    mind: Mind, renaming: Renaming, sources: set[MemoryId]
+) -> tuple[After, list[Memory], set[MemoryId]]:
+    """The texts that may have to be linked anew, and those of them that must, with `sources`."""
     after = After(mind, renaming.change)
-    forced = set(affected(mind, renaming.change, after))
-    for key in renaming.moved.lost:
-        forced.update(e.source for e in mind.edges.of(key) if e.kind is EdgeKind.MENTIONS)
+    forced = sources.union(affected(mind, renaming.change, after))
     keys = dict.fromkeys((*mind.memories, *forced)) if renaming.moved.gained else sorted(forced)
     texts = [m for key in keys if (m := after.memory(key)) is not None and m.kind in TEXTS]
     return after, texts, forced
