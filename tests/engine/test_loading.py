@@ -41,6 +41,8 @@ from tests.engine.web import (
 )
 from tests.fakes.clock import StillClock
 
+pytestmark = pytest.mark.timeout(60)  # large webs, on a machine that may be busy
+
 HOUR = 3600.0
 
 
@@ -119,7 +121,6 @@ async def compare(
         await reader.close()
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("web", "l1"), [(near, 1e-2), (near, 1e-3), (anywhere, 0.1)])
 async def test_a_part_scores_as_the_whole(web: Callable[[int, int], Pairs], l1: float) -> None:
     nodes, seed = 20_000, round(1 / l1)
@@ -129,7 +130,6 @@ async def test_a_part_scores_as_the_whole(web: Callable[[int, int], Pairs], l1: 
     await compare(store, nodes, edges, places(5, nodes, seed), WalkParams(0.5, l1))
 
 
-@pytest.mark.timeout(60)
 async def test_and_on_the_real_store() -> None:
     nodes = 1500
     edges = await asyncio.to_thread(lambda: links(near(nodes, 9), 9))

@@ -24,6 +24,8 @@ from soulmem.ports.store import Change
 from tests.engine.stage import ME, Stage, line
 from tests.fakes.store import FakeStore
 
+pytestmark = pytest.mark.timeout(60)  # each opens three engines
+
 S1 = SoulId("s1")
 NAMES = ("Ada", "Boris", "Cora", "Dmitri", "Elsa", "Farid", *(f"Citizen{chr(65 + n)}" for n in range(18)))
 DEEDS = ("crosses the bridge", "finds a key", "hides in the tower", "sings at night", "lost a glove")
@@ -143,7 +145,6 @@ async def test_the_fingerprint_is_the_same(both: tuple[Stage, Stage]) -> None:
     assert len((await part.mind()).edges) < len((await whole.mind()).edges)  # and they are gone again
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("query", ["What did Cora find?", "Boris and the tower", "who loves Dmitri", "Ada"])
 async def test_a_recall_answers_the_same(both: tuple[Stage, Stage], query: str) -> None:
     part, whole = both

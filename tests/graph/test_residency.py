@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -116,7 +117,7 @@ class Machine(RuleBasedStateMachine):
         assert relations <= set(self.table)
 
 
-TestResidency = Machine.TestCase
+TestResidency = pytest.mark.timeout(60)(Machine.TestCase)
 TestResidency.settings = settings(settings.get_profile("soulmem"), max_examples=30, stateful_step_count=20)
 
 
