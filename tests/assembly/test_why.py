@@ -36,8 +36,14 @@ from soulmem.assembly.why import Cause, Reason, sentence
             "它和正在说的事意思相近（「key」），在2 轮之前。",
         ),
         (
-            Reason(Cause.ASSOCIATION, (), 34, ("lantern", "The  lighthouse at the very end of the long northern pier")),
-            '"lantern" led Mira to "The lighthouse at the very end of the l…", that to this, from 34 turns ago.',
+            Reason(
+                Cause.ASSOCIATION,
+                (),
+                34,
+                ("lantern", "The  lighthouse at the very end of the long northern pier"),
+            ),
+            '"lantern" led Mira to "The lighthouse at the very end of the l…", '
+            "that to this, from 34 turns ago.",
             "Mira由「lantern」想到「The lighthouse at the very end of the l…」，又想到了34 轮之前的这件事。",
         ),
         (
