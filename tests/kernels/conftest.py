@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from soulmem.kernels import compiled_walk
 from soulmem.kernels.csr import Csr
 from soulmem.kernels.walk import Walker
 from soulmem.kernels.warm import kernels, warm
@@ -23,7 +24,11 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=["compiled", "scipy"], scope="session")
-def make_walker(request: pytest.FixtureRequest, compiled: Path) -> MakeWalker:
-    """Makes walkers of one of the two ways."""
-    return Walker if request.param == "compiled" else lambda graph: Walker(graph, lambda: None)
+@pytest.fixture(params=["compiled", "pushing alone", "scipy"])
+def make_walker(
+    request: pytest.FixtureRequest, compiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> MakeWalker:
+    """Makes walkers of one of the ways; on small graphs sweeps would soon take over from pushing."""
+    if request.param == "pushing alone":
+        monkeypatch.setattr(compiled_walk, "SWEEP_COST", 0.0)
+    return (lambda graph: Walker(graph, lambda: None)) if request.param == "scipy" else Walker

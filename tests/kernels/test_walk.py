@@ -118,8 +118,10 @@ def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> Non
     for seed in range(0, 300, 7):
         seeds, share = np.array([seed // 2 * 2], np.uint32), np.ones(1)
         used.walk(seeds, share, params, dead)
-        again = used.walk(seeds, share, params)
-        fresh = make_walker(graph).walk(seeds, share, params)
+        other = Tuning(edges=np.arange(1, 2000, 3, dtype=np.uint32), factor=np.full(667, 0.1, np.float32))
+        tuning = None if seed % 2 else other
+        again = used.walk(seeds, share, params, tuning)
+        fresh = make_walker(graph).walk(seeds, share, params, tuning)
         assert np.array_equal(again.rows, fresh.rows)
         assert np.array_equal(again.score, fresh.score)
         assert (again.error, again.visits) == (fresh.error, fresh.visits)
