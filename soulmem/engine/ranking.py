@@ -15,6 +15,7 @@ from soulmem.engine.search import Scene, Texts
 from soulmem.engine.walking import Walked, Walks
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
+from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardise
 from soulmem.retrieval.mood import Mood, fit, mood_given
 from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
@@ -72,7 +73,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     heard = replace(p.score, walk=voice(named, p.score))
     started = walk.started if walk is not None else None
     voices = combine(texts.score, walked, scene.visible, np.ones(n, np.float32), heard, started)
-    rows = _best(voices, p.weighed if scene.cue.meant else 0)
+    rows = best_rows(voices, p.weighed if scene.cue.meant else 0)
     factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
     score = np.full(n, -np.inf, np.float32)
     score[rows] = weighed(voices[rows], factor)
@@ -85,7 +86,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     kind = mind.columns.kind[:n]
     few = replace(p.seats, of_kind=min(p.seats.of_kind, scene.max_items // 4))  # half the seats at most
     of_kind = by_kind(score, [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
-    best = _best(score, p.considered + scene.max_items)
+    best = best_rows(score, p.considered + scene.max_items)
     late = [row for row in (*seats.front, *seats.behind, *of_kind) if row not in set(best.tolist())]
     rows = np.concatenate([best, np.asarray(late, np.int64)])
     score[late] = np.where(np.isfinite(score[late]), score[late], voices[late])
@@ -179,13 +180,3 @@ def _content(mind: Mind, scene: Scene, rows: Ints) -> Doubles:
         return np.zeros(rows.size)
     carried = (len(wanted & {tag.casefold() for tag in mind.at(int(row)).tags}) for row in rows)
     return np.fromiter(carried, np.float64, rows.size) / len(wanted)
-
-
-def _best(score: Floats, count: int) -> Ints:
-    """Indices of the `count` highest finite scores, best first, the first of equals."""
-    count = min(count, int(np.count_nonzero(np.isfinite(score))))
-    if count == 0:
-        return np.zeros(0, np.int64)
-    floor = np.partition(score, score.size - count)[score.size - count]
-    best = np.flatnonzero((score >= floor) & np.isfinite(score))
-    return best[np.lexsort((best, -score[best]))][:count].astype(np.int64)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.ways import Ways
 
 Floats = NDArray[np.float32]
@@ -67,7 +68,7 @@ def by_association(
         front = [int(row) for row in eligible[ways.straight[eligible] >= p.straight]]
         front = front[: min(p.front, max_items - 1)]
     first = min(max_items, _TEN)
-    anyway = {*_best(score, np.isfinite(score), first), *front}
+    anyway = {*best_rows(score, first).tolist(), *front}
     free = max(0, round(p.associated * first) - len(anyway.intersection(eligible.tolist())))
     free = min(free + round(p.associated * (max_items - first)), max_items - len(front))
     behind = [int(row) for row in eligible if int(row) not in anyway][:free]
@@ -81,7 +82,8 @@ def by_kind(score: Floats, kinds: Sequence[Bools], params: SeatParams | None = N
     kinds  bool[n] for each kind
     """
     p = params or SeatParams()
-    return [row for kind in kinds for row in _best(score, kind & np.isfinite(score), p.of_kind)]
+    none = np.float32(-np.inf)
+    return [row for kind in kinds for row in best_rows(np.where(kind, score, none), p.of_kind).tolist()]
 
 
 def in_order(
@@ -115,8 +117,3 @@ def in_order(
         else:
             out.append(early.popleft())
     return out
-
-
-def _best(value: Floats, among: Bools, count: int) -> list[int]:
-    rows = np.flatnonzero(among)
-    return [int(row) for row in rows[np.lexsort((rows, -value[rows]))][:count]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardise
 
 Floats = NDArray[np.float32]
@@ -81,10 +82,8 @@ def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[n
     """Rows of the best texts and their shares, sum 1."""
     known = visible & np.isfinite(score)
     z = standardise(score, known)
-    count = min(p.texts, int(np.count_nonzero(known)))
-    if count == 0 or not np.any(z[known]):
+    best = best_rows(np.where(known, z, -np.inf), p.texts)
+    if not best.size or not np.any(z[known]):
         return np.zeros(0, np.int64), np.zeros(0)
-    z = np.where(known, z, -np.inf).astype(np.float64)
-    best = np.lexsort((np.arange(z.size), -z))[:count]
-    pull = np.exp(p.sharpness * (z[best] - z[best[0]]))
+    pull = np.exp(p.sharpness * (z[best] - z[best[0]]).astype(np.float64))
     return best, pull / pull.sum()
