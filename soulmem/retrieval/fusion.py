@@ -50,8 +50,15 @@ def standardise(values: Floats, among: Bools) -> Floats:
     """(value - mean) / deviation, both over the finite values in `among`; 0 where that is not defined."""
     known = among & np.isfinite(values)
     out = np.zeros(values.shape, np.float32)
-    if np.count_nonzero(known) < 2:
+    sample = values[known]
+    if sample.size < 2:
         return out
+    centred = sample - np.float32(sample.mean(dtype=np.float64))
+    deviation = float(np.sqrt(np.dot(centred, centred) / sample.size))
+    if deviation < 1e-6 * max(1.0, float(np.abs(sample).max())):
+        return out  # all alike in float32: the part says nothing, and rounding noise must not
+    out[known] = centred / np.float32(deviation)
+    return out
     sample = values[known].astype(np.float64)
     deviation = sample.std()
     if deviation < 1e-6 * max(1.0, float(np.abs(sample).max())):
