@@ -31,6 +31,7 @@ from soulmem.retrieval import query as queries
 from soulmem.retrieval.firing import FiringParams
 
 _TRACES = 500  # kept per sidecar
+_ACTIVE = 20  # memories a trace names as active
 _OPENING_SHARE = 0.4  # of the time budget that a soul which is being opened is waited for
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _LOADING_SHARE = 0.6  # of what is left of it that missing edges are waited for
@@ -207,6 +208,7 @@ class Recaller:
                 "mode": request.mode.value,
                 "embedded": vectors is not None,
                 "mood": None if request.mood is None else request.mood.label,
+                "active": _active(mind),
             },
             considered=considered,
             answer=answer,
@@ -251,6 +253,12 @@ class Recaller:
         self._traces[owner, trace.id] = trace
         while len(self._traces) > _TRACES:
             self._traces.popitem(last=False)
+
+
+def _active(mind: Mind) -> list[MemoryId]:
+    """What was in working memory when the recall came, the latest first."""
+    working = mind.recalls.working
+    return [one.memory for one in working.active(_ACTIVE)] if working is not None else []
 
 
 def _told_of_walk(mind: Mind, ranked: Ranked) -> dict[str, Any]:

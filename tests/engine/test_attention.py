@@ -111,3 +111,11 @@ async def test_a_memory_that_goes_is_not_active(told: Stage) -> None:
     await working(told)
     await told.sync("c1", [TALK[0], *TALK[2:]])
     assert "Mira: I will not tell." not in await names(told, new=True)
+
+
+async def test_a_trace_names_what_was_active(told: Stage) -> None:
+    await lived(told, "silver key", 1)
+    active = [one.memory for one in (await working(told)).active()]
+    answer = await told.recall("Sunday bread", "c1")
+    assert active
+    assert (await told.engine.trace(ME, answer.trace)).guidance["active"] == active
