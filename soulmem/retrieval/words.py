@@ -22,8 +22,18 @@ this that these those there here is are was were be been being am do does did do
 had having can could will would shall should may might must not no nor what which who whom whose
 when where why how up out off down again ca wo don
 """
+# Words that may well find a memory, but are no reason a reader would believe.
+_WEAK = """
+get go come make take give say tell know think see look want let put keep find try ask seem mean feel need use
+one two three other another some any many much more most few all every each both same own such else only even
+still ever never always often already yet now back away thing something anything nothing everything somebody
+someone anybody anyone nobody everybody everyone way like well right really quite rather maybe perhaps under
+before after between through while because though since until without first last next long good new old little
+big great sure yes oh okay please thank
+"""
 _REMEMBERED = 1 << 15  # words, some 8 MB
 _STOP_WORDS = frozenset(_COMMON.split())
+_NO_REASON = frozenset(_WEAK.split())
 _ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
 _STOP_HAN = frozenset("的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么")
 _STOP_ENDS = "".join(sorted(_STOP_HAN))
@@ -65,7 +75,7 @@ class Tokeniser:
     def shared(self, cue: str, text: str) -> list[str]:
         """What `cue` and `text` have in common, for people to read: words, and runs of unspaced script.
 
-        As the cue writes them, in its order, each once.
+        As the cue writes them, in its order, each once; without words that are in every other line.
         """
         theirs = set(self.tokens(text))
         plain = _plain(text)
@@ -73,9 +83,12 @@ class Tokeniser:
         for match in _RUN.finditer(_plain(cue)):
             if match.group(1):
                 out.update(dict.fromkeys(_common_runs(match.group(1), plain)))
-            elif theirs.intersection(self._word(match.group(2))):
+            elif theirs.intersection(words := self._word(match.group(2))) and not self._is_weak(words):
                 out[match.group(2)] = None
         return list(out)
+
+    def _is_weak(self, words: list[str]) -> bool:
+        return self._names.isdisjoint(words) and not _NO_REASON.isdisjoint(words)
 
     def _word(self, run: str) -> list[str]:
         word = _bare(run)

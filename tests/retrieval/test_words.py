@@ -94,6 +94,13 @@ def test_any_text_gives_clean_tokens(text: str) -> None:
     assert tokens == Tokeniser(["Rose"]).tokens(text)
 
 
+def test_what_is_in_every_other_line_is_no_reason() -> None:
+    cue, text = "Going to get the other lantern?", "She got another lantern under way, and went to Long."
+    assert Tokeniser().shared(cue, text) == ["lantern"]
+    assert Tokeniser().shared("How long, Long?", text) == []
+    assert Tokeniser(["Long"]).shared("Where is Long?", text) == ["Long"]
+
+
 def test_shared_words_read_as_the_cue_writes_them() -> None:
     tokeniser = Tokeniser(["Rose"])
     assert tokeniser.shared("Remember the Presses at Rose's?", "rose stood by the press") == [
