@@ -11,6 +11,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from blockbuster import BlockBuster
@@ -70,7 +71,7 @@ class LoopWatch:
     def __init__(self) -> None:
         self.blocked: list[str] = []
         self._step: tuple[int, float] | None = None  # running step: its thread, its start
-        self._stack: list[str] = []
+        self._stack: list[traceback.FrameSummary] = []  # innermost last
         self._stop = threading.Event()
         self._sampler = threading.Thread(target=self._sample, name="loop-watch", daemon=True)
 
@@ -94,7 +95,10 @@ class LoopWatch:
             used = time.thread_time() - began
             self._step = None
             if used > LOOP_BUDGET:
-                where = "".join(self._stack) or "(no stack: the step ended between two looks)\n"
+                where = (
+                    "".join(traceback.format_list(self._stack))
+                    or "(no stack: the step ended between two looks)\n"
+                )
                 self.blocked.append(f"{used * 1000:.0f} ms of CPU in {what()}, seen at\n{where}")
 
     def _sample(self) -> None:
@@ -104,7 +108,16 @@ class LoopWatch:
                 continue
             frame = sys._current_frames().get(step[0])
             if frame is not None and self._step is step:
-                self._stack = traceback.format_stack(frame)[-6:]
+                self._stack = _innermost(frame)
+
+
+def _innermost(frame: FrameType, count: int = 6) -> list[traceback.FrameSummary]:
+    """The last calls of a stack, without their source: reading files takes longer than a busy step lasts."""
+    calls = [call for _, call in zip(range(count), traceback.walk_stack(frame), strict=False)]
+    return [
+        traceback.FrameSummary(call.f_code.co_filename, line, call.f_code.co_name, lookup_line=False)
+        for call, line in reversed(calls)
+    ]
 
 
 @pytest.fixture(scope="session")
