@@ -17,7 +17,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardise
-from soulmem.retrieval.mood import Mood, fit, mood_given
+from soulmem.retrieval.mood import Mood, MoodParams, fit, mood_given, mood_of
 from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
 from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind
 from soulmem.retrieval.seeds import SeedParams, seeds
@@ -65,7 +65,7 @@ class Ranked:
 def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Ranked:
     """The candidates for an answer. Computes."""
     p, n = params, mind.size
-    mood = _mood(scene)
+    mood = _mood(mind, scene)
     walk, named = None, np.zeros(0)
     if scene.request.mode is not RecallMode.BASELINE and scene.cue.meant:
         walk, named = _walk(mind, walks, scene, texts, mood, p)
@@ -110,7 +110,7 @@ def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: Ran
     """The walk that `rank` takes, None where there is none. Computes."""
     if scene.request.mode is RecallMode.BASELINE or not scene.cue.meant:
         return None
-    walked, _ = _walk(mind, walks, scene, texts, _mood(scene), params)
+    walked, _ = _walk(mind, walks, scene, texts, _mood(mind, scene), params)
     return walked.walk if walked is not None else None
 
 
@@ -143,9 +143,17 @@ def _walk(
     return walks.walk(rows, start, known, mood, texts.dense), degree
 
 
-def _mood(scene: Scene) -> Mood:
-    given = scene.request.mood
-    return mood_given(given.label, given.intensity) if given is not None else {}
+def _mood(mind: Mind, scene: Scene) -> Mood:
+    """The mood that is given, else the one that the feelings of the chat's last memories make."""
+    given, chat = scene.request.mood, scene.request.chat
+    if given is not None:
+        return mood_given(given.label, given.intensity)
+    strand = mind.lineages.strand(chat) if chat is not None else None
+    last = strand.order[-MoodParams().messages :] if strand is not None else ()
+    memories = (mind.memories.get(key) for key in last)
+    return mood_of(
+        [[(e.label, e.intensity) for e in m.situation.emotions] for m in memories if m is not None]
+    )
 
 
 def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
