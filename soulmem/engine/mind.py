@@ -5,27 +5,25 @@ Everything here computes, so it runs on the engine's compute thread alone; nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.assembly.tokens import estimate_tokens
-from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
-from soulmem.domain.sequences import common_ends
+from soulmem.domain.memories import Memory, MemoryKind, Origin, Place
 from soulmem.domain.soul import Soul
-from soulmem.engine.changes import MindChange, renamed
+from soulmem.engine.changes import MindChange
 from soulmem.engine.embedded import Embedded, TextKey
 from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import UNKNOWN, Columns
-from soulmem.graph.edge_table import EdgeArrays, EdgeTable, pair_of
+from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
@@ -145,93 +143,18 @@ class Mind:
         """See `Sight.neighbours`."""
         return self._sight.neighbours(chat)
 
+    def order(self, chat: ChatId) -> Ints:
+        """See `Sight.order`."""
+        return self._sight.order(chat)
+
     def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
         """See `Sight.rows_from`."""
         return self._sight.rows_from(chat, is_inside)
-
-    def compare(
-        self,
-        strand: Strand,
-        draft: Callable[[MemoryId], Memory],
-        changed: Collection[MemoryId],
-        now: datetime,
-        *,
-        retract: bool = False,
-    ) -> MindChange:
-        """What a chat's new strand means for this soul. `draft` makes the memory of an episode of the strand.
-
-        `changed` are episodes whose message says something else beside its text. With `retract` what
-        only this chat supports goes to the bin and can come back; without, it is dropped.
-        """
-        change = self.lineages.compare(strand)
-        came = {key: draft(key) for key in change.came if self._is_missing(key)}
-        former = self._former(strand, came)
-        put = [self._arrival(fresh, former.get(key)) for key, fresh in came.items()]
-        for key in changed:
-            known = self.memories.get(key)
-            if known is None or key in came or known.origin is Origin.USER:
-                continue
-            if (situation := draft(key).situation) != known.situation:
-                put.append(replace(known, situation=situation))
-        heirs = {memory.id for memory in former.values()}
-        drop: list[MemoryId] = []
-        for key in change.went:
-            known = self.memories.get(key)
-            if known is None or known.origin is Origin.USER:
-                continue
-            if known.state is MemoryState.BIN and key not in heirs:
-                continue
-            if retract:
-                put.append(replace(known, state=MemoryState.RETRACTED))
-            else:
-                drop.append(key)
-        return MindChange(
-            put_memories=tuple(put),
-            drop_memories=tuple(drop),
-            put_edges=tuple(self._next_edge(pair, now) for pair in change.paired),
-            drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
-            strand=strand,
-        )
 
     def expect(self, strand: Strand) -> None:
         """Take over what a chat tells before its memories are here: each shows once it comes."""
         self.lineages.put(strand)
         self._sight.take_strand(strand, (), self._pair_row)
-
-    def mended(self, strand: Strand, draft: Callable[[MemoryId], Memory], now: datetime) -> MindChange:
-        """What is not here of a chat that was taken over: an interrupted change left it out."""
-        put = [self._arrival(draft(key), None) for key in strand.order if self._is_missing(key)]
-        rows = self._sight.order(strand.chat)
-        known = self.edges.arrays([EdgeKind.NEXT]).pair
-        alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), known))
-        edges = [self._next_edge((strand.order[at], strand.order[at + 1]), now) for at in alone]
-        return MindChange(put_memories=tuple(put), put_edges=tuple(edges))
-
-    def followed(self) -> Ints:
-        """Every two rows that follow each other in some chat, as `EdgeArrays.pair` writes them."""
-        orders = [self._sight.order(strand.chat) for strand in self.lineages]
-        return np.concatenate([pair_of(rows[:-1], rows[1:]) for rows in orders] or [np.zeros(0, np.int64)])
-
-    def _former(self, strand: Strand, came: Mapping[MemoryId, Memory]) -> dict[MemoryId, Memory]:
-        """What episodes of the strand were when the chat told them under other ids."""
-        old = self.lineages.strand(strand.chat)
-        order = old.order if old else ()
-        prefix, suffix = common_ends(order, strand.order)
-        before, told = order[prefix : len(order) - suffix], strand.order[prefix : len(strand.order) - suffix]
-        now = (came.get(key) or self.memories[key] for key in told)
-        return renamed((self.memories[key] for key in before), now)
-
-    def _is_missing(self, key: MemoryId) -> bool:
-        known = self.memories.get(key)
-        return known is None or known.state is MemoryState.RETRACTED
-
-    def _arrival(self, fresh: Memory, former: Memory | None) -> Memory:
-        """What to write of an episode that came: with what the user gave it, if it was here before."""
-        known = self.memories.get(fresh.id)
-        if known is not None:
-            return replace(known, state=MemoryState.ACTIVE, situation=fresh.situation)
-        kept = former or fresh
-        return replace(fresh, tags=kept.tags, importance=kept.importance, state=kept.state)
 
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""
@@ -315,9 +238,6 @@ class Mind:
             if tokens[row] == UNKNOWN:
                 tokens[row] = estimate_tokens(self.at(row).text)
         return np.asarray(tokens[found], np.int64)
-
-    def _next_edge(self, pair: Pair, now: datetime) -> Edge:
-        return Edge(self.soul.id, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)
 
     def _put_memory(self, memory: Memory) -> None:
         old = self.memories.get(memory.id)

@@ -15,6 +15,7 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
+from soulmem.engine.strands import followed
 from soulmem.engine.worker import Worker
 from soulmem.ports.store import Store
 
@@ -69,7 +70,7 @@ def _orphans(mind: Mind) -> MindChange:
     ]
     drop = {edge.id: None for key in memories for edge in mind.edges.of(key)}
     follows = mind.edges.arrays([EdgeKind.NEXT])
-    for slot in follows.slot[~np.isin(follows.pair, mind.followed())]:
+    for slot in follows.slot[~np.isin(follows.pair, followed(mind))]:
         edge = mind.edges.at(int(slot))
         if edge.origin is Origin.CHAT and edge.verb is None:
             drop[edge.id] = None

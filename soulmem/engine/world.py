@@ -21,6 +21,7 @@ from soulmem.engine.linker import Linker, Steps
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.opening import Opener
+from soulmem.engine.strands import compare, mended
 from soulmem.engine.worker import Worker
 from soulmem.graph.lineage import Strand
 from soulmem.graph.names import Glance
@@ -220,7 +221,8 @@ class World:
         """What the chat as given means for the soul. Computes: worker only."""
         strand, drafts = self.strand_of(mind, log, family)
         now = self._clock.now()
-        return mind.compare(
+        return compare(
+            mind,
             strand,
             self._draft(mind, drafts, family, now),
             [key for slot in changed if (key := drafts.key(log.index.get(slot))) is not None],
@@ -321,7 +323,7 @@ class World:
         """What of the chat is not stored though it should be. Computes: worker only."""
         strand, drafts = self.strand_of(mind, log, self.family(log.head.id))
         now = self._clock.now()
-        return mind.mended(strand, self._draft(mind, drafts, strand.family, now), now)
+        return mended(mind, strand, self._draft(mind, drafts, strand.family, now), now)
 
     async def mend(self, mind: Mind, change: MindChange) -> None:
         """Store and take over what an interrupted change left undone. The caller holds `writing`."""
