@@ -86,6 +86,11 @@ class Memory:
             raise Unprocessable(f"importance {self.importance} is outside 0..1", field="importance")
 
     @property
+    def is_bare_name(self) -> bool:
+        """Whether it is no more than a name on the card: texts are spotted by it, nobody reads it."""
+        return self.kind is MemoryKind.CONCEPT and self.origin is Origin.CARD
+
+    @property
     def happened(self) -> datetime:
         """When it took place: the start of its time span, else when it was made."""
         span = self.situation.time_span

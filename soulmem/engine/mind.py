@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
-from soulmem.domain.memories import Memory, MemoryKind, Origin, Place
+from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
 from soulmem.engine.embedded import Embedded, TextKey
@@ -253,7 +253,7 @@ class Mind:
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
         self.names.take(memory)
-        was_searched = old is not None and old.origin is not Origin.CARD
+        was_searched = old is not None and not old.is_bare_name
         if old is None or old.text != memory.text or was_searched is not self._is_searched(memory.id):
             self.columns.tokens[row] = UNKNOWN
             if self._is_searched(memory.id):
@@ -266,7 +266,7 @@ class Mind:
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
-        return key in self.facts or self.memories[key].origin is not Origin.CARD
+        return key in self.facts or not self.memories[key].is_bare_name
 
     def _put_fact(self, fact: Memory) -> None:
         """A fact that is new or reads differently: as findable as a memory."""

@@ -179,7 +179,7 @@ class Sight:
         told = bool(self.lineages.holders(key))
         by_hand = memory.origin is Origin.USER
         in_use = memory.state is MemoryState.ACTIVE
-        shown = memory.kind is not MemoryKind.TRIGGER and memory.origin is not Origin.CARD  # a bare name
+        shown = memory.kind is not MemoryKind.TRIGGER and not memory.is_bare_name
         columns.in_use[row] = in_use
         columns.active[row] = in_use and shown
         columns.live[row] = self.lineages.is_live(key) if told else memory.origin is not Origin.CHAT
