@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import chains, pull, push
+from soulmem.kernels import chains, dots, pull, push
+
+# Sums in any order, for the sake of wide registers; NaN stays NaN.
+_REORDERS = {"reassoc", "contract", "nsz"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class Kernels:
     transpose: Callable[..., None]
     pull: Callable[..., int]
     best_chains: Callable[..., tuple[list[int], list[int], list[int], list[float], list[int]]]
+    dots: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -33,8 +37,11 @@ def compile_kernels(cache: bool) -> Kernels:
     u1 = numba.types.Array(numba.uint8, 1, "C")
     real, whole, flag = numba.float64, numba.int64, numba.boolean
 
-    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...]) -> Any:
-        return numba.njit(list(signatures), nogil=True, cache=cache)(function)
+    table = numba.types.Array(numba.int8, 2, "C", readonly=True)
+    scales = numba.types.Array(numba.float32, 1, "C", readonly=True)
+
+    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...], fastmath: Any = False) -> Any:
+        return numba.njit(list(signatures), nogil=True, cache=cache, fastmath=fastmath)(function)
 
     graph = (u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
@@ -48,6 +55,7 @@ def compile_kernels(cache: bool) -> Kernels:
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
+        dots=jit(dots.dots, (table, scales, f4, f4), fastmath=_REORDERS),
     )
 
 
