@@ -1,0 +1,89 @@
+"""Which concepts belong together? Communities of the graph of associations, known again the next time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True, slots=True)
+class TopicParams:
+    """What is a topic, and when it is still the same one."""
+
+    smallest: int = 3  # concepts; two that go together are an association, not a topic
+    resolution: float = 1.0  # > 0; more gives smaller topics. 1 is Newman's modularity
+    same: float = 0.3  # 0..1, share of the concepts of both (Jaccard) from which a topic is the former one
+    named_by: int = 3  # concepts, the strongest; design 7
+    seed: int = 7  # of the order in which concepts are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Concepts that belong together."""
+
+    key: str  # stays as long as enough of the concepts do
+    name: tuple[str, ...]  # concepts that stand for it
+    members: tuple[str, ...]  # all of them, the strongest first
+
+
+def topics_of(
+    links: Mapping[tuple[str, str], float], before: Sequence[Topic] = (), params: TopicParams | None = None
+) -> list[Topic]:
+    """The topics of a graph, the largest first; those of `before` keep their key, and their name if it fits.
+
+    links  weight > 0 of each two concepts that go together, in either order; missing: they do not
+
+    Louvain communities (Blondel et al. 2008, https://doi.org/10.1088/1742-5468/2008/10/P10008) of the graph
+    as it is: what was before decides about keys and names alone, so the members do not depend on the way here.
+    """
+    import networkx
+
+    p = params or TopicParams()
+    graph: networkx.Graph[str] = networkx.Graph()
+    graph.add_nodes_from(sorted({concept for link in links for concept in link}))
+    for (one, two), weight in sorted(links.items()):
+        if one != two and weight > 0:
+            graph.add_edge(one, two, weight=weight + graph.get_edge_data(one, two, {"weight": 0.0})["weight"])
+    found = networkx.community.louvain_communities(graph, resolution=p.resolution, seed=p.seed)
+    groups = [_strongest_first(graph, group) for group in found if len(group) >= p.smallest]
+    groups.sort(key=lambda members: (-len(members), members))
+    former = _former(groups, before, p.same)
+    taken = {topic.key for topic in former.values()}
+    return [_topic(members, former.get(at), taken, p) for at, members in enumerate(groups)]
+
+
+def _strongest_first(graph: networkx.Graph[str], group: Collection[str]) -> tuple[str, ...]:
+    strength = dict(graph.subgraph(group).degree(weight="weight"))
+    return tuple(sorted(group, key=lambda concept: (-round(strength[concept], 9), concept)))
+
+
+def _former(groups: Sequence[Sequence[str]], before: Sequence[Topic], same: float) -> dict[int, Topic]:
+    """For each group the topic it was, the closest pairs first; none is two at once."""
+    close = []
+    for at, members in enumerate(groups):
+        now = set(members)
+        for topic in before:
+            both = len(now.intersection(topic.members))
+            share = both / (len(now) + len(topic.members) - both)
+            if share >= same:
+                close.append((-share, topic.key, at, topic))
+    found: dict[int, Topic] = {}
+    known: set[str] = set()
+    for _, key, at, topic in sorted(close, key=lambda one: one[:3]):
+        if at not in found and key not in known:
+            found[at] = topic
+            known.add(key)
+    return found
+
+
+def _topic(members: tuple[str, ...], former: Topic | None, taken: set[str], p: TopicParams) -> Topic:
+    if former is not None:
+        fits = set(members[: 2 * p.named_by]).issuperset(former.name)
+        return Topic(former.key, former.name if fits else members[: p.named_by], members)
+    key = next(concept for concept in (*members, f"{members[0]} ({len(taken)})") if concept not in taken)
+    taken.add(key)
+    return Topic(key, members[: p.named_by], members)
