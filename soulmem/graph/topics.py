@@ -38,7 +38,7 @@ def topics_of(
     links  weight > 0 of each two concepts that go together, in either order; missing: they do not
 
     Louvain communities (Blondel et al. 2008, https://doi.org/10.1088/1742-5468/2008/10/P10008) of the graph
-    as it is: what was before decides about keys and names alone, so the members do not depend on the way here.
+    as it is: what was before decides about keys and names alone; the members do not depend on the way here.
     """
     import networkx
 
