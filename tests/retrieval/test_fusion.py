@@ -123,3 +123,32 @@ def test_a_branch_asks_along_its_own_neighbours() -> None:
 
 def test_no_memories_give_no_scores() -> None:
     assert fuse(chain(0)).shape == (0,)
+
+
+def two_scripts(n: int, **parts: Floats) -> Evidence:
+    """2n memories, the first half in the script of the cue."""
+    return replace(chain(2 * n, **parts), unread=np.arange(2 * n) >= n)
+
+
+@given(st.lists(st.floats(0.125, 0.875, width=32), min_size=24, max_size=24), st.floats(-0.5, 0.5))
+def test_what_a_script_adds_to_every_cosine_does_not_matter(cosines: list[float], bias: float) -> None:
+    raw = np.asarray(cosines, np.float32)
+    if min(raw[:12].std(), raw[12:].std()) < 0.05:
+        return
+    shifted = raw + np.where(np.arange(24) < 12, np.float32(bias), np.float32(0))
+    words = np.arange(24, dtype=np.float32) % 5
+    fair, biased = (fuse(two_scripts(12, turn=t, lexical=words), ALONE) for t in (raw, shifted))
+    assert_allclose(fair, biased, atol=0.02)
+
+
+def test_words_the_cue_could_not_hold_count_as_their_meaning_does() -> None:
+    meaning = np.tile(np.linspace(0.2, 0.8, 10, dtype=np.float32), 2)
+    words = np.concatenate([np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)])
+    score = fuse(two_scripts(10, turn=meaning, lexical=words), ALONE)
+    assert_allclose(score[10:], score[:10], atol=1e-4)
+
+
+def test_a_handful_in_another_script_is_judged_with_all_others() -> None:
+    meaning = np.linspace(0.2, 0.8, 20, dtype=np.float32)
+    few = replace(chain(20, turn=meaning), unread=np.arange(20) >= 15)
+    assert_allclose(fuse(few, ALONE), fuse(chain(20, turn=meaning), ALONE))
