@@ -30,6 +30,7 @@ MODULES = {
     "networkx": "networkx",
     "numba": "numba",
     "numpy": "numpy",
+    "rjieba": "rjieba",
     "scipy": "scipy",
     "simplemma": "simplemma",
     "surrealdb": "surrealdb",
