@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
 from soulmem.domain.scripts import UNSPACED
 from soulmem.language.english_forms import (
     BEFORE_VERBS,
@@ -89,9 +90,9 @@ def is_stop(word: str) -> bool:
 
 
 def names(found: Sequence[Word]) -> Iterator[tuple[int, int]]:
-    """Runs of words, from first to after last, that are written as names: with capitals no sentence asks for.
-
     """Runs of words, first to after last, that are written as names: with capitals no sentence asks for.
+
+    A word that starts a sentence belongs to one when a capital follows, or when it is a name elsewhere.
     """
     shouting = _is_shouted(found)
     sure = {
