@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import chains, dots, pull, push
+from soulmem.kernels import bm25, chains, dots, pull, push
 
 # Sums in any order, for the sake of wide registers; NaN stays NaN.
 _REORDERS = {"reassoc", "contract", "nsz"}
@@ -22,6 +22,8 @@ class Kernels:
     pull: Callable[..., int]
     best_chains: Callable[..., tuple[list[int], list[int], list[int], list[float], list[int]]]
     dots: Callable[..., None]
+    add_words: Callable[..., None]
+    add_pairs: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -31,10 +33,13 @@ def compile_kernels(cache: bool) -> Kernels:
 
     _teach_prefetch()
     register_jitable(chains.edge_weight)
+    register_jitable(bm25.inverse_frequency)
     u4, f4, f8, b1 = (
         numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
     )
-    u1 = numba.types.Array(numba.uint8, 1, "C")
+    u1, u2, i4, i8 = (
+        numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint8", "uint16", "int32", "int64")
+    )
     real, whole, flag = numba.float64, numba.int64, numba.boolean
 
     table = numba.types.Array(numba.int8, 2, "C", readonly=True)
@@ -49,6 +54,7 @@ def compile_kernels(cache: bool) -> Kernels:
     state = (f8, f4, u4, f8, u4, u4)
     search = (u4, u4, f4, u1, u4, f4, u4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
     sweep = (f8, real, real, u4, u4, real)
+    words = (i8, i4, u2, f4, whole, f4)
     return Kernels(
         lay_out=jit(push.lay_out, (u4, u4, f4, u1, f8, f4, u4, u4)),
         push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
@@ -56,6 +62,8 @@ def compile_kernels(cache: bool) -> Kernels:
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
         dots=jit(dots.dots, (table, scales, f4, f4), fastmath=_REORDERS),
+        add_words=jit(bm25.add_words, (*words, f4)),
+        add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4)),
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.retrieval.postings import Postings
+from soulmem.kernels.bm25 import inverse_frequency
+from soulmem.kernels.warm import kernels
+from soulmem.retrieval.postings import Counts, Occurrences, Postings, RowNumbers
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -43,6 +45,8 @@ class LexicalIndex:
         self._total = 0
         self._revision = 0  # grows with every change
         self._pairs: _Pairs | None = None
+        self._asked: _Asked | None = None
+        self._frequencies: tuple[int, dict[str, int]] = 0, {}
 
     def __len__(self) -> int:
         return self._count
@@ -76,7 +80,12 @@ class LexicalIndex:
 
     def frequency(self, token: str) -> int:
         """In how many rows the token occurs."""
-        return int(self._postings.of(token)[0].size)
+        if self._frequencies[0] != self._revision:
+            self._frequencies = self._revision, {}
+        known = self._frequencies[1]
+        if token not in known:
+            known[token] = self._postings.of([token]).rows.size
+        return known[token]
 
     def scores(self, tokens: Mapping[str, float] | Sequence[str], n_rows: int) -> Floats:
         """BM25 of every row below `n_rows`, >= 0, shape (n_rows,); 0 where nothing matches or is stored.
@@ -86,9 +95,14 @@ class LexicalIndex:
         out = np.zeros(max(n_rows, self._lengths.size), np.float32)
         if self._total:
             discount = self._discount(self._lengths, self._total / self._count)
-            for weight, rows, tf in self._known(tokens):
-                idf = _idf(rows.size, self._count)
-                out[rows] += np.float32(weight * idf) * (tf / (tf + discount[rows]))
+            asked = self._ask(tokens)
+            found, compiled = asked.found, kernels()
+            if compiled is not None:
+                compiled.add_words(*asked.arguments, self._count, discount, out)
+            else:
+                for token, weight in enumerate(asked.weight.tolist()):
+                    rows, counts = found.of(token)
+                    _add(out, rows, counts.astype(np.float32), weight, self._count, discount)
         return out[:n_rows]
 
     def pair_scores(self, tokens: Mapping[str, float] | Sequence[str], before: Ints) -> Floats:
@@ -97,79 +111,124 @@ class LexicalIndex:
         before   int64[n]  the row before each, -1 for none
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
-        pairs = self._pairs_of(before)
-        total = np.zeros(pairs.second.size, np.float32)
-        counts = np.zeros(pairs.second.size, np.float32)
-        for weight, rows, tf in self._known(tokens):
-            hit = pairs.count(rows, tf, counts)
-            tf = counts[hit]
-            counts[hit] = 0
-            idf = _idf(hit.size, total.size)
-            total[hit] += np.float32(weight * idf) * (tf / (tf + pairs.discount[hit]))
-        out = np.full(before.size, np.nan, np.float32)
-        out[pairs.second] = total
+        pairs, asked, compiled = self._pairs_of(before), self._ask(tokens), kernels()
+        out = np.zeros(pairs.discount.size, np.float32)
+        if compiled is not None:
+            compiled.add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
+        else:
+            for token, weight in enumerate(asked.weight.tolist()):
+                hit, counts = pairs.of(*asked.found.of(token))
+                _add(out, hit, counts, weight, pairs.count, pairs.discount)
+        out[np.isnan(pairs.discount)] = np.nan
+        return out[: before.size]
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """Everything but the parameters, as `unpacked` takes it; views, to be read before the next put or
+        drop.
+
+        lengths  float32[rows], held bool[rows], and what `Postings.packed` tells
+        """
+        return {"lengths": self._lengths, "held": self._held, **self._postings.packed()}
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]], params: Bm25Params | None = None) -> LexicalIndex:
+        """The index that was packed. It keeps the arrays; those it writes are copied if they cannot be."""
+        out = cls(params)
+        out._postings = Postings.unpacked(arrays)
+        out._lengths, out._held = (
+            array if array.flags.writeable else array.copy() for array in (arrays["lengths"], arrays["held"])
+        )
+        out._count = int(np.count_nonzero(out._held))
+        out._total = int(out._lengths.sum(dtype=np.float64))
         return out
+
+    def _ask(self, tokens: Mapping[str, float] | Sequence[str]) -> _Asked:
+        """Where the tokens occur; kept until others are asked for or a row changes."""
+        weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
+        asked = self._asked
+        if asked is None or asked.revision != self._revision or asked.tokens != tuple(weights):
+            asked = _Asked(self._revision, tuple(weights), self._postings.of(tuple(weights)))
+            self._asked = asked
+        asked.weight = np.fromiter(weights.values(), np.float32, len(weights))
+        return asked
 
     def _pairs_of(self, before: Ints) -> _Pairs:
         """The pairs along `before`; kept until a row changes or another array is given."""
         known = self._pairs
         if known is None or known.before is not before or known.revision != self._revision:
-            n = before.size
-            lengths = np.zeros(max(n, self._lengths.size) + 1, np.float32)
+            n = max(before.size, self._lengths.size)
+            lengths = np.zeros(n + 1, np.float32)  # one more, where there is no row before
             lengths[: self._lengths.size] = self._lengths
-            second = np.flatnonzero((before >= 0) & (lengths[:n] > 0) & (lengths[before] > 0))
-            both = lengths[second] + lengths[before[second]]
-            discount = self._discount(both, float(both.mean()) if both.size else 1.0)
-            known = _Pairs(before, self._revision, second, lengths.size, discount)
-            self._pairs = known
+            first = lengths[before]
+            both = np.zeros(n, np.float32)
+            both[: before.size] = np.where(
+                (first > 0) & (lengths[: before.size] > 0), first + lengths[: before.size], 0
+            )
+            second = np.flatnonzero(both)
+            discount = np.full(n, np.nan, np.float32)
+            if second.size:
+                mean = float(both[second].mean(dtype=np.float64))
+                discount[second] = self._discount(both[second], mean)
+            known = self._pairs = _Pairs(before, self._revision, second, discount)
         return known
-
-    def _known(
-        self, tokens: Mapping[str, float] | Sequence[str]
-    ) -> Iterator[tuple[float, NDArray[np.int32], Floats]]:
-        """Weight, rows and counts of every query token that occurs somewhere."""
-        weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
-        for token, weight in weights.items():
-            rows, counts = self._postings.of(token)
-            if rows.size:
-                yield weight, rows, counts
 
     def _discount(self, lengths: Floats, mean: float) -> Floats:
         k1, b = self._params.k1, self._params.b
         return np.asarray(k1 * (1 - b + b * lengths / np.float32(mean)), np.float32)
 
 
-class _Pairs:
-    """Rows taken together with the row before them; pair i is (before[second[i]], second[i])."""
+class _Asked:
+    """The tokens of a query, and where they occur."""
 
-    def __init__(self, before: Ints, revision: int, second: Ints, rows: int, discount: Floats) -> None:
+    def __init__(self, revision: int, tokens: tuple[str, ...], found: Occurrences) -> None:
+        self.revision = revision
+        self.tokens = tokens
+        self.found = found
+        self.weight = np.zeros(0, np.float32)
+
+    @property
+    def arguments(self) -> tuple[Ints, RowNumbers, Counts, Floats]:
+        """As kernels take them."""
+        return self.found.starts, self.found.rows, self.found.counts, self.weight
+
+
+class _Pairs:
+    """Rows taken together with the row before them; a pair is known by its second row.
+
+    second    rows that have one before
+    discount  float32[rows], NaN for every other row
+    """
+
+    def __init__(self, before: Ints, revision: int, second: Ints, discount: Floats) -> None:
         self.before = before
         self.revision = revision
-        self.second = second
+        self.count = second.size
         self.discount = discount
         first = before[second]
-        self._as_second = np.full(rows, -1, np.int32)
-        self._as_second[second] = np.arange(second.size)
-        self._by_first = np.argsort(first, kind="stable")  # where chats branch a row comes before several
-        self._many = np.bincount(first, minlength=rows)
-        self._start = np.cumsum(self._many) - self._many
-        self._seen = np.zeros(second.size, np.bool_)
+        self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
+        self._heads = np.zeros(discount.size + 1, np.int64)  # where chats branch a row comes before several
+        np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
+        self._tf = np.zeros(discount.size, np.float32)
+        self._hits = np.empty(discount.size, np.int32)
 
-    def count(self, rows: NDArray[np.int32], tf: Floats, counts: Floats) -> Ints:
-        """Add what a token counts in these rows to the zeros of `counts`, by pair; returns the pairs."""
-        own = self._as_second[rows]
-        inside = own >= 0
-        own = own[inside]
-        counts[own] = tf[inside]
-        many = self._many[rows]
-        skip = np.repeat(self._start[rows] - (np.cumsum(many) - many), many)
-        next_ = self._by_first[skip + np.arange(skip.size)]
-        counts[next_] += np.repeat(tf, many)
-        self._seen[own] = True
-        hit = np.concatenate([own, next_[~self._seen[next_]]])
-        self._seen[own] = False
-        return hit
+    @property
+    def arguments(self) -> tuple[Floats, Ints, RowNumbers, Floats, RowNumbers]:
+        """As the kernel takes them."""
+        return self.discount, self._heads, self._by_first, self._tf, self._hits
+
+    def of(self, rows: RowNumbers, counts: Counts) -> tuple[Ints, Floats]:
+        """The pairs that hold a token which these rows hold so often, and how often they do."""
+        own = ~np.isnan(self.discount[rows])
+        many = (self._heads[1:] - self._heads[:-1])[rows]
+        skip = np.repeat(self._heads[rows] - (np.cumsum(many) - many), many)
+        pairs = np.concatenate([rows[own], self._by_first[skip + np.arange(skip.size)]])
+        hit, which = np.unique(pairs, return_inverse=True)
+        found = np.concatenate([counts[own], np.repeat(counts, many)])
+        return hit.astype(np.int64), np.bincount(which, weights=found, minlength=hit.size).astype(np.float32)
 
 
-def _idf(df: int, n: int) -> float:
-    return log(1 + (n - df + 0.5) / (df + 0.5))
+def _add(out: Floats, rows: NDArray[np.integer], tf: Floats, weight: float, n: int, discount: Floats) -> None:
+    """What one token adds to the rows that hold it."""
+    if rows.size:
+        most = np.float32(weight * inverse_frequency(rows.size, n))
+        out[rows] += most * (tf / (tf + discount[rows]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import bm25s
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from soulmem.kernels.warm import kernels, warm
+from soulmem.retrieval import lexical
 from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
 
 Doc = list[str]
@@ -21,6 +24,22 @@ CHANGES = st.lists(
     st.tuples(st.integers(0, 19), st.none() | DOCS), min_size=1, max_size=40
 )  # row, and what is put there; None drops it
 N_ROWS = 20
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernels are compiled."""
+    folder = tmp_path_factory.mktemp("kernels")
+    warm(folder)
+    return folder
+
+
+@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+def _way(request: pytest.FixtureRequest, compiled: Path) -> Iterator[None]:
+    """Every test with and without compiled code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexical, "kernels", kernels if request.param == "compiled" else lambda: None)
+        yield
 
 
 def built(changes: Sequence[tuple[int, Doc | None]]) -> tuple[LexicalIndex, dict[int, Doc]]:
@@ -146,3 +165,48 @@ def test_an_empty_index_an_empty_text_and_an_empty_question_score_nothing() -> N
 def test_a_negative_row_is_refused() -> None:
     with pytest.raises(ValueError, match="-1"):
         LexicalIndex().put(-1, ["ash"])
+
+
+@settings(max_examples=50)
+@given(CHANGES, CHANGES, st.lists(WORDS, min_size=1, max_size=6), st.booleans())
+def test_a_packed_index_goes_on_as_the_one_it_was(
+    changes: list[tuple[int, Doc | None]],
+    more: list[tuple[int, Doc | None]],
+    query: list[str],
+    is_written: bool,
+) -> None:
+    """Whatever is put and dropped afterwards; arrays that cannot be written are left alone."""
+    index, _ = built(changes)
+    arrays = {name: array.copy() for name, array in index.packed().items()}
+    for array in arrays.values():
+        array.flags.writeable = is_written
+    other = LexicalIndex.unpacked(arrays)
+    before = np.arange(-1, N_ROWS - 1)
+    for row, doc in [*more, *changes]:
+        for one in (index, other):
+            one.drop(row) if doc is None else one.put(row, doc)
+        assert len(other) == len(index)
+        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
+        assert_allclose(other.pair_scores(query, before), index.pair_scores(query, before), rtol=1e-6)
+        assert [other.frequency(word) for word in query] == [index.frequency(word) for word in query]
+
+
+def test_runs_that_rows_have_left_are_packed_without_them() -> None:
+    """Rows that were put again count once, in the index and in what was packed of it."""
+    index = LexicalIndex()
+    for row in range(500):
+        index.put(row, ["ash", f"w{row}"])
+    index.frequency("ash")
+    for row in range(0, 500, 3):
+        index.put(row, ["ash", "elm"])
+    other = LexicalIndex.unpacked(index.packed())
+    words = ["ash", "elm", "w3", "w4"]
+    assert [index.frequency(word) for word in words] == [500, 167, 0, 1]
+    assert [other.frequency(word) for word in words] == [500, 167, 0, 1]
+
+
+def test_tokens_are_known_alike_in_every_process() -> None:
+    """What is packed is read by another one, whose `hash` differs."""
+    index = LexicalIndex()
+    index.put(0, ["灯笼", "ash"])
+    assert sorted(index.packed()["tokens"].tolist()) == [-4292978596501755395, 3993032719337661088]

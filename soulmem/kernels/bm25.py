@@ -1,0 +1,82 @@
+"""What do the words of a query add to each text, alone and in pairs? Plain functions, compiled by
+`compiled.py`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+RowNumbers = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.uint16]
+
+
+def inverse_frequency(df: int, n: int) -> float:
+    """log(1 + (n - df + 0.5) / (df + 0.5)): what a token counts that df of n texts hold."""
+    return math.log(1 + (n - df + 0.5) / (df + 0.5))
+
+
+def add_words(
+    starts: Ints, rows: RowNumbers, counts: Counts, weight: Floats, n: int, discount: Floats, out: Floats
+) -> None:
+    """Add weight * idf * tf / (tf + discount) of every token to the rows that hold it.
+
+    starts    int64[k + 1]  token t is in rows[starts[t]:starts[t + 1]], as often as `counts` says
+    weight    float32[k]
+    n         of texts
+    discount  float32[rows]
+    out       float32[rows], added to
+    """
+    for t in range(weight.size):
+        most = np.float32(weight[t] * inverse_frequency(starts[t + 1] - starts[t], n))
+        for i in range(starts[t], starts[t + 1]):
+            row, tf = rows[i], np.float32(counts[i])
+            out[row] += most * (tf / (tf + discount[row]))
+
+
+def add_pairs(
+    starts: Ints,
+    rows: RowNumbers,
+    counts: Counts,
+    weight: Floats,
+    n: int,
+    discount: Floats,
+    heads: Ints,
+    seconds: RowNumbers,
+    tf: Floats,
+    hits: RowNumbers,
+    out: Floats,
+) -> None:
+    """The same of texts in pairs, each known by the row of its second text.
+
+    n         of pairs
+    discount  float32[rows], NaN where a row is the second text of no pair
+    heads     int64[rows + 1]  the pairs whose first text is row r are seconds[heads[r]:heads[r + 1]]
+    tf        float32[rows], zeros before and after
+    hits      int32[rows], overwritten
+    out       float32[rows], added to
+    """
+    for t in range(weight.size):
+        df = 0
+        for i in range(starts[t], starts[t + 1]):
+            row, count = np.int64(rows[i]), np.float32(counts[i])
+            if discount[row] == discount[row]:
+                if tf[row] == 0:
+                    hits[df] = row
+                    df += 1
+                tf[row] += count
+            for at in range(heads[row], heads[row + 1]):
+                pair = seconds[at]
+                if tf[pair] == 0:
+                    hits[df] = pair
+                    df += 1
+                tf[pair] += count
+        most = np.float32(weight[t] * inverse_frequency(df, n))
+        for i in range(df):
+            pair = hits[i]
+            out[pair] += most * (tf[pair] / (tf[pair] + discount[pair]))
+            tf[pair] = 0
