@@ -13,6 +13,7 @@ from soulmem.consolidation.promotion import PromotionParams, is_promoted
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.usage import RecallRecord
 from soulmem.engine.mind import Mind
+from soulmem.graph.columns import moment_of
 from soulmem.graph.working_memory import WorkingMemory, WorkingParams
 
 
@@ -60,7 +61,9 @@ def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> No
     young = (ages < params.working.grace) & mind.columns.live[:n] & mind.columns.active[:n]
     written = {mind.at(int(row)).id: turn - int(ages[row]) for row in np.flatnonzero(young)}
     active = dict.fromkeys(working, turn)
-    together = Counter(memory.created for memory in mind.memories.values())
+    created = mind.columns.created[:n]
+    moments, counts = np.unique(created[created != 0], return_counts=True)
+    together = dict(zip(map(moment_of, moments.tolist()), counts.tolist(), strict=True))
     _sort(mind, {**active, **written}, {**active, **written}, together, params)
     working.release(turn, _kept(mind, params))
 

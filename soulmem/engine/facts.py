@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.scripts import UNSPACED
 from soulmem.graph.edge_table import EdgeTable
+from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 
 Bools = NDArray[np.bool_]
@@ -23,7 +25,7 @@ _DENSE = re.compile(f"[{UNSPACED}，。、；：！？「」《》]")
 
 
 class Facts(Mapping[MemoryId, Memory]):
-    """The facts of a soul by the id of their edge, as memories of their own.
+    """The facts of a soul by the id of their edge, as memories of their own: made when somebody asks.
 
     They have rows among those of the memories, and are found by words, by vector and by the walk alike.
     """
@@ -32,36 +34,90 @@ class Facts(Mapping[MemoryId, Memory]):
         self._edges = edges
         self._memories = memories
         self._rows = rows
-        self._facts: dict[MemoryId, Memory] = {}
-        self._ends: dict[MemoryId, tuple[MemoryId, MemoryId]] = {}
-        self._of: dict[MemoryId, set[MemoryId]] = {}
-        self._at: dict[MemoryId, int] = {}  # position in the table
+        self._size = 0
         self._table = np.zeros((64, 3), np.int64)  # rows of a fact and of its two ends, in no order
+        self._place = np.full(64, -1, np.int32)  # by row of a fact: its place in the table
 
     def __getitem__(self, key: MemoryId) -> Memory:
-        return self._facts[key]
+        edge = self._edges.get(key) if key in self else None
+        if edge is None:
+            raise KeyError(key)
+        return self._fact(edge, self._memories[edge.source], self._memories[edge.target])
 
-    def __contains__(self, key: object) -> bool:  # that of Mapping raises and catches
-        return key in self._facts
+    def __contains__(self, key: object) -> bool:  # that of Mapping makes the fact
+        row = self._rows.row(key)  # type: ignore[arg-type]
+        return row is not None and self._place_of(row) >= 0
 
     def __iter__(self) -> Iterator[MemoryId]:
-        return iter(self._facts)
+        found = (self._rows.id(row) for row in self.rows()[0].tolist())
+        return (key for key in found if key is not None)
 
     def __len__(self) -> int:
-        return len(self._facts)
+        return self._size
 
     def touching(self, memories: Iterable[MemoryId]) -> set[MemoryId]:
-        """Facts that tell of any of these memories."""
-        return {fact for memory in memories for fact in self._of.get(memory, ())}
+        """Facts that tell of any of these memories, which have their edges still."""
+        relations = (e for memory in memories for e in self._edges.of(memory, EdgeKind.RELATES))
+        return {key for edge in relations if (key := MemoryId(edge.id)) in self}
 
     def put(self, edge: Edge) -> Memory | None:
         """Take over a relation; None for an edge that is none, or whose ends are not here."""
         subject, object_ = self._memories.get(edge.source), self._memories.get(edge.target)
         if edge.kind is not EdgeKind.RELATES or subject is None or object_ is None:
             return None
-        key = MemoryId(edge.id)
-        fact = Memory(
-            id=key,
+        fact = self._fact(edge, subject, object_)
+        if fact.id not in self:
+            if self._size == len(self._table):
+                self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+            self._table[self._size] = [self._rows.add(end) for end in (fact.id, edge.source, edge.target)]
+            self._take_place(self._size)
+            self._size += 1
+        return fact
+
+    def drop(self, key: MemoryId) -> bool:
+        """Forget a fact; False when there was none of that id."""
+        row = self._rows.row(key)
+        at = -1 if row is None else self._place_of(row)
+        if row is None or at < 0:
+            return False
+        self._size -= 1
+        self._place[row] = -1
+        if at < self._size:  # the last one takes the place
+            self._table[at] = self._table[self._size]
+            self._take_place(at)
+        return True
+
+    def rows(self) -> tuple[Ints, Ints, Ints]:
+        """The row of each fact, of what it tells about, and of what it says of that; views of one length."""
+        used = self._table[: self._size]
+        return used[:, 0], used[:, 1], used[:, 2]
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, which nothing changes later; rows are those of the memories."""
+        return {"table": self._table[: self._size].astype(np.int32)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what was packed, instead of anything there was; memories and edges are here."""
+        table = arrays["table"].astype(np.int64)
+        self._size = len(table)
+        self._table = np.concatenate([table, np.zeros((64, 3), np.int64)])
+        self._place = np.full(int(table.max(initial=0)) + 1, -1, np.int32)
+        self._place[table[:, 0]] = np.arange(self._size, dtype=np.int32)
+
+    def _place_of(self, row: int) -> int:
+        return int(self._place[row]) if row < self._place.size else -1
+
+    def _take_place(self, at: int) -> None:
+        """Rows stay as they are for as long as a fact and its ends are here."""
+        row = int(self._table[at, 0])
+        if row >= self._place.size:
+            more = np.full(row + 1 - self._place.size // 2, -1, np.int32)
+            self._place = np.concatenate([self._place, more])
+        self._place[row] = at
+
+    def _fact(self, edge: Edge, subject: Memory, object_: Memory) -> Memory:
+        return Memory(
+            id=MemoryId(edge.id),
             soul=edge.soul,
             kind=MemoryKind.NOTE,
             text=fact_text(subject.text, edge.verb, object_.text),
@@ -69,48 +125,6 @@ class Facts(Mapping[MemoryId, Memory]):
             created=edge.touched,
             importance=max(subject.importance, object_.importance),
         )
-        if key not in self._facts:
-            self._place(key, edge)
-        self._facts[key] = fact
-        self._ends[key] = edge.source, edge.target
-        for end in self._ends[key]:
-            self._of.setdefault(end, set()).add(key)
-        return fact
-
-    def renew(self, memories: Iterable[MemoryId]) -> list[Memory]:
-        """Facts of these memories that read differently now, as they read."""
-        out = []
-        for key in self.touching(memories):
-            old, edge = self._facts[key], self._edges.get(key)
-            if edge is not None and (new := self.put(edge)) is not None and new != old:
-                out.append(new)
-        return out
-
-    def drop(self, key: MemoryId) -> bool:
-        """Forget a fact; False when there was none of that id."""
-        if self._facts.pop(key, None) is None:
-            return False
-        for end in self._ends.pop(key):
-            self._of[end].discard(key)
-        at, last = self._at.pop(key), len(self._at)
-        if at < last:  # the last one takes the place
-            self._table[at] = self._table[last]
-            moved = self._rows.id(int(self._table[at, 0]))
-            assert moved is not None
-            self._at[moved] = at
-        return True
-
-    def rows(self) -> tuple[Ints, Ints, Ints]:
-        """The row of each fact, of what it tells about, and of what it says of that; views of one length."""
-        used = self._table[: len(self._at)]
-        return used[:, 0], used[:, 1], used[:, 2]
-
-    def _place(self, key: MemoryId, edge: Edge) -> None:
-        """Give a new fact its row. Rows stay as they are for as long as a fact and its ends are here."""
-        at = self._at[key] = len(self._at)
-        if at == len(self._table):
-            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-        self._table[at] = [self._rows.add(end) for end in (key, edge.source, edge.target)]
 
 
 def fact_text(subject: str, verb: str | None, object_: str) -> str:

@@ -178,7 +178,6 @@ class Learner:
 
     def _take(self, mind: Mind, learned: Learned) -> None:
         """Take over what has been stored. Computes."""
-        for edge in learned.edges:  # only what they weigh is new: nothing has to be found or told anew
-            mind.edges.put(edge)
+        mind.learn(learned.edges)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         attention.recalled(mind, learned.record, self._params.attention)

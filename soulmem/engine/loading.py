@@ -19,6 +19,7 @@ from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.foresight import Waiting, sent_on, waiting
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
+from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.residency import LINKS
 from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.ports.clock import Clock
@@ -349,7 +350,9 @@ def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
 
 
 def _of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
-    return [memory.id for memory in mind.memories.values() if memory.kind in kinds]
+    n, codes = mind.size, [MEMORY_KINDS.index(kind) for kind in kinds]
+    rows = np.flatnonzero(np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0))
+    return [mind.id_at(int(row)) for row in rows]
 
 
 def _is_new(mind: Mind, page: EdgePage, at: int) -> bool:

@@ -22,9 +22,10 @@ from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.columns import UNKNOWN, Columns
+from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
+from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
@@ -39,10 +40,11 @@ class Mind:
 
     def __init__(self, soul: Soul) -> None:
         self.soul = soul
-        self.memories: dict[MemoryId, Memory] = {}
         self.tokeniser = Tokeniser(soul.known_names())
         self.words = LexicalIndex()
         self._rows: Rows[MemoryId] = Rows()
+        self.memories = MemoryTable(self._rows)
+        self._changes = 0  # taken over so far
         self._pairs: Rows[Pair] = Rows()
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
@@ -75,11 +77,16 @@ class Mind:
             raise KeyError(memory.id)
         return row
 
-    def at(self, row: int) -> Memory:
-        """The memory at a row in use."""
+    def id_at(self, row: int) -> MemoryId:
+        """The id of the memory at a row in use."""
         key = self._rows.id(row)
         if key is None:
             raise KeyError(f"row {row} is free")
+        return key
+
+    def at(self, row: int) -> Memory:
+        """The memory at a row in use."""
+        key = self.id_at(row)
         return self.facts[key] if key in self.facts else self.memories[key]
 
     def sources(self, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
@@ -173,9 +180,11 @@ class Mind:
             if any(strand.held for strand in self.lineages):
                 touched |= set(change.strand.order)  # what another chat lost, this one may still tell
             self.lineages.put(change.strand)
+        self._changes += 1
+        reworded = [memory.id for memory in change.put_memories if self._reads_differently(memory)]
         for memory in change.put_memories:
             self._put_memory(memory)
-        self._take_edges(change)
+        self._take_edges(change, reworded)
         for key in change.drop_memories:
             self._drop_memory(key)
         for pair in gone_pairs:
@@ -185,7 +194,20 @@ class Mind:
         for key in touched:
             self._sight.refresh(key)
 
-    def _take_edges(self, change: MindChange) -> None:
+    def learn(self, edges: Iterable[Edge]) -> None:
+        """Take over what known edges weigh now; nothing has to be found or told anew."""
+        for edge in edges:
+            self.edges.put(edge)
+            row = self._rows.row(MemoryId(edge.id)) if edge.kind is EdgeKind.RELATES else None
+            if row is not None:  # a fact is as old as its edge
+                self.columns.happened[row] = self.columns.ended[row] = edge.touched.timestamp()
+
+    def _reads_differently(self, memory: Memory) -> bool:
+        """Whether what is told of it must be told anew once it is put."""
+        old = self.memories.get(memory.id)
+        return old is not None and (old.text, old.importance) != (memory.text, memory.importance)
+
+    def _take_edges(self, change: MindChange, reworded: Iterable[MemoryId]) -> None:
         for edge in change.put_edges:
             self.edges.put(edge)
             if edge.kind is EdgeKind.RELATES and (fact := self.facts.put(edge)) is not None:
@@ -193,8 +215,8 @@ class Mind:
         for key in change.drop_edges:
             self.edges.drop(key)
             self._drop_fact(MemoryId(key))
-        for fact in self.facts.renew(memory.id for memory in change.put_memories):
-            self._put_fact(fact)
+        for key in self.facts.touching(reworded):
+            self._put_fact(self.facts[key])
 
     def take_page(self, page: EdgePage) -> None:
         """Take over stored edges that are not here yet."""
@@ -227,8 +249,8 @@ class Mind:
     def text_of(self, key: TextKey) -> str:
         """What stands for a memory, or for two in a row, before an embedding model."""
         if isinstance(key, tuple):
-            return f"{self.memories[key[0]].text}\n{self.memories[key[1]].text}"
-        return (self.facts[key] if key in self.facts else self.memories[key]).text
+            return f"{self.memories.text(key[0])}\n{self.memories.text(key[1])}"
+        return self.facts[key].text if key in self.facts else self.memories.text(key)
 
     def costs(self, rows: Iterable[int]) -> Ints:
         """The tokens that the texts of these rows, which must be in use, cost at most in a prompt."""
@@ -246,17 +268,20 @@ class Mind:
         self.columns.grow(row + 1)
         self.columns.happened[row] = memory.happened.timestamp()
         self.columns.ended[row] = memory.ended.timestamp()
+        self.columns.created[row] = microseconds(memory.created)
         self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
+        self.columns.origin[row] = ORIGINS.index(memory.origin)
         self.columns.importance[row] = memory.importance
         felt = memory.situation.emotions
         self.columns.feeling[row] = max((emotion.intensity for emotion in felt), default=0.0) if felt else 0.0
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
         self.names.take(memory)
-        was_searched = old is not None and not old.is_bare_name
-        if old is None or old.text != memory.text or was_searched is not self._is_searched(memory.id):
+        was_searched, is_searched = bool(self.columns.searched[row]), not memory.is_bare_name
+        self.columns.searched[row] = is_searched
+        if old is None or old.text != memory.text or was_searched is not is_searched:
             self.columns.tokens[row] = UNKNOWN
-            if self._is_searched(memory.id):
+            if is_searched:
                 self.words.put(row, self.tokeniser.tokens(memory.text))
                 self.embedded.want(memory.id)
             if old is not None and memory.kind is MemoryKind.EPISODE:
@@ -266,14 +291,15 @@ class Mind:
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
-        return key in self.facts or not self.memories[key].is_bare_name
+        row = self._rows.row(key)
+        return row is not None and bool(self.columns.searched[row])
 
     def _put_fact(self, fact: Memory) -> None:
         """A fact that is new or reads differently: as findable as a memory."""
         row = self._rows.add(fact.id)
         self.columns.grow(row + 1)
-        self.columns.active[row] = True
-        self.columns.happened[row] = fact.happened.timestamp()
+        self.columns.active[row] = self.columns.searched[row] = True
+        self.columns.happened[row] = self.columns.ended[row] = fact.happened.timestamp()
         self.columns.importance[row] = fact.importance
         self.columns.tokens[row] = UNKNOWN
         self.columns.kind[row] = MEMORY_KINDS.index(fact.kind)

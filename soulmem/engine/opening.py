@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.memories import MemoryState, Origin
+from soulmem.domain.memories import Origin
 from soulmem.engine.changes import MindChange
 from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.strands import followed
 from soulmem.engine.worker import Worker
+from soulmem.graph.columns import ORIGINS
 from soulmem.ports.store import Store
 
 if TYPE_CHECKING:
@@ -63,11 +64,12 @@ class Opener:
 
 def _orphans(mind: Mind) -> MindChange:
     """What the stored graph holds though no chat tells it."""
-    memories = [
-        m.id
-        for m in mind.memories.values()
-        if m.origin is Origin.CHAT and m.state is MemoryState.ACTIVE and not mind.lineages.holders(m.id)
-    ]
+    n, columns = mind.size, mind.columns
+    told = np.zeros(n, np.bool_)
+    for strand in mind.lineages:
+        told[mind.order(strand.chat)] = True
+    alone = columns.in_use[:n] & (columns.origin[:n] == ORIGINS.index(Origin.CHAT)) & ~told
+    memories = [mind.id_at(int(row)) for row in np.flatnonzero(alone)]
     drop = {edge.id: None for key in memories for edge in mind.edges.of(key)}
     follows = mind.edges.arrays([EdgeKind.NEXT])
     for slot in follows.slot[~np.isin(follows.pair, followed(mind))]:

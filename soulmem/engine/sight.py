@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,15 @@ from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
 from soulmem.graph.columns import Columns
 from soulmem.graph.lineage import Lineages, Pair, Strand
+from soulmem.graph.packing import (
+    Arrays,
+    named,
+    packed_runs,
+    packed_texts,
+    part,
+    unpacked_runs,
+    unpacked_texts,
+)
 from soulmem.graph.rows import Rows
 
 _NO_ROWS = np.zeros(0, np.int64)
@@ -149,6 +159,47 @@ class Sight:
     def order(self, chat: ChatId) -> Ints:
         """The rows of what the chat tells, in its order."""
         return self._strand_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """The strands as arrays, which nothing changes later; rows are those of the memories and pairs."""
+        strands = list(self.lineages)
+        told = [self._strand_rows.get(strand.chat, (_NO_ROWS, _NO_ROWS)) for strand in strands]
+        held = [sorted(row for m in s.held if (row := self._rows.row(m)) is not None) for s in strands]
+        bound = [text for key, place in self._bound.items() for text in (key, place.chat, place.slot)]
+        return {
+            "chats": packed_texts([strand.chat for strand in strands]),
+            "families": packed_texts([strand.family for strand in strands]),
+            "known_families": packed_texts(self._families.ids()),
+            "bound": packed_texts(bound),
+            **named("rows", packed_runs([rows for rows, _ in told])),
+            **named("pairs", packed_runs([pairs for _, pairs in told])),
+            **named("held", packed_runs([np.asarray(rows, np.int64) for rows in held])),
+        }
+
+    def restore(self, arrays: Arrays) -> Iterator[None]:
+        """Take over what was packed, chat by chat, instead of anything there was; rows and columns are
+        here.
+        """
+        known = unpacked_texts(arrays["known_families"])
+        self._families.restore([None if family is None else ChatId(family) for family in known])
+        bound = [text or "" for text in unpacked_texts(arrays["bound"])]
+        for key, place, slot in zip(bound[::3], bound[1::3], bound[2::3], strict=True):
+            self._bound[MemoryId(key)] = Place(ChatId(place), SlotId(slot))
+        chats, families = unpacked_texts(arrays["chats"]), unpacked_texts(arrays["families"])
+        runs = (unpacked_runs(part(name, arrays)) for name in ("rows", "pairs", "held"))
+        for chat, family, rows, pairs, held in zip(chats, families, *runs, strict=True):
+            order = tuple(self._known(row) for row in rows.tolist())
+            lost = frozenset(self._known(row) for row in held.tolist())
+            strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, lost)
+            self.lineages.put(strand)
+            self._strand_rows[strand.chat] = rows, pairs
+            yield
+
+    def _known(self, row: int) -> MemoryId:
+        key = self._rows.id(row)
+        if key is None:
+            raise KeyError(f"row {row} is free")
+        return key
 
     def take_strand(
         self, strand: Strand, before: tuple[MemoryId, ...], pair_row: Callable[[Pair], int]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from soulmem.graph.packing import Arrays
 
 
 class Chains:
@@ -15,6 +18,18 @@ class Chains:
         self._first = np.full(64, -1, np.int32)  # by row
         self._next = np.full(64, -1, np.int32)  # by slot, as is _before
         self._before = np.full(64, -1, np.int32)
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, which nothing changes later."""
+        columns = {"first": self._first, "next": self._next, "before": self._before}
+        return {name: column.copy() for name, column in columns.items()}
+
+    @classmethod
+    def unpacked(cls, arrays: Arrays) -> Chains:
+        """The chains that were packed; they take the arrays over."""
+        chains = cls()
+        chains._first, chains._next, chains._before = arrays["first"], arrays["next"], arrays["before"]
+        return chains
 
     def of(self, row: int) -> Iterator[int]:
         """The row's slots; nothing may be added or removed meanwhile."""

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.memories import Origin
+from soulmem.graph.packing import Arrays
+
+ORIGINS = tuple(Origin)
 UNKNOWN = -1  # tokens of a text nobody has asked for yet: counting those of all texts takes seconds
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(moment: datetime) -> int:
+    """The moment as `Columns.created` has it."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment_of(created: int) -> datetime:
+    """The moment that `microseconds` was given."""
+    return _EPOCH + created * _MICROSECOND
 
 
 class Columns:
@@ -22,12 +43,25 @@ class Columns:
         self.family: NDArray[np.int64] = np.full(64, -1, np.int64)  # code of the tree of chats, -1 for none
         self.permanent: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.locked: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        self.searched: NDArray[np.bool_] = np.zeros(64, np.bool_)  # its words and meaning are looked at
+        self.origin: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in ORIGINS
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
         self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1, of its strongest emotion
         self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt, or UNKNOWN
+        self.created: NDArray[np.int64] = np.zeros(64, np.int64)  # microseconds since 1970; 0: no memory
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
         self.ended: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds, not before `happened`
+
+    def packed(self, n: int) -> dict[str, NDArray[Any]]:
+        """The columns of the first `n` rows by name, which nothing changes later."""
+        self.grow(n)
+        return {name: column[:n].copy() for name, column in vars(self).items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take these columns over, by the names they were packed under, all of one length."""
+        for name in list(vars(self)):
+            setattr(self, name, arrays[name])
 
     def grow(self, n: int) -> None:
         """Make room for `n` rows; new ones are empty."""
@@ -35,15 +69,11 @@ class Columns:
         if n <= size:
             return
         more = max(n, size + size // 2) - size
-        flags = ("in_use", "active", "live", "everywhere", "opens_exchange", "permanent", "locked")
-        for name in (*flags, "kind", "importance", "feeling", "tokens", "happened", "ended"):
-            old = getattr(self, name)
-            setattr(self, name, np.concatenate([old, np.zeros(more, old.dtype)]))
-        self.family = np.concatenate([self.family, np.full(more, -1, np.int64)])
+        for name, old in vars(self).items():
+            empty = -1 if name == "family" else 0
+            setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
 
     def clear(self, row: int) -> None:
-        """A row that is free shows nothing."""
-        for flags in (self.in_use, self.active, self.live, self.everywhere):
-            flags[row] = False
-        self.opens_exchange[row] = self.permanent[row] = self.locked[row] = False
-        self.family[row] = -1
+        """A row that is free says nothing."""
+        for name, column in vars(self).items():
+            column[row] = -1 if name == "family" else 0

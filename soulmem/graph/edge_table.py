@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.chains import Chains
 from soulmem.graph.hash_index import HashIndex
+from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
 from soulmem.graph.rows import Rows
 
 EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
@@ -104,6 +106,30 @@ class EdgeTable(Mapping[str, Edge]):
         self._leaving = Chains()  # by source row
         self._arriving = Chains()  # by target row
 
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, which nothing changes later; rows are those of the table's `Rows`."""
+        columns = {name[1:]: getattr(self, name)[: self._size].copy() for name in _COLUMNS}
+        return {
+            **columns,
+            "verbs": packed_texts(self._verbs),
+            **named("ids", self._ids.packed()),
+            **named("leaving", self._leaving.packed()),
+            **named("arriving", self._arriving.packed()),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what was packed, instead of anything there was."""
+        for name in _COLUMNS:
+            setattr(self, name, arrays[name[1:]])
+        self._size = self._kind.size
+        self._free = np.flatnonzero(self._kind == _FREE).tolist()
+        self._verbs = unpacked_texts(arrays["verbs"])
+        self._verb_code = {verb: code for code, verb in enumerate(self._verbs)}
+        self._ids = HashIndex.unpacked(part("ids", arrays))
+        self._leaving = Chains.unpacked(part("leaving", arrays))
+        self._arriving = Chains.unpacked(part("arriving", arrays))
+        self.revision += 1
+
     def __len__(self) -> int:
         return self._size - len(self._free)
 
@@ -152,9 +178,13 @@ class EdgeTable(Mapping[str, Edge]):
         """The edge of that kind and verb between the two."""
         return self.get(edge_id(kind, source, target, verb))
 
-    def of(self, memory: MemoryId) -> Iterator[Edge]:
-        """Every edge that starts or ends at the memory, in no particular order."""
-        return map(self.at, self._touching(memory))
+    def of(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[Edge]:
+        """Every edge, or every one of a kind, that starts or ends at the memory, in no particular order."""
+        slots = self._touching(memory)
+        if kind is not None:
+            code = EDGE_KINDS.index(kind)
+            slots = (slot for slot in slots if self._kind[slot] == code)
+        return map(self.at, slots)
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
         """Every edge from one of the memories to one of them, in no particular order."""
@@ -317,5 +347,5 @@ class EdgeTable(Mapping[str, Edge]):
 
 
 def _number(key: str) -> int:
-    """64 bits that stand for an id as long as this process runs."""
-    return hash(key) & 0xFFFF_FFFF_FFFF_FFFF
+    """64 bits that stand for an id, in this process and any other."""
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "little")

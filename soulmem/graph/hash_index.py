@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from soulmem.graph.packing import Arrays
 
 _NEVER, _GONE = -1, -2
 
@@ -17,6 +20,18 @@ class HashIndex:
         self._cells = np.full(64, _NEVER, np.int32)
         self._keys = np.zeros(64, np.uint64)
         self._filled = 0  # cells that once held an entry
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, which nothing changes later."""
+        used = np.flatnonzero(self._cells >= 0)
+        return {"keys": self._keys[used], "entries": self._cells[used]}
+
+    @classmethod
+    def unpacked(cls, arrays: Arrays) -> HashIndex:
+        """The index that was packed."""
+        index = cls()
+        index.put_all(arrays["keys"], arrays["entries"])
+        return index
 
     def put(self, key: int, entry: int) -> None:
         """Add `entry` (0 .. 2^31 - 1) under `key` (0 .. 2^64 - 1)."""

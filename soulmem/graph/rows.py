@@ -31,6 +31,16 @@ class Rows(Generic[Key]):
         """One more than the highest row ever used: the length arrays must have."""
         return len(self._id)
 
+    def ids(self) -> list[Key | None]:
+        """What each row stands for, None where it is free; of length `capacity`."""
+        return list(self._id)
+
+    def restore(self, ids: list[Key | None]) -> None:
+        """Let row i stand for the i-th of `ids`, None for a free one, instead of anything there was."""
+        self._id = ids
+        self._row = {key: row for row, key in enumerate(ids) if key is not None}
+        self._free = [row for row, key in enumerate(ids) if key is None]
+
     def add(self, key: Key) -> int:
         """The row of `key`, a new one if it has none."""
         row = self._row.get(key)
