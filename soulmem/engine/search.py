@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from soulmem.conversation.episodes import memorable, narrative
 from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, SlotId
+from soulmem.domain.scripts import is_unspaced
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.world import World
@@ -19,6 +21,9 @@ from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import Evidence, FusionParams, fuse, own_score, with_neighbours
 
 Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+_FEW_WORDS = 0.2  # of a cue: a name in the other script says nothing of how it reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,8 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
         turn = own_table.cosines(asked, n)
         pairs = np.append(pair_table.cosines(asked, mind.pair_count), np.float32(np.nan))
         pair_in, pair_out = pairs[beside.pair_in], pairs[beside.pair_out]
-    words = queries.words(scene.cue.said, mind.tokeniser.tokens)
+    said = queries.words(scene.cue.said, mind.tokeniser.tokens)
+    words = {**_other_names(mind, scene), **said}
     lexical = mind.words.scores(words, n)
     evidence = Evidence(
         turn=turn,
@@ -146,6 +152,7 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
         before=beside.before,
         after=beside.after,
         visible=scene.visible,
+        unread=_unread(mind, said),
     )
     own = own_score(evidence, params)
     score = with_neighbours(own, beside.before, beside.after, scene.visible, params)
@@ -153,6 +160,26 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
         replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(params, neighbour=0.0)
     )
     return Texts(score, own, alone, turn, lexical, beside.position)
+
+
+def _other_names(mind: Mind, scene: Scene) -> dict[str, float]:
+    """Words of what else goes by a name in the cue: 林月 for Lin Yue."""
+    found: dict[str, float] = {}
+    for text, share in scene.cue.said:
+        for concept in mind.names.spot(text):
+            for name in mind.names.names_of(concept):
+                for token in mind.tokeniser.tokens(name):
+                    found[token] = max(found.get(token, 0.0), sqrt(share))
+    return found
+
+
+def _unread(mind: Mind, words: Collection[str]) -> Bools | None:
+    """Memories in a script of which these words of a cue are hardly any; None when there are some of each."""
+    unspaced = mind.columns.unspaced[: mind.size]
+    share = sum(map(is_unspaced, words)) / max(1, len(words))
+    if _FEW_WORDS <= share <= 1 - _FEW_WORDS:
+        return None
+    return np.asarray(unspaced if share < _FEW_WORDS else ~unspaced)
 
 
 def last_messages(world: World, request: RecallRequest) -> list[Message]:

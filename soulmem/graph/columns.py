@@ -46,6 +46,7 @@ class Columns:
         self.searched: NDArray[np.bool_] = np.zeros(64, np.bool_)  # its words and meaning are looked at
         self.origin: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in ORIGINS
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
+        self.unspaced: NDArray[np.bool_] = np.zeros(64, np.bool_)  # the text is Chinese, Japanese or the like
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
         self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1, of its strongest emotion
         self.tokens: NDArray[np.int64] = np.zeros(64, np.int64)  # cost of the text in a prompt, or UNKNOWN
