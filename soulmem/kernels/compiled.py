@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import bm25, chains, dots, pull, push
+from soulmem.kernels import bm25, chains, dots, pull, push, texts
 
 # Sums in any order, for the sake of wide registers; NaN stays NaN.
 _REORDERS = {"reassoc", "contract", "nsz"}
@@ -24,6 +24,7 @@ class Kernels:
     dots: Callable[..., None]
     add_words: Callable[..., None]
     add_pairs: Callable[..., None]
+    fuse_texts: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -34,6 +35,8 @@ def compile_kernels(cache: bool) -> Kernels:
     _teach_prefetch()
     register_jitable(chains.edge_weight)
     register_jitable(bm25.inverse_frequency)
+    register_jitable(texts.measure)
+    register_jitable(texts.join)
     u4, f4, f8, b1 = (
         numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
     )
@@ -64,6 +67,7 @@ def compile_kernels(cache: bool) -> Kernels:
         dots=jit(dots.dots, (table, scales, f4, f4), fastmath=_REORDERS),
         add_words=jit(bm25.add_words, (*words, f4)),
         add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4)),
+        fuse_texts=jit(texts.fuse_texts, (f4, f4, f4, f4, f4, i8, i8, u1, real, real, f4, f4, f4)),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from soulmem.kernels.warm import kernels
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -48,6 +50,15 @@ class Evidence:
     unread: Bools | None = None  # memories in a script of which the cue has no words
 
 
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """What each text is worth; every array has shape (n,)."""
+
+    score: Floats  # of `fuse`; -inf where not visible
+    own: Floats  # of `own_score`; 0 where not visible
+    alone: Floats  # the text by itself, without pairs and neighbours; -inf where not visible
+
+
 def standardise(values: Floats, among: Bools) -> Floats:
     """(value - mean) / deviation, both over the finite values in `among`; 0 where that is not defined."""
     known = among & np.isfinite(values)
@@ -60,6 +71,27 @@ def standardise(values: Floats, among: Bools) -> Floats:
     if deviation < 1e-6 * max(1.0, float(np.abs(sample).max())):
         return out  # all alike in float32: the part says nothing, and rounding noise must not
     out[known] = centred / np.float32(deviation)
+    return out
+
+
+def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
+    """All that is asked about the texts, in compiled code once there is some."""
+    p, e = params or FusionParams(), evidence
+    nothing = np.full(e.visible.shape, np.nan, np.float32)
+    compiled = kernels()
+    if compiled is None:
+        own = own_score(e, p)
+        alone = fuse(
+            replace(e, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(p, neighbour=0.0)
+        )
+        return Fused(with_neighbours(own, e.before, e.after, e.visible, p), own, alone)
+    group = np.zeros(e.visible.shape, np.uint8)
+    for number, rows in enumerate(_by_script(e, p.few), 1):
+        group[rows] = number
+    out = Fused(*(np.empty(group.shape, np.float32) for _ in range(3)))
+    views = (e.turn, e.pair_in, e.pair_out, e.lexical, nothing if e.lexical_in is None else e.lexical_in)
+    beside = e.before, e.after
+    compiled.fuse_texts(*views, *beside, group, p.lexical, p.neighbour, out.own, out.alone, out.score)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from soulmem.retrieval.fusion import Evidence, Floats, FusionParams, fuse, standardise
+from soulmem.kernels.warm import kernels, warm
+from soulmem.retrieval import fusion
+from soulmem.retrieval.fusion import Evidence, Floats, FusionParams, fuse, fuse_all, own_score, standardise
 
 ALONE = FusionParams(neighbour=0.0)
 
@@ -152,3 +155,54 @@ def test_a_handful_in_another_script_is_judged_with_all_others() -> None:
     meaning = np.linspace(0.2, 0.8, 20, dtype=np.float32)
     few = replace(chain(20, turn=meaning), unread=np.arange(20) >= 15)
     assert_allclose(fuse(few, ALONE), fuse(chain(20, turn=meaning), ALONE))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernels are compiled."""
+    folder = tmp_path_factory.mktemp("kernels")
+    warm(folder)
+    return folder
+
+
+VIEW = st.sampled_from(["some", "none", "all", "alike"])
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+@given(
+    st.integers(0, 60),
+    st.lists(VIEW, min_size=4, max_size=4),
+    st.sampled_from([None, 0.1, 0.5]),
+    st.integers(0, 9999),
+    st.sampled_from([0.2, 0.9, 1.0]),
+)
+def test_all_at_once_is_each_by_itself(
+    compiled: Path, is_compiled: bool, n: int, views: list[str], foreign: float | None, seed: int, seen: float
+) -> None:
+    """In compiled code and without, whatever is missing, however chats branch, in one script or two."""
+    rng = np.random.default_rng(seed)
+
+    def view(kind: str) -> Floats:
+        values = rng.normal(0.8, 0.03, n).astype(np.float32)
+        values[rng.random(n) < {"some": 0.3, "none": 1.1}.get(kind, 0.0)] = np.nan
+        return np.full(n, 0.8371, np.float32) if kind == "alike" else values
+
+    evidence = Evidence(
+        turn=view(views[0]),
+        pair_in=view(views[1]),
+        pair_out=view(views[2]),
+        lexical=np.maximum(rng.normal(0, 3, n), 0).astype(np.float32),
+        lexical_in=None if views[3] == "none" else np.maximum(view(views[3]) - 0.8, 0).astype(np.float32),
+        before=rng.integers(-1, max(n, 1), n),
+        after=rng.integers(-1, max(n, 1), n),
+        visible=rng.random(n) < seen,
+        unread=None if foreign is None else rng.random(n) < foreign,
+    )
+    nothing = np.full(n, np.nan, np.float32)
+    bare = replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fusion, "kernels", kernels if is_compiled else lambda: None)
+        found = fuse_all(evidence)
+    assert_allclose(found.own, own_score(evidence), atol=2e-4)
+    assert_allclose(found.score, fuse(evidence), atol=2e-4)
+    assert_allclose(found.alone, fuse(bare, ALONE), atol=2e-4)
