@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
@@ -18,7 +18,7 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.world import World
 from soulmem.retrieval import query as queries
-from soulmem.retrieval.fusion import Evidence, FusionParams, fuse, own_score, with_neighbours
+from soulmem.retrieval.fusion import Evidence, FusionParams, fuse_all
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -154,12 +154,8 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
         visible=scene.visible,
         unread=_unread(mind, said),
     )
-    own = own_score(evidence, params)
-    score = with_neighbours(own, beside.before, beside.after, scene.visible, params)
-    alone = fuse(
-        replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(params, neighbour=0.0)
-    )
-    return Texts(score, own, alone, turn, lexical, beside.position)
+    fused = fuse_all(evidence, params)
+    return Texts(fused.score, fused.own, fused.alone, turn, lexical, beside.position)
 
 
 def _other_names(mind: Mind, scene: Scene) -> dict[str, float]:
