@@ -16,7 +16,9 @@ class TopicParams:
 
     smallest: int = 3  # concepts; two that go together are an association, not a topic
     resolution: float = 1.0  # > 0; more gives smaller topics. 1 is Newman's modularity
-    same: float = 0.3  # 0..1, share of the concepts of both (Jaccard) from which a topic is the former one
+    same: float = (
+        0.5  # 0..1, share of the smaller from which two are one topic: of the former its core is known
+    )
     named_by: int = 3  # concepts, the strongest; design 7
     seed: int = 7  # of the order in which concepts are looked at
 
@@ -27,7 +29,7 @@ class Topic:
 
     key: str  # stays as long as enough of the concepts do
     name: tuple[str, ...]  # concepts that stand for it
-    members: tuple[str, ...]  # all of them, the strongest first
+    members: tuple[str, ...]  # the strongest first; of one that was before some may do
 
 
 def topics_of(
@@ -68,7 +70,7 @@ def _former(groups: Sequence[Sequence[str]], before: Sequence[Topic], same: floa
         now = set(members)
         for topic in before:
             both = len(now.intersection(topic.members))
-            share = both / (len(now) + len(topic.members) - both)
+            share = both / min(len(now), len(topic.members))
             if share >= same:
                 close.append((-share, topic.key, at, topic))
     found: dict[int, Topic] = {}
