@@ -9,6 +9,7 @@ from functools import partial
 from aiohttp import web
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
+from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import EmbedderSettings, Settings
@@ -22,6 +23,7 @@ from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
+JOBS_FOLDER = "jobs"  # what unfinished jobs work on
 KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
@@ -64,6 +66,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         params=params,
         advance=clock.advance if isinstance(clock, MovableClock) else None,
         warm=partial(warm, settings.data / KERNELS_FOLDER),
+        spool=FolderSpool(settings.data / JOBS_FOLDER),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -38,6 +39,7 @@ class KnownName:
 
     name: str
     aliases: tuple[str, ...] = ()
+    source: str = ""  # the import that brought it; empty: the client gave it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +77,9 @@ class Soul:
         """Every name and alias, the soul's own first, without repeats."""
         spoken = [self.name, *(n for known in self.names for n in (known.name, *known.aliases))]
         return tuple(dict.fromkeys(n.strip() for n in spoken if n.strip()))
+
+    def names_given(self, given: Iterable[KnownName]) -> tuple[KnownName, ...]:
+        """The names that a client gives, beside those that imports brought and it may have read here."""
+        brought = [known for known in self.names if known.source]
+        known = {(one.name, one.aliases) for one in brought}
+        return (*(one for one in given if (one.name, one.aliases) not in known), *brought)

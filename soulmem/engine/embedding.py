@@ -116,6 +116,15 @@ class Embedding:
             self._fail(error)
             return None
 
+    async def pace(self, texts: Sequence[str]) -> float:
+        """Seconds that texts like these take each, measured on them; 0 without a model or texts."""
+        embedder = self._embedder
+        if embedder is None or not texts:
+            return 0.0
+        began = time.perf_counter()
+        await self._models.run(embedder.embed, list(texts))
+        return (time.perf_counter() - began) / len(texts)
+
     async def adopt(self, mind: Mind) -> None:
         """Give a newly opened mind its stored vectors and look after it from now on."""
         self._minds.append(mind)

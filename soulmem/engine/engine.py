@@ -16,7 +16,10 @@ from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
+from soulmem.engine.health import health_of
 from soulmem.engine.heap import spare_the_collector
+from soulmem.engine.importing import Importer
+from soulmem.engine.jobs import Jobs
 from soulmem.engine.learning import Learner, LearningParams
 from soulmem.engine.lifecycle import Lifecycle
 from soulmem.engine.loading import Loader, LoadingParams
@@ -40,6 +43,7 @@ from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
+from soulmem.ports.spool import Spool
 from soulmem.ports.store import Change, Store
 
 log = logging.getLogger(__name__)
@@ -72,6 +76,7 @@ class Engine:
         params: EngineParams | None = None,
         advance: Callable[[float, int], None] | None = None,
         warm: Callable[[], object] | None = None,
+        spool: Spool,
     ) -> None:
         self._params = params or EngineParams()
         self._store = store
@@ -87,6 +92,8 @@ class Engine:
         p = self._params
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
+        self.jobs = Jobs(spool, self.get_soul)
+        self.imports = Importer(self, self.jobs, self._compute, self._embedding)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -109,6 +116,7 @@ class Engine:
     async def stop(self) -> None:
         """Finish what is being written, then close the store."""
         await self._lifecycle.stop()
+        await self.jobs.stop()
         await self._embedding.stop()
         for task in self._tasks:
             task.cancel()
@@ -127,31 +135,15 @@ class Engine:
 
     def health(self) -> Health:
         """How everything is, now."""
-        embedder = self._embedding.health()
-        store, error = self._store.health(), self._store_error
-        notes = [*self._embedding.notes(), *self._warming.notes()]
-        if error is not None:
-            notes.insert(0, error.message)
-        opened = self._opened.is_set()
-        if not opened or embedder.state == "loading":
-            status = "starting"
-        elif error is not None or embedder.state == "error" or not store.writable:
-            status = "degraded"
-        else:
-            status = "ok"
-        return Health(
-            status=status,
+        return health_of(
+            opened=self._opened.is_set(),
+            error=self._store_error,
+            store=self._store.health(),
+            embedder=self._embedding.health(),
             phase=self._lifecycle.phase.value,
-            store_state="error" if error is not None else "ok",
-            store_detail=error.message if error is not None else store.detail,
-            embedder=embedder,
             kernels=self._warming.state,
-            pending=sum(
-                mind.embedded.pending()
-                for world in self._worlds.values()
-                for mind in list(world.minds.values())
-            ),
-            notes=tuple(notes),
+            minds=self._minds(),
+            notes=[*self._embedding.notes(), *self._warming.notes()],
         )
 
     async def put_soul(
@@ -170,7 +162,7 @@ class Engine:
             new = replace(
                 base,
                 name=name,
-                names=base.names if names is None else names,
+                names=base.names if names is None else base.names_given(names),
                 settings=base.settings if settings is None else settings,
                 state=SoulState.ACTIVE,
             )
@@ -357,6 +349,7 @@ class Engine:
                         log.error("soul %s could not be opened: %s", soul.id, error.message)
         self._learner.start(self._minds)
         spare_the_collector()
+        await self.jobs.resume()
 
     async def _ready(self) -> None:
         await self._opened.wait()

@@ -179,3 +179,25 @@ class MemoryFilter:
     state: MemoryState = MemoryState.ACTIVE
     limit: int = 100
     cursor: str | None = None
+
+
+class ImportFormat(str, Enum):
+    """What sort of file is imported."""
+
+    ST_CHAT = "st_chat"
+    CARD = "card"
+    WORLD_INFO = "world_info"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """A file to be taken into a soul's memory. With `dry_run` it is only said what that would do."""
+
+    soul: SoulId
+    format: ImportFormat
+    data: bytes
+    name: str = ""  # of the file; the same name again is the same chat or world
+    others: tuple[SoulId, ...] = ()  # who else was in the chat
+    persona: str = ""  # what the player is called; empty: as in the soul's chats
+    dry_run: bool = False
+    confirm_removal: bool = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from soulmem.domain.soul import SoulSettings
-from soulmem.server import chats, health, memories, openapi, recall, souls, test_doors, views
+from soulmem.server import chats, health, jobs, memories, openapi, recall, souls, test_doors, views
 from soulmem.server.doors import ENGINE, SOUL_DEFAULTS, add_doors
 from soulmem.server.errors import answer_failures
 from soulmem.server.guard import Guard, add_headers
@@ -17,7 +17,15 @@ from soulmem.server.settings import ServerSettings
 if TYPE_CHECKING:
     from soulmem.engine.engine import Engine
 
-_ALWAYS = (*health.DOORS, *souls.DOORS, *chats.DOORS, *recall.DOORS, *memories.DOORS, *views.DOORS)
+_ALWAYS = (
+    *health.DOORS,
+    *souls.DOORS,
+    *chats.DOORS,
+    *recall.DOORS,
+    *memories.DOORS,
+    *views.DOORS,
+    *jobs.DOORS,
+)
 
 
 def create_app(
@@ -32,11 +40,11 @@ def create_app(
     `settings.token` is the caller's proof; empty, nobody can prove anything. `soul_defaults` fill what the
     `config` of a card leaves out.
     """
-    guard = Guard(settings)
+    doors = (*_ALWAYS, *(test_doors.DOORS if test_mode else ()))
+    guard = Guard(settings, {door.path: door.limit for door in doors})
     app = web.Application(middlewares=[answer_failures, guard.check])
     app[ENGINE] = engine
     app[SOUL_DEFAULTS] = soul_defaults or SoulSettings()
-    doors = (*_ALWAYS, *(test_doors.DOORS if test_mode else ()))
     add_doors(app, doors)
     openapi.add_page(app, doors)
     app.on_response_prepare.append(add_headers)

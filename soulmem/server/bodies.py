@@ -40,14 +40,14 @@ async def off_loop(size: int, work: Callable[[], T]) -> T:
     return work() if size <= _INLINE else await asyncio.to_thread(work)
 
 
-def check_announced(request: web.BaseRequest) -> None:
+def check_announced(request: web.BaseRequest, limit: int = BODY_LIMIT) -> None:
     """Raises TooLarge by Content-Length alone, before anything is read."""
     length = request.content_length
-    if length is not None and length > BODY_LIMIT:
-        raise TooLarge(f"the body is {length} bytes long: send at most {BODY_LIMIT} at once")
+    if length is not None and length > limit:
+        raise TooLarge(f"the body is {length} bytes long: send at most {limit} at once")
 
 
-async def read_json(request: web.Request, *, may_be_empty: bool) -> bytes:
+async def read_json(request: web.Request, *, may_be_empty: bool, limit: int = BODY_LIMIT) -> bytes:
     """The raw body; empty counts as `{}` where it may. Raises TooLarge, UnsupportedMediaType, BadRequest."""
     if not request.can_read_body:
         if may_be_empty:
@@ -61,19 +61,19 @@ async def read_json(request: web.Request, *, may_be_empty: bool) -> bytes:
         )
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("the body is compressed: send it as it is", field="Content-Encoding")
-    raw = await _read(request)
+    raw = await _read(request, limit)
     return raw or (b"{}" if may_be_empty else raw)
 
 
-async def _read(request: web.Request) -> bytes:
+async def _read(request: web.Request, limit: int) -> bytes:
     """All bytes of the body, put together off the loop. Raises TooLarge as soon as they are too many."""
     pieces, size = [], 0
     try:
         async for piece in request.content.iter_any():
             pieces.append(piece)
             size += len(piece)
-            if size > BODY_LIMIT:
-                raise TooLarge(f"the body is over {BODY_LIMIT} bytes long: send less at once")
+            if size > limit:
+                raise TooLarge(f"the body is over {limit} bytes long: send less at once")
     except (ClientPayloadError, HttpProcessingError, ConnectionError) as error:
         raise BadRequest("the body broke off: send it again") from error
     return await off_loop(size, lambda: b"".join(pieces))

@@ -65,6 +65,7 @@ class Door:
     answer: type[Answer]
     statuses: tuple[int, ...] = (200,)
     is_use: bool = True  # whether a request shows that somebody uses the sidecar now
+    limit: int = BODY_LIMIT  # bytes of the body
 
     @property
     def summary(self) -> str:
@@ -86,11 +87,12 @@ def door(
     answer: type[Answer],
     statuses: tuple[int, ...] = (200,),
     is_use: bool = True,
+    limit: int = BODY_LIMIT,
 ) -> Callable[[Handler[Q, B]], Door]:
     """Make a handler a door. Without a body `call.body` is NoBody."""
 
     def make(handler: Handler[Q, B]) -> Door:
-        return Door(method, path, handler, query, body, answer, statuses, is_use)
+        return Door(method, path, handler, query, body, answer, statuses, is_use, limit)
 
     return make
 
@@ -100,14 +102,14 @@ def add_doors(app: web.Application, doors: Iterable[Door]) -> None:
     for each in doors:
         handler = partial(_open, each)
         for method in ("GET", "HEAD") if each.method == "GET" else (each.method,):
-            app.router.add_route(method, each.path, handler, expect_handler=_invite)
+            app.router.add_route(method, each.path, handler, expect_handler=partial(_invite, each.limit))
 
 
-async def _invite(request: web.Request) -> web.StreamResponse | None:
+async def _invite(limit: int, request: web.Request) -> web.StreamResponse | None:
     """Answer an expectation: the client may send its body, unless that is too large anyway."""
     if request.headers["Expect"].lower() != "100-continue":
         return http_problem(417)
-    if (request.content_length or 0) <= BODY_LIMIT:
+    if (request.content_length or 0) <= limit:
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0
     return None
@@ -121,7 +123,7 @@ async def _open(door: Door, request: web.Request) -> web.StreamResponse:
     raw = b""
     if door.body is not None:
         shape = door.body
-        raw = await read_json(request, may_be_empty=shape is NoBody)
+        raw = await read_json(request, may_be_empty=shape is NoBody, limit=door.limit)
         body = await off_loop(len(raw), lambda: decode(raw, shape))
     if door.is_use:
         request.app[ENGINE].touched()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Mapping
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from soulmem.domain.errors import Forbidden, Unauthorized
 from soulmem.domain.ids import Owner, check_id
-from soulmem.server.bodies import check_announced
+from soulmem.server.bodies import BODY_LIMIT, check_announced
 from soulmem.server.doors import OWNER
 from soulmem.server.settings import ServerSettings
 
@@ -24,7 +25,8 @@ _ORIGIN: web.RequestKey[str] = web.RequestKey("origin", str)
 class Guard:
     """The rules of one server."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: ServerSettings, limits: Mapping[str, int] | None = None) -> None:
+        self._limits = dict(limits or {})  # bytes of a body, by the path of its door
         self._loopback = settings.loopback
         self._origins = frozenset(settings.origins)
         self._token = settings.token.encode()
@@ -38,7 +40,7 @@ class Guard:
         origin = self._check_origin(request)
         if origin is not None:
             request[_ORIGIN] = origin
-        check_announced(request)
+        check_announced(request, self._limits.get(request.path, BODY_LIMIT))
         if request.method == "OPTIONS":
             return _options(request)
         self._check_user(request)

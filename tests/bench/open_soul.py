@@ -21,6 +21,7 @@ from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.engine import Engine
 from soulmem.engine.requests import RecallRequest
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer
+from tests.fakes.spool import FakeSpool
 
 _ASKED = 200
 
@@ -49,7 +50,11 @@ async def measure(folder: str) -> dict[str, float]:
     """Open the soul and ask it."""
     embedder = BagEmbedder()
     engine = Engine(
-        SurrealStore(f"surrealkv://{folder}"), SystemClock(), model=embedder.source(), fallback=None
+        SurrealStore(f"surrealkv://{folder}"),
+        SystemClock(),
+        model=embedder.source(),
+        fallback=None,
+        spool=FakeSpool(),
     )
     lag = Lag()
     watch = asyncio.create_task(lag.watch())

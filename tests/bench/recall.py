@@ -36,6 +36,7 @@ from soulmem.kernels.warm import warm  # noqa: E402
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer  # noqa: E402
 from tests.bench.page import command_line, figure, origin, put, table  # noqa: E402
 from tests.bench.plain_search import PlainSearch  # noqa: E402
+from tests.fakes.spool import FakeSpool  # noqa: E402
 
 _REPEATS = 200  # questions
 _FIRST = 5  # not counted
@@ -116,6 +117,7 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
         fallback=None,
         params=EngineParams(rest_by_itself=False),
         warm=lambda: warm(None),
+        spool=FakeSpool(),
     )
     await engine.start()
     if (error := await engine.opened()) is not None:

@@ -26,6 +26,7 @@ from soulmem.engine.search import RecallParams, cue_of, scene_of
 from soulmem.engine.world import World
 from soulmem.ports.store import Store
 from tests.fakes.clock import StillClock
+from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
 
 ME = DEFAULT_OWNER
@@ -66,6 +67,7 @@ class Stage:
         params: EngineParams | None = None,
     ) -> None:
         self.store: Store = store if store is not None else FakeStore()
+        self.spool = FakeSpool()
         self.clock = StillClock()
         self.model, self.fallback = model, fallback
         self._params = params or EngineParams(rest_by_itself=False)
@@ -93,6 +95,7 @@ class Stage:
             fallback=self.fallback,
             params=self._params,
             advance=self.clock.advance,
+            spool=self.spool,
         )
 
     async def world(self) -> World:

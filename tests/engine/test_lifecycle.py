@@ -16,6 +16,7 @@ from soulmem.engine.lifecycle import Lifecycle, Phase
 from soulmem.engine.requests import Activity
 from tests.engine.stage import ME, Stage, lines
 from tests.fakes.clock import StillClock
+from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
 
 
@@ -108,11 +109,11 @@ async def test_only_a_clock_that_moves_can_be_moved() -> None:
     """Wall time and turns in test mode, a refusal otherwise."""
     clock = MovableClock()
     before = clock.now()
-    movable = Engine(FakeStore(), clock, model=None, fallback=None, advance=clock.advance)
+    movable = Engine(FakeStore(), clock, model=None, fallback=None, advance=clock.advance, spool=FakeSpool())
     await movable.advance_clock(3600, 5)
     assert 3600 <= (clock.now() - before).total_seconds() < 3700
     assert clock.extra_turns == 5
-    fixed = Engine(FakeStore(), StillClock(), model=None, fallback=None)
+    fixed = Engine(FakeStore(), StillClock(), model=None, fallback=None, spool=FakeSpool())
     with pytest.raises(Unprocessable):
         await fixed.advance_clock(1, 0)
 

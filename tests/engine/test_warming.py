@@ -11,12 +11,13 @@ import pytest
 
 from soulmem.engine.engine import Engine
 from tests.fakes.clock import StillClock
+from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
 
 
 def engine_with(warm: Callable[[], object] | None) -> Engine:
     """An engine that warms up like that."""
-    return Engine(FakeStore(), StillClock(), model=None, fallback=None, warm=warm)
+    return Engine(FakeStore(), StillClock(), model=None, fallback=None, warm=warm, spool=FakeSpool())
 
 
 async def is_warm(engine: Engine) -> None:

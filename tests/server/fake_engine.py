@@ -28,8 +28,10 @@ from soulmem.engine.answers import (
     Timings,
     Trace,
 )
+from soulmem.engine.jobs import JobState, JobView, Progress
 from soulmem.engine.requests import (
     Activity,
+    ImportRequest,
     MemoryFilter,
     MemoryPatch,
     NewMemory,
@@ -40,6 +42,29 @@ from soulmem.engine.requests import (
 
 T = TypeVar("T")
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
+
+
+class FakeJobs:
+    """Jobs that are begun and never go on; `j1` counts pages."""
+
+    def __init__(self, engine: FakeEngine) -> None:
+        self._engine = engine
+
+    async def ask(self, owner: Owner, kind: str, soul: SoulId, arguments: dict[str, Any]) -> str:
+        self._engine._called("ask_job", (owner, kind, soul, arguments))
+        return "j1"
+
+    async def start(self, owner: Owner, request: ImportRequest) -> str:
+        self._engine._called("import_file", (owner, request))
+        return "j2"
+
+    def get(self, owner: Owner, job: str) -> JobView:
+        self._engine._called("get_job", (owner, job))
+        return JobView(job, "count", SoulId("s1"), JobState.RUNNING, Progress(3, 9, "pages"))
+
+    async def cancel(self, owner: Owner, job: str) -> JobView:
+        self._engine._called("cancel_job", (owner, job))
+        return JobView(job, "count", SoulId("s1"), JobState.CANCELLED)
 
 
 class FakeEngine:
@@ -54,6 +79,8 @@ class FakeEngine:
         self.souls: dict[tuple[Owner, str], Soul] = {}
         self.chats: dict[tuple[Owner, str], tuple[Chat, list[Message]]] = {}
         self.memories: dict[tuple[Owner, str], Memory] = {}
+        self.jobs = FakeJobs(self)
+        self.imports = self.jobs
 
     async def start(self) -> None:
         self.running = True

@@ -42,7 +42,7 @@ def good(schema: dict[str, Any]) -> Any:
         return schema["enum"][0]
     if schema.get("type") == "object":
         if "properties" not in schema:
-            return {"x": good(schema["additionalProperties"])}
+            return {"x": good(schema["additionalProperties"])} if "additionalProperties" in schema else {}
         return {name: good(inner) for name, inner in schema["properties"].items()}
     if schema.get("type") == "array":
         return [good(schema["items"])]

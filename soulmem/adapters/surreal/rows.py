@@ -71,6 +71,7 @@ MEMORIES = Table(
     (
         *("soul", "kind", "text", "origin", "created", "tags", "importance", "permanent", "locked"),
         *("timelines", "state", "revision", "evidence", "place", "situation", "concept"),
+        *("terms", "names"),
     ),
 )
 EDGES = Table(
@@ -82,6 +83,7 @@ EDGES = Table(
     relation=True,
 )
 VECTORS = Table("vector", ("data",))
+IMAGES = Table("image", ("token",))
 USAGES = Table("usage", ("soul", "count", "first", "first_turn", "stamps", "turns"))
 RECALLS = Table("recall", ("soul", "chat", "slot", "swipe", "at", "turn", "trails"))
 
@@ -91,7 +93,10 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
     return {
         "id": [owner, soul.id],
         "name": soul.name,
-        "names": [{"name": known.name, "aliases": list(known.aliases)} for known in soul.names],
+        "names": [
+            {"name": known.name, "aliases": list(known.aliases), "source": known.source}
+            for known in soul.names
+        ],
         "settings": {
             "scope": settings.scope.value,
             "clock": settings.clock.value,
@@ -111,7 +116,9 @@ def soul_of(line: str) -> Soul:
     return Soul(
         id=SoulId(key),
         name=name,
-        names=tuple(KnownName(known["name"], tuple(known["aliases"])) for known in names),
+        names=tuple(
+            KnownName(known["name"], tuple(known["aliases"]), known.get("source", "")) for known in names
+        ),
         settings=SoulSettings(
             scope=Scope(settings["scope"]),
             clock=SoulClock(settings["clock"]),

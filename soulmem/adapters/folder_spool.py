@@ -1,0 +1,122 @@
+"""A spool in a folder: one JSON file for each job, and beside it the bytes it works on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from soulmem.domain.errors import StoreError, StoreFull
+from soulmem.domain.ids import Owner, SoulId
+from soulmem.ports.spool import JobRecord
+
+_NO_ROOM = (28, 122)  # ENOSPC, EDQUOT
+
+
+class FolderSpool:
+    """Jobs in a folder that is made when the first one comes. A file that is no record is left alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def records(self) -> list[JobRecord]:
+        """See `Spool`."""
+        return await asyncio.to_thread(self._records)
+
+    async def put(self, record: JobRecord, payload: bytes | None = None) -> None:
+        """See `Spool`: the payload first, so that a record never stands without it."""
+        await asyncio.to_thread(self._put, record, payload)
+
+    async def payload(self, job: str) -> bytes:
+        """See `Spool`."""
+        return await asyncio.to_thread(self._payload, job)
+
+    async def drop_payload(self, job: str) -> None:
+        """See `Spool`."""
+        await asyncio.to_thread(self._unlink, f"{job}.data")
+
+    async def drop(self, job: str) -> None:
+        """See `Spool`."""
+        await asyncio.to_thread(self._unlink, f"{job}.json")
+        await asyncio.to_thread(self._unlink, f"{job}.data")
+
+    def _records(self) -> list[JobRecord]:
+        found = []
+        for path in sorted(self._folder.glob("*.json")):  # ids sort by time of birth
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                found.append(_record(json.loads(path.read_bytes())))
+        return found
+
+    def _put(self, record: JobRecord, payload: bytes | None) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if payload is not None:
+                self._write(f"{record.job}.data", payload)
+            self._write(f"{record.job}.json", json.dumps(_row(record)).encode())
+        except OSError as error:
+            if payload is not None:
+                self._unlink(f"{record.job}.data")
+            raise self._refused(error) from error
+
+    def _write(self, name: str, data: bytes) -> None:
+        fresh = self._folder / f"{name}.new"
+        with fresh.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._folder / name)
+        if os.name != "nt":  # Windows has no handle of a folder to be flushed
+            handle = os.open(self._folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def _payload(self, job: str) -> bytes:
+        try:
+            return (self._folder / f"{job}.data").read_bytes()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _unlink(self, name: str) -> None:
+        with suppress(OSError):  # what cannot be removed now is only in the way
+            (self._folder / name).unlink()
+
+    def _refused(self, error: OSError) -> StoreError:
+        reason = error.strerror or str(error)
+        if error.errno in _NO_ROOM:
+            return StoreFull(
+                f"the disk of {self._folder} is full: free some space, then try again ({reason})"
+            )
+        return StoreError(f"{self._folder} cannot be used: make it writable for you ({reason})")
+
+
+def _row(record: JobRecord) -> dict[str, Any]:
+    return {
+        "job": record.job,
+        "owner": record.owner,
+        "soul": record.soul,
+        "kind": record.kind,
+        "state": record.state,
+        "arguments": dict(record.arguments),
+        "result": record.result,
+        "error": record.error,
+    }
+
+
+def _record(row: dict[str, Any]) -> JobRecord:
+    return JobRecord(
+        job=str(row["job"]),
+        owner=Owner(row["owner"]),
+        soul=SoulId(row["soul"]),
+        kind=str(row["kind"]),
+        state=str(row["state"]),
+        arguments=dict(row["arguments"]),
+        result=row["result"],
+        error=row["error"],
+    )

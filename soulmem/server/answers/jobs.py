@@ -1,0 +1,48 @@
+"""How jobs are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from soulmem.engine.jobs import JobView
+from soulmem.server.answers.common import Answer
+
+
+class StartedAnswer(Answer, frozen=True):
+    """A job that was taken on; it survives a restart."""
+
+    job: str
+
+
+class ProgressAnswer(Answer, frozen=True):
+    """How far it is; 0 of 0 while that is not known."""
+
+    done: int
+    total: int
+    unit: str
+
+
+class JobAnswer(Answer, frozen=True):
+    """`state` is queued, running, done, failed or cancelled; `error` says in words why it failed."""
+
+    job: str
+    kind: str
+    soul: str
+    state: str
+    progress: ProgressAnswer
+    result: Any
+    error: str | None
+
+
+def job_answer(view: JobView) -> JobAnswer:
+    """One job."""
+    progress = view.progress
+    return JobAnswer(
+        job=view.id,
+        kind=view.kind,
+        soul=view.soul,
+        state=view.state.value,
+        progress=ProgressAnswer(done=progress.done, total=progress.total, unit=progress.unit),
+        result=view.result,
+        error=view.error,
+    )

@@ -1,0 +1,65 @@
+"""What may be asked of jobs, and which files may be sent."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated, Any
+
+from msgspec import Meta, field
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import SoulId
+from soulmem.engine.requests import ImportFormat, ImportRequest
+from soulmem.server.schemas.common import Body, Id, Words, once
+
+
+class JobBody(Body, frozen=True):
+    """A job to be started; each kind knows its own arguments."""
+
+    kind: Annotated[str, Meta(min_length=1, max_length=64)]
+    soul: Id
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+class ImportBody(Body, frozen=True):
+    """A file: its `text`, or its bytes in `base64`; exactly one of the two."""
+
+    soul: Id
+    format: ImportFormat
+    name: Words = ""
+    text: str | None = None
+    base64: str | None = None
+    others: Annotated[list[Id], Meta(max_length=1_000, description="souls who were in the chat, too")] = (
+        field(default_factory=list)
+    )
+    persona: Words = ""
+    dry_run: bool = False
+    confirm_removal: bool = False
+
+
+def import_request(body: ImportBody) -> ImportRequest:
+    """The engine's request. Raises Unprocessable."""
+    return ImportRequest(
+        soul=SoulId(body.soul),
+        format=body.format,
+        data=_data(body),
+        name=body.name,
+        others=tuple(soul for soul in once(map(SoulId, body.others)) if soul != body.soul),
+        persona=body.persona.strip(),
+        dry_run=body.dry_run,
+        confirm_removal=body.confirm_removal,
+    )
+
+
+def _data(body: ImportBody) -> bytes:
+    if (body.text is None) == (body.base64 is None):
+        raise Unprocessable("send the file as `text` or as `base64`: exactly one of the two", field="text")
+    if body.text is not None:
+        return body.text.encode()
+    try:
+        return base64.b64decode((body.base64 or "").encode(), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Unprocessable(
+            f"the file is no base64 ({error}): encode its bytes again", field="base64"
+        ) from error

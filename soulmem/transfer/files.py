@@ -1,0 +1,44 @@
+"""Is a file a text that can be read here, and what JSON does it hold?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+
+_WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+_LOOKED_AT = 4096  # bytes; a text in a wide encoding shows its zeros at once
+_BOM = b"\xef\xbb\xbf"
+
+
+def check_text(data: bytes) -> None:
+    """Raises Unprocessable for what at first sight is no text in UTF-8: another encoding, or no text."""
+    if not data.strip():
+        raise Unprocessable("the file is empty: choose another", field="text")
+    for mark, name in _WIDE.items():
+        if data.startswith(mark):
+            raise Unprocessable(f"the file is in {name}: save it as UTF-8", field="text")
+    if b"\x00" in data[:_LOOKED_AT]:
+        raise Unprocessable(
+            "the file holds zero bytes, so it is no text in UTF-8: save it as UTF-8, or choose another",
+            field="text",
+        )
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """The object that a JSON file holds. Raises Unprocessable."""
+    check_text(data)
+    try:
+        found = json.loads(data.removeprefix(_BOM).decode())
+    except UnicodeDecodeError as error:
+        raise Unprocessable(
+            f"byte {data[error.start]:#04x} at {error.start} is no UTF-8: save the file as UTF-8",
+            field="text",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        reason = "it nests too deep" if isinstance(error, RecursionError) else str(error)
+        raise Unprocessable(f"the file is no JSON ({reason}): export it again", field="text") from error
+    if not isinstance(found, dict):
+        raise Unprocessable("the file holds no JSON object: choose another", field="text")
+    return found
