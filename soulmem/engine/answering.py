@@ -52,7 +52,7 @@ def assemble(
             taken.append((i, line))
     taken.sort(key=lambda pair: pair[0])  # candidates stand by score
     chosen = [*core, *((t.memory, t.line) for t in told), *((candidates[i][1], line) for i, line in taken)]
-    ages = mind.ages(scene.request.chat, scene.extra_turns)
+    ages = _ages(mind, scene, [m for m, _ in chosen])
 
     def when(memory: Memory) -> tuple[float, int]:
         row = mind.row_of(memory)
@@ -61,7 +61,7 @@ def assemble(
     texts = budget.blocks(chosen, when)
     shared = _shared_words(mind, scene, [candidates[i][1] for i, _ in taken])
     memories = [
-        _recalled(mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), int(ages[mind.row_of(m)])), language)
+        _recalled(mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), ages[m.id]), language)
         for m, line in core
     ]
     lines = dict(taken)
@@ -72,11 +72,9 @@ def assemble(
     for i, shown in zip(order, score, strict=True):
         row, memory = candidates[i]
         way = ways.get(row)
-        reason = _reason(mind, ranked, i, way, shared.get(memory.id, ()), int(ages[row]))
+        reason = _reason(mind, ranked, i, way, shared.get(memory.id, ()), ages[memory.id])
         memories.append(_recalled(mind, scene, memory, lines[i], shown, reason, language, way))
-    memories += [
-        recalled_habit(mind, scene, one, int(ages[mind.row_of(one.memory)]), language) for one in told
-    ]
+    memories += [recalled_habit(mind, scene, one, ages[one.memory.id], language) for one in told]
     memories.sort(key=lambda m: -m.score)
     kept = {m.id for m in memories}
     looked_at = {m.id for _, m in candidates}
@@ -134,6 +132,13 @@ def _pick(
         seated=[place[at] for at in _places(ranked, seated) if at in place],
     )
     return [free[i] for i in chosen]
+
+
+def _ages(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[MemoryId, int]:
+    """How many exchanges ago each of these took place."""
+    rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
+    ages = mind.ages(scene.request.chat, scene.extra_turns, rows).tolist()
+    return {memory.id: age for memory, age in zip(memories, ages, strict=True)}
 
 
 def _recalled(

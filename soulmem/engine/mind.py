@@ -123,9 +123,9 @@ class Mind:
             return edge.at_turn
         return float(np.searchsorted(self._sight.told(), edge.touched.timestamp(), "right"))
 
-    def ages(self, chat: ChatId | None, extra: int) -> Ints:
+    def ages(self, chat: ChatId | None, extra: int, rows: Ints | None = None) -> Ints:
         """See `Sight.ages`."""
-        return self._sight.ages(chat, extra)
+        return self._sight.ages(chat, extra, rows)
 
     def known(
         self, chat: ChatId | None, family: ChatId | None, holds: Callable[[ChatId, Place], bool]

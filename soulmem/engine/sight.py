@@ -29,6 +29,7 @@ from soulmem.graph.packing import (
 from soulmem.graph.rows import Rows
 
 _NO_ROWS = np.zeros(0, np.int64)
+_CHATS_AT_HAND = 2  # whose neighbours are kept: 40 bytes a row each
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -58,6 +59,7 @@ class Sight:
         self._families: Rows[ChatId] = Rows()
         self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         self._bound: dict[MemoryId, Place] = {}  # memories made by hand for one timeline
+        self._beside: dict[ChatId | None, Neighbours] = {}  # of the chats asked about last
 
     def visible(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
@@ -97,8 +99,13 @@ class Sight:
         return np.asarray(usable & reach)
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
-        """Along `next`, as `chat` tells it; elsewhere as the other chats do."""
+        """Along `next`, as `chat` tells it; elsewhere as the other chats do. The same arrays until a strand
+        or the number of rows changes: nothing may be written to them.
+        """
         n = self._rows.capacity
+        known = self._beside.get(chat)
+        if known is not None and known.before.size == n:
+            return known
         out = Neighbours(*(np.full(n, -1, np.int64) for _ in range(5)))
         strands = [s.chat for s in self.lineages if s.chat != chat]
         if chat is not None and self.lineages.strand(chat) is not None:
@@ -113,32 +120,40 @@ class Sight:
             out.pair_in[rows[1:]] = pairs
             out.pair_out[rows[:-1]] = pairs
             out.position[rows] = np.arange(rows.size)
+        while len(self._beside) >= _CHATS_AT_HAND:
+            del self._beside[next(iter(self._beside))]
+        self._beside[chat] = out
         return out
 
     def told(self) -> NDArray[np.float64]:
         """When each exchange the soul lived took place, in POSIX seconds, ascending."""
         n = self._rows.capacity
         columns = self._columns
-        return np.sort(columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]])
+        told = columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]]
+        told.sort(kind="stable")  # chats are runs in order, which are merged
+        return told
 
     def exchanges(self) -> int:
         """How many there were."""
         n = self._rows.capacity
         return int(np.count_nonzero(self._columns.opens_exchange[:n] & self._columns.live[:n]))
 
-    def ages(self, chat: ChatId | None, extra: int) -> Ints:
-        """For each row the exchanges the soul lived since: in `chat` those after it, elsewhere those told
-        later.
+    def ages(self, chat: ChatId | None, extra: int, rows: Ints | None = None) -> Ints:
+        """For each of these rows, or of all, the exchanges the soul lived since: in `chat` those after it,
+        elsewhere those told later.
 
         `extra` turns of a moved clock are added. Shape (rows,).
         """
         n = self._rows.capacity
+        asked = np.arange(n) if rows is None else rows
         told = self.told()
-        ages = told.size - np.searchsorted(told, self._columns.happened[:n], "right")
+        ages = told.size - np.searchsorted(told, self._columns.happened[asked], "right")
         if chat is not None and self.lineages.strand(chat) is not None:
-            rows = self._strand_rows[chat][0]
-            opens = self._columns.opens_exchange[:n][rows]
-            ages[rows] = np.cumsum(opens[::-1])[::-1] - opens
+            inside = self._strand_rows[chat][0]
+            opens = self._columns.opens_exchange[inside]
+            since = np.full(n, -1, np.int64)
+            since[inside] = np.cumsum(opens[::-1])[::-1] - opens
+            ages = np.where(since[asked] >= 0, since[asked], ages)
         return np.asarray(ages + extra, np.int64)
 
     def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
@@ -193,6 +208,7 @@ class Sight:
             strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, lost)
             self.lineages.put(strand)
             self._strand_rows[strand.chat] = rows, pairs
+            self._beside.clear()
             yield
 
     def _known(self, row: int) -> MemoryId:
@@ -207,6 +223,7 @@ class Sight:
         """Rows of the strand and of its pairs; only where its order differs from `before` are they looked
         up.
         """
+        self._beside.clear()
         rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
         if not strand.order:
             return
