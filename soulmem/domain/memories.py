@@ -10,6 +10,7 @@ from soulmem.domain.dialogue import Version
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.situation import ConceptDetail, Situation
+from soulmem.domain.terms import Term
 
 
 class MemoryKind(str, Enum):
@@ -78,6 +79,8 @@ class Memory:
     place: Place | None = None  # where a user-made memory of one timeline belongs
     situation: Situation = field(default_factory=Situation)
     concept: ConceptDetail | None = None
+    terms: tuple[Term, ...] = ()  # of a text: what it is about, most salient first
+    names: tuple[str, ...] = ()  # of a text: what it gives as a name, as written
 
     def __post_init__(self) -> None:
         if not self.text.strip():

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from soulmem.domain.errors import Unprocessable
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One concept of a text. Texts that hold the same key hold the same concept."""
 
     key: str  # base form, lower case; not blank
     salience: float  # 0..1
-
-    def __post_init__(self) -> None:
-        if not self.key.strip() or not 0.0 <= self.salience <= 1.0:
-            raise Unprocessable(f"term {self.key!r} of salience {self.salience}: a key and 0..1 are needed")

@@ -34,6 +34,7 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
+from soulmem.domain.terms import Term
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
 from tests.fakes.store import FakeStore
@@ -150,6 +151,8 @@ def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: st
             situation="before dawn",
         ),
         concept=ConceptDetail(ConceptType.TOPIC, ("clé", "钥匙"), "opens the tower"),
+        terms=(Term("brass key", 0.875), Term("钥匙", 0.3)),
+        names=("Lin Yue", "林月"),
     )
 
 
@@ -228,7 +231,9 @@ async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
 
 def without_context(one: Memory) -> Memory:
     """The same memory with every field that may be empty empty."""
-    return replace(one, tags=(), evidence=(), place=None, situation=Situation(), concept=None)
+    return replace(
+        one, tags=(), evidence=(), place=None, situation=Situation(), concept=None, terms=(), names=()
+    )
 
 
 Factory = Callable[[], Store]

@@ -25,6 +25,7 @@ from soulmem.domain.situation import (
     Situation,
     TimeSpan,
 )
+from soulmem.domain.terms import Term
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -66,7 +67,13 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
         }
         if concept
         else None,
+        "terms": _json([value for term in memory.terms for value in term]),
+        "names": _json(memory.names),
     }
+
+
+def _json(values: Sequence[object]) -> str | None:
+    return msgspec.json.encode(values).decode() if values else None
 
 
 class Memories:
@@ -74,6 +81,7 @@ class Memories:
 
     def __init__(self) -> None:
         self._moments: dict[str, datetime] = {}
+        self._keys: dict[str, str] = {}  # of terms
         self._participants: dict[tuple[tuple[str, str], ...], tuple[Participant, ...]] = {}
 
     def page(self, text: str) -> list[Memory]:
@@ -82,7 +90,7 @@ class Memories:
 
     def _memory(self, row: list[Any]) -> Memory:
         key, soul, kind, text, origin, created, tags, importance, permanent, locked, *more = row
-        timelines, state, revision, evidence, place, situation, concept = more
+        timelines, state, revision, evidence, place, situation, concept, terms, names = more
         return Memory(
             id=MemoryId(key),
             soul=SoulId(soul),
@@ -107,7 +115,16 @@ class Memories:
             )
             if concept
             else None,
+            terms=self._terms(terms) if terms else (),
+            names=tuple(msgspec.json.decode(names, type=list[str])) if names else (),
         )
+
+    def _terms(self, text: str) -> tuple[Term, ...]:
+        values = msgspec.json.decode(text)
+        keys = self._keys
+        if len(keys) > _REMEMBERED:
+            keys.clear()
+        return tuple([Term(keys.setdefault(k, k), s) for k, s in zip(values[::2], values[1::2], strict=True)])
 
     def _situation(self, row: Row) -> Situation:
         span = row.get("time_span")

@@ -112,6 +112,19 @@ DEFINE FIELD trails ON recall TYPE array<array>;
 DEFINE INDEX recall_of ON recall FIELDS owner, soul, key;
 """
 
+# image [owner, soul]: what stands for a soul's memory as it is; whoever alters that deletes it.
+_IMAGES = """
+DEFINE TABLE image SCHEMAFULL;
+DEFINE FIELD token ON image TYPE string;
+"""
+
+# What a text is about, as JSON texts: thousands of small arrays in one transaction take long. Texts that were
+# stored before are read once the store is in use.
+_TERMS = """
+DEFINE FIELD terms ON memory TYPE option<string>;
+DEFINE FIELD names ON memory TYPE option<string>;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -125,6 +138,8 @@ MIGRATIONS = (
     Migration("0001_first", _FIRST),
     Migration("0002_turns", _TURNS),
     Migration("0003_recalls", _RECALLS),
+    Migration("0004_images", _IMAGES),
+    Migration("0005_terms", _TERMS),
 )
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.
