@@ -48,6 +48,19 @@ class Change:
     put_recalls: Sequence[RecallRecord] = ()
     drop_recalls: Collection[str] = ()  # traces
 
+    def souls_touched(self) -> frozenset[SoulId] | None:
+        """Whose memory it may alter; None for any of the owner's, where something goes by its id alone."""
+        if self.drop_memories or self.drop_edges:
+            return None
+        touched = {soul.id for soul in self.souls}
+        for changed in self.chats:
+            touched.update(changed.chat.souls, changed.chat.cast)
+        touched.update(memory.soul for memory in self.put_memories)
+        touched.update(edge.soul for edge in self.put_edges)
+        touched.update(usage.soul for usage in self.put_usages)
+        touched.update(record.soul for record in self.put_recalls)
+        return frozenset(touched)
+
     def __bool__(self) -> bool:
         graph = (self.put_memories, self.drop_memories, self.put_edges, self.drop_edges)
         recalls = (self.put_usages, self.put_recalls, self.drop_recalls)
@@ -152,6 +165,14 @@ class Store(Protocol):
 
     async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
         """What a soul recalled, and when."""
+
+    async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
+        """Let `token` stand for the soul's memory as it is stored now: the next commit that may alter that
+        takes it away, as `Change.souls_touched` says.
+        """
+
+    async def marked(self, owner: Owner, soul: SoulId) -> str | None:
+        """The token that stands for the soul's memory, None when it was altered since, or never marked."""
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Stored vectors (little-endian float32) of that model by key; unknown keys are left out."""

@@ -31,6 +31,7 @@ class _World:
     edges: dict[str, Edge] = field(default_factory=dict)
     usages: dict[MemoryId, Usage] = field(default_factory=dict)
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
+    marks: dict[SoulId, str] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -43,6 +44,7 @@ class _World:
             dict(self.edges),
             dict(self.usages),
             dict(self.recalls),
+            dict(self.marks),
         )
 
 
@@ -151,6 +153,16 @@ class FakeStore:
             sorted(records, key=lambda record: (record.stamp.at, record.trace)),
         )
 
+    async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
+        self._check_open()
+        if self.refuses:
+            raise self.refuses
+        self._worlds.setdefault(owner, _World()).marks[soul] = token
+
+    async def marked(self, owner: Owner, soul: SoulId) -> str | None:
+        self._check_open()
+        return self._world(owner).marks.get(soul)
+
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         self._check_open()
         return {key: self._vectors[model, key] for key in keys if (model, key) in self._vectors}
@@ -181,6 +193,8 @@ class FakeStore:
 
 def _apply(world: _World, change: Change) -> None:
     """What goes first, then what comes. Raises StoreError for an edge without its ends."""
+    touched = change.souls_touched()
+    world.marks = {} if touched is None else {s: t for s, t in world.marks.items() if s not in touched}
     for changed in change.chats:
         messages = world.messages.setdefault(changed.chat.id, {})
         for slot in changed.drop:

@@ -14,6 +14,7 @@ from soulmem.adapters.surreal import graph_rows, rows
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
+from soulmem.adapters.surreal.marks import Marked, Marks, stored_marks
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.domain.dialogue import Chat
@@ -52,9 +53,14 @@ class SurrealStore:
         else:
             link = EmbeddedLink(url)
         self._connection = Connection(link)
+        # Of a server it is not known which marks others put: a commit takes away all that there may be.
+        self._marks = Marks() if isinstance(link, EmbeddedLink) else None
 
     async def open(self) -> None:
         await self._connection.open(migrate)
+        if self._marks is not None:
+            for owner, soul in await self._connection.read(stored_marks):
+                self._marks.put(owner, soul)
 
     async def close(self) -> None:
         await self._connection.close()
@@ -64,8 +70,12 @@ class SurrealStore:
 
     async def commit(self, change: Change) -> None:
         if change:
+            marks = self._marks.touched(change) if self._marks else {}
             small = _size(change) <= _SMALL
-            await self._connection.write(_transaction(change) if small else partial(_transaction, change))
+            make = partial(_transaction, change, list(marks) if self._marks else None)
+            await self._connection.write(make() if small else make)
+            if self._marks:
+                self._marks.gone(marks)
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
@@ -163,6 +173,17 @@ class SurrealStore:
             return SoulRecalls(usages, sorted(records, key=_when))
 
         return await self._connection.read(load)
+
+    async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
+        if self._marks is not None:
+            self._marks.put(owner, soul)
+        sql = "UPSERT type::record('image', $id) CONTENT { token: $mark } RETURN NONE;"
+        await self._connection.write(bound(sql, id=[owner, soul], mark=token))
+
+    async def marked(self, owner: Owner, soul: SoulId) -> str | None:
+        sql = "SELECT VALUE token FROM ONLY type::record('image', $id);"
+        (found,) = await self._connection.read(lambda run: run(bound(sql, id=[owner, soul])))
+        return None if found is None else str(found)
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         sql = (
@@ -280,8 +301,10 @@ def _size(change: Change) -> int:
     return len(change.souls) + messages + sum(map(len, (*graph, *recalls)))
 
 
-def _transaction(change: Change) -> Query:
+def _transaction(change: Change, marks: list[Marked] | None) -> Query:
     """The change as one transaction: what goes first, then what comes, edges after the memories they join.
+
+    `marks` are those it takes away; None: every one of the owner's.
 
     Nothing that is put is deleted before: the engine in memory does not see it again in the same transaction.
     """
@@ -307,6 +330,10 @@ def _transaction(change: Change) -> Query:
     script.put(rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges])
     script.put(rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages])
     script.put(rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls])
+    if marks is None:
+        script.drop_all(rows.IMAGES, owner)
+    else:
+        script.drop(rows.IMAGES, [list(mark) for mark in marks])
     return script.query()
 
 
@@ -323,6 +350,11 @@ class _Script:
             self._statements.append(
                 f"DELETE ${name}.map(|$id| type::record('{table.name}', $id)) RETURN NONE;"
             )
+
+    def drop_all(self, table: rows.Table, owner: Owner) -> None:
+        """Delete the owner's rows."""
+        name = self._bind(owner)
+        self._statements.append(f"DELETE {table.name}:[${name}, '']..=[${name}, ..] RETURN NONE;")
 
     def drop_edges_of(self, memories: list[list[str]], kept: Collection[str]) -> None:
         """Delete what ends at these memories, but for the edges whose keys are `kept`."""
