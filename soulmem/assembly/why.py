@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
+
+from soulmem.assembly.dates import written
 
 _LABEL = 40  # characters of a memory that names a step of the way
 
@@ -16,6 +19,7 @@ class Cause(str, Enum):
     WORDS = "words"
     MEANING = "meaning"
     NEIGHBOUR = "neighbour"
+    TIME = "time"
     ASSOCIATION = "association"
     SITUATION = "situation"  # an action that fires
     INTENT = "intent"  # an action that fires for what the soul means to do
@@ -35,17 +39,35 @@ _HABITS_ZH = {
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTime:
+    """A time that the cue names: its words, the days they mean, and the year it is now."""
+
+    words: str
+    start: datetime | None  # aware; None for a conversation
+    end: datetime | None
+    year: int
+
+    def told(self, language: str) -> str:
+        """The words with the days behind them."""
+        if self.start is None or self.end is None:
+            return self.words
+        days = written(self.start, self.end, self.year, language)
+        return f"{self.words}（{days}）" if language == "zh" else f"{self.words} ({days})"
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """The cause, the words shared with the cue (may be empty), the age, and what led from the cue to it.
 
     `way` names the memories passed through, the first that the cue touched at the front; for an action what
-    set it off: the situation, the intent, or whom or what the habit belongs to.
+    set it off: the situation, the intent, or whom or what the habit belongs to. `time` is given for `TIME`.
     """
 
     cause: Cause
     shared: tuple[str, ...] = ()
     age_turns: int = 0
     way: tuple[str, ...] = ()
+    time: NamedTime | None = None
 
 
 def sentence(reason: Reason, name: str, language: str) -> str:
@@ -65,6 +87,8 @@ def _english(reason: Reason, name: str) -> str:
         return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this, from {age}."
     if reason.way and reason.cause in _HABITS_EN:
         return _HABITS_EN[reason.cause].format(_short(reason.way[0], '"{}"'), name)
+    if reason.cause is Cause.TIME and reason.time is not None:
+        return f"It came up because you asked about {reason.time.told('en')}, {age}."
     if reason.cause is Cause.NEIGHBOUR:
         return f"It stands right beside another moment that came to mind, {age}."
     if words:
@@ -84,6 +108,8 @@ def _chinese(reason: Reason, name: str) -> str:
         return f"{name}由{first}想到{''.join(f'{label}，又想到' for label in then)}了{age}的这件事。"
     if reason.way and reason.cause in _HABITS_ZH:
         return _HABITS_ZH[reason.cause].format(_short(reason.way[0], "「{}」"), name)
+    if reason.cause is Cause.TIME and reason.time is not None:
+        return f"因为问到了{reason.time.told('zh')}，{name}想起了{age}的这件事。"
     if reason.cause is Cause.NEIGHBOUR:
         return f"它紧挨着另一段被想起的往事，在{age}。"
     if words:

@@ -72,7 +72,7 @@ def assemble(
     for i, shown in zip(order, score, strict=True):
         row, memory = candidates[i]
         way = ways.get(row)
-        reason = _reason(mind, ranked, i, way, shared.get(memory.id, ()), ages[memory.id])
+        reason = _reason(mind, scene, ranked, i, way, shared.get(memory.id, ()), ages[memory.id])
         memories.append(_recalled(mind, scene, memory, lines[i], shown, reason, language, way))
     memories += [recalled_habit(mind, scene, one, ages[one.memory.id], language) for one in told]
     memories.sort(key=lambda m: -m.score)
@@ -121,7 +121,7 @@ def _pick(
     rows = np.asarray([candidates[i][0] for i in free], np.int64)
     vectors = table.rows(rows) if table is not None else np.full((rows.size, 1), np.nan, np.float32)
     place = {at: i for i, at in enumerate(free)}
-    seated = (*ranked.seats.front, *ranked.seats.behind, *ranked.of_kind)
+    seated = (*ranked.of_time, *ranked.seats.front, *ranked.seats.behind, *ranked.of_kind)
     chosen = choose(
         ranked.score[np.asarray(free)],
         vectors,
@@ -204,14 +204,24 @@ def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[
 
 
 def _reason(
-    mind: Mind, ranked: Ranked, at: int, way: Way | None, shared: tuple[str, ...], age: int
+    mind: Mind,
+    scene: Scene,
+    ranked: Ranked,
+    at: int,
+    way: Way | None,
+    shared: tuple[str, ...],
+    age: int,
 ) -> Reason:
-    """What brought it up most: its own text, what stands beside it, or what led to it."""
+    """What brought it up most: the time asked for, its own text, what stands beside it, or what led to it."""
     alone = float(ranked.alone[at])  # standard deviations above what memories usually score
     beside = float(ranked.text[at]) - alone
+    asked, row = scene.asked, int(ranked.rows[at])
+    if asked is not None and (asked.only or (alone < 1.0 and row in ranked.of_time)):
+        time = asked.named(row, float(mind.columns.happened[row]))
+        if time is not None:
+            return Reason(Cause.TIME, shared, age, time=time)
     if way is not None and [edge.kind for edge in way.edges] == [EdgeKind.NEXT]:
         return Reason(Cause.NEIGHBOUR, shared, age)
-    row = int(ranked.rows[at])
     seated = row in ranked.seats.front or row in ranked.seats.behind
     if way is not None and (seated or max(alone, beside) < 1.0):
         passed = tuple(mind.at(row).text for row in way.rows[:-1])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
+from soulmem.engine.asked_time import preferring, seats_of_time
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallMode
 from soulmem.engine.search import Scene, Texts
@@ -22,6 +23,7 @@ from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, wei
 from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind
 from soulmem.retrieval.seeds import SeedParams, seeds
 from soulmem.retrieval.weights import Facets, WeightParams, weight
+from soulmem.retrieval.when import WhenParams
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -43,6 +45,7 @@ class RankingParams:
     score: ScoreParams = field(default_factory=ScoreParams)
     weight: WeightParams = field(default_factory=WeightParams)
     seats: SeatParams = field(default_factory=SeatParams)
+    when: WhenParams = field(default_factory=WhenParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Ranked:
     walked: Floats  # how often the walk is found there
     seats: Seats  # rows that only association leads to
     of_kind: tuple[int, ...]  # rows with a seat for their kind
+    of_time: tuple[int, ...]  # rows with a seat for the time they are of
     position: Ints  # of every row of the mind in its chat
     walk: Walked | None
 
@@ -73,12 +77,17 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     heard = replace(p.score, walk=voice(named, p.score))
     started = walk.started if walk is not None else None
     voices = combine(texts.score, walked, scene.visible, np.ones(n, np.float32), heard, started)
+    voices = preferring(voices, scene.asked, p.when)
     rows = best_rows(voices, p.weighed if scene.cue.meant else 0)
     factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
     score = np.full(n, -np.inf, np.float32)
     score[rows] = weighed(voices[rows], factor)
+    of_time = seats_of_time(
+        mind, scene.asked, score, scene.max_items, lambda few: _weights(mind, scene, few, p), p.when
+    )
     seats = Seats((), ())
-    if walk is not None:
+    only_time = scene.asked is not None and scene.asked.only  # then no word leads anywhere
+    if walk is not None and not only_time:
         eligible = np.where(scene.visible & np.isfinite(voices), np.maximum(score, voices), -np.inf)
         seats = by_association(
             eligible.astype(np.float32), walk.distances(), named.astype(np.int64), scene.max_items, p.seats
@@ -87,7 +96,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     few = replace(p.seats, of_kind=min(p.seats.of_kind, scene.max_items // 4))  # half the seats at most
     of_kind = by_kind(score, [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
     best = best_rows(score, p.considered + scene.max_items)
-    late = [row for row in (*seats.front, *seats.behind, *of_kind) if row not in set(best.tolist())]
+    late = [row for row in (*seats.front, *seats.behind, *of_kind, *of_time) if row not in set(best.tolist())]
     rows = np.concatenate([best, np.asarray(late, np.int64)])
     score[late] = np.where(np.isfinite(score[late]), score[late], voices[late])
     rows = rows[np.lexsort((rows, -score[rows]))]
@@ -101,6 +110,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
         walked=walked[rows],
         seats=seats,
         of_kind=tuple(of_kind),
+        of_time=of_time,
         position=texts.position,
         walk=walk,
     )

@@ -131,11 +131,16 @@ class Recaller:
         )
         return not found.complete
 
+    def _scene(self, world: World, mind: Mind, request: RecallRequest, cue: Cue) -> Scene:
+        """Computes. Days begin where this computer stands."""
+        now = self._clock.now().astimezone()
+        return scene_of(world, mind, request, cue, self._params, self._clock.extra_turns, now)
+
     def _look(
         self, world: World, mind: Mind, request: RecallRequest, cue: Cue, vectors: Floats | None
     ) -> tuple[Scene, Texts, list[MemoryId]]:
         """What a recall reads before it walks. Computes."""
-        scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns)
+        scene = self._scene(world, mind, request, cue)
         return scene, read(mind, scene, vectors, self._params.fusion), named(mind, scene)
 
     async def _mind(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
@@ -184,7 +189,7 @@ class Recaller:
         moment: Moment,
     ) -> tuple[Recalled, Trace]:
         began = time.perf_counter()
-        scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns)
+        scene = self._scene(world, mind, request, cue)
         texts = read(mind, scene, vectors, self._params.fusion)
         searched = time.perf_counter()
         ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking)
@@ -208,6 +213,7 @@ class Recaller:
                 "mode": request.mode.value,
                 "embedded": vectors is not None,
                 "mood": None if request.mood is None else request.mood.label,
+                "times": scene.asked.told() if scene.asked is not None else [],
                 "active": _active(mind),
             },
             considered=considered,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import sqrt
 
 import numpy as np
@@ -14,11 +15,13 @@ from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, SlotId
 from soulmem.domain.scripts import is_unspaced
+from soulmem.engine.asked_time import AskedTime, time_asked
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.world import World
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import Evidence, FusionParams, fuse_all
+from soulmem.retrieval.when import inside
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -58,6 +61,7 @@ class Scene:
     max_items: int
     extra_turns: int
     notes: tuple[str, ...]
+    asked: AskedTime | None = None  # the time that the cue names
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +98,31 @@ def scene_of(
     cue: Cue,
     params: RecallParams,
     extra_turns: int,
+    now: datetime,
 ) -> Scene:
-    """What this recall may see: lineage, presence, the context window and the time asked for. Computes."""
+    """What this recall may see: lineage, presence, the context window and the time asked for. Computes.
+
+    now  aware; words for time in the cue count from here, in its zone
+    """
     chat = request.chat
     family = world.family(chat) if chat is not None else None
     known = mind.known(chat, family, world.holds)
     visible = mind.shown(known)
     notes: list[str] = []
     if chat is not None and request.context_from is not None:
-        inside = _inside(world, chat, request.context_from)
-        if inside is None:
+        window = _window(world, chat, request.context_from)
+        if window is None:
             notes.append(f"context_from {request.context_from!r} is no message of this chat and was ignored")
         else:
-            visible[mind.rows_from(chat, inside)] = False
+            visible[mind.rows_from(chat, window)] = False
     if request.time_range is not None:
         start, end = request.time_range.start, request.time_range.end
-        when = mind.columns.happened[: mind.size]
-        if start is not None:
-            visible &= when >= start.timestamp()
-        if end is not None:
-            visible &= when < end.timestamp()
+        visible &= inside(
+            mind.columns.happened[: mind.size],
+            mind.columns.ended[: mind.size],
+            start.timestamp() if start is not None else -np.inf,
+            end.timestamp() if end is not None else np.inf,
+        )
     settings = mind.soul.settings
     return Scene(
         request=request,
@@ -124,7 +133,16 @@ def scene_of(
         max_items=request.max_items or settings.max_items or params.max_items,
         extra_turns=extra_turns,
         notes=tuple(notes),
+        asked=time_asked(mind, _words_of(world, request), chat, known, visible, now),
     )
+
+
+def _words_of(world: World, request: RecallRequest) -> str:
+    """What the user asks: the query, else what was last said to the soul."""
+    if request.query is not None:
+        return request.query
+    said = (m.text for m in reversed(last_messages(world, request)) if m.role is Role.USER)
+    return next(said, "")
 
 
 def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams) -> Texts:
@@ -199,7 +217,7 @@ def last_messages(world: World, request: RecallRequest) -> list[Message]:
     return [m for m in heard if memorable(m)]
 
 
-def _inside(world: World, chat: ChatId, first: SlotId) -> Callable[[SlotId], bool] | None:
+def _window(world: World, chat: ChatId, first: SlotId) -> Callable[[SlotId], bool] | None:
     """Whether a slot stands at or after `first` in the chat; None when `first` is not in it."""
     log = world.loaded_log(chat)
     at = log.index.get(first) if log is not None else None

@@ -148,7 +148,7 @@ class Stage:
             ChatId(chat) if chat else None,
             context_from=SlotId(context_from) if context_from else None,
         )
-        scene = scene_of(world, mind, request, cue_of(world, request), RecallParams(), 0)
+        scene = scene_of(world, mind, request, cue_of(world, request), RecallParams(), 0, self.clock.now())
         return [mind.at(int(row)) for row in scene.visible.nonzero()[0]]
 
     async def known(self, chat: str | None, soul: str = "s1", context_from: str | None = None) -> list[str]:

@@ -1,0 +1,32 @@
+"""How is a span of time written for a reader, in English or Chinese?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+_NIGHT = timedelta(hours=6)  # a span that ends before six in the morning ends with the day before
+
+
+def written(start: datetime, end: datetime, year: int, language: str) -> str:
+    """The days from `start` (inclusive) to `end` (exclusive), en or zh; `year` goes without saying."""
+    first = start.date()
+    last = max(first, (end - timedelta(microseconds=1)).date())
+    if last > first and end - start < timedelta(1) and end.hour <= 6:
+        last = max(first, (end - _NIGHT - timedelta(microseconds=1)).date())
+    named = first.year != year or last.year != year
+    if language == "zh":
+        head = f"{first.year}年" if named else ""
+        if first == last:
+            return f"{head}{first.month}月{first.day}日"
+        tail = f"{last.year}年" if last.year != first.year else ""
+        return f"{head}{first.month}月{first.day}日至{tail}{last.month}月{last.day}日"
+    tail = f" {last.year}" if named else ""
+    if first == last:
+        return f"{first.day} {_MONTHS[first.month - 1]}{tail}"
+    head = f" {first.year}" if first.year != last.year else ""
+    month = f" {_MONTHS[first.month - 1]}" if head or first.month != last.month else ""
+    return f"{first.day}{month}{head} to {last.day} {_MONTHS[last.month - 1]}{tail}"

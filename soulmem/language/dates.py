@@ -1,0 +1,102 @@
+"""What a counted time means: so many units ago, a date, the latest of what comes every year."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from soulmem.language.moments import DAY, Reading, Span, Today
+
+_SIZE = {  # days
+    "minute": 1 / 1440,
+    "hour": 1 / 24,
+    "day": 1.0,
+    "night": 1.0,
+    "week": 7.0,
+    "fortnight": 14.0,
+    "month": 30.44,
+    "year": 365.25,
+    "decade": 3652.5,
+}
+_AROUND = {
+    "week": 2,
+    "fortnight": 3,
+    "month": 8,
+    "year": 60,
+    "decade": 400,
+}  # days either side that may be meant
+_LONGEST = 200_000  # days; nobody remembers what was before
+
+
+def back_by(today: Today, unit: str, low: float, n: float, high: float, confidence: float) -> Reading | None:
+    """`n` units ago, `low` at least and `high` at most; None where that is before anybody's time."""
+    size = _SIZE[unit]
+    if high * size > _LONGEST:
+        return None
+    exact = low == high == int(n)
+    if size == 1.0 and exact:
+        return Reading((today.day(int(n)),), confidence)
+    if size < 1.0:
+        slack = timedelta(size * max(0.5, 0.25 * n, (high - low) / 2))
+        at = today.now - timedelta(size * n)
+        return Reading((Span(at - slack, at + slack),), confidence)
+    first, last = (today.this_day - timedelta(round(size * k)) for k in (high, low))
+    around = timedelta(round(_AROUND.get(unit, 0) * min(1.0, n)))
+    spans = [today.days(first - around, last + around + DAY)]
+    if exact and unit in ("week", "month", "year"):
+        whole = {"week": today.week, "month": today.months_back, "year": today.years_back}
+        spans.append(whole[unit](int(n)))
+    return Reading(tuple(spans), confidence)
+
+
+def up_to_now(today: Today, unit: str, most: float, confidence: float) -> Reading | None:
+    """The last so many units; None where that is before anybody's time."""
+    days = _SIZE[unit] * most
+    return Reading((today.last(timedelta(days)),), confidence) if days < _LONGEST else None
+
+
+def of_day(today: Today, back: int, part: str | None, confidence: float) -> Reading:
+    """The day so many days ago, or a part of it and then the whole."""
+    return in_day(today, today.this_day - DAY * back, part, confidence)
+
+
+def in_day(today: Today, day: date, part: str | None, confidence: float, absolute: bool = False) -> Reading:
+    """A day, or a part of it and then the whole."""
+    narrow = (today.part(day, part),) if part else ()
+    return Reading((*narrow, today.one(day)), confidence, is_absolute=absolute)
+
+
+def days_back(today: Today, least: int, most: int, confidence: float) -> Reading:
+    """Some day of these."""
+    return Reading((today.days(today.this_day - DAY * most, today.this_day - DAY * least + DAY),), confidence)
+
+
+def latest(
+    today: Today, of_year: Callable[[int], Span | None], year: int | None, is_over: bool
+) -> Span | None:
+    """What comes every year: that of `year`, else the latest that has begun, or with `is_over` has ended."""
+    if year is not None:
+        return of_year(year)
+    for back in range(-1, 5):
+        span = of_year(today.this_day.year - back)
+        if span is not None and (span.end if is_over else span.start) <= today.now:
+            return span
+    return None
+
+
+def on_day(today: Today, year: int | None, month: int, day: int) -> date | None:
+    """A date; without a year the latest such day that has come. None for a day that no month has."""
+
+    def of_year(y: int) -> Span | None:
+        try:
+            return today.one(date(y, month, day))
+        except ValueError:
+            return None
+
+    span = latest(today, of_year, year, is_over=False)
+    return span.start.date() if span is not None else None
+
+
+def one_reading(span: Span | None, confidence: float, is_absolute: bool = False) -> Reading | None:
+    """A reading of one span; None where there is none."""
+    return None if span is None else Reading((span,), confidence, is_absolute=is_absolute)
