@@ -230,7 +230,7 @@ _RULES: tuple[tuple[str, Reader], ...] = (
     (r"(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})", _numbers),
     (r"<YEAR>[的の]?<MONTH>份?<EDGE>?", _month),
     (r"<MONTH>(?=份|[里裡初中底末]|[上下]旬|的[时時]候|那[会會])份?<EDGE>?", _month),
-    (r"<YEAR>[的の]?(?P<e>初|中|底|末)?<SEASON>", _season),
+    (r"<YEAR>[的の]?<SEASON>", _season),
     (r"(?P<k>上[个個]|[这這][个個]|この)<SEASON>", _season),
     (r"(?:<YEAR>的?|(?P<k>上[个個]))?(?P<v>暑假|寒假)", _holidays),
     (r"(?:<YEAR>[的の]?|(?P<k>上一?[个個次]|[这這][个個]))?<FEAST>", _feast),

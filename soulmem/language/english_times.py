@@ -205,6 +205,7 @@ _RULES: tuple[tuple[str, Reader], ...] = (
     ),
     (r"\b(?P<k>last|past|this past|on) <WEEKDAY>\b<PART><FREE>", _weekday),
     (r"\b(?P<k>last|this past|this|at|on|over|during|since) <FEAST>\b<OFYEAR>?", _feast),
+    (r"\b<FEAST><OFYEAR>", _feast),
     (r"\b(?:last|previous) <TALK>\b", _session(1)),
     (r"\b<TALK> before (?:that|last)\b", _session(2)),
     (r"\blast time (?:that )?we <MET>\b", _session(1)),
