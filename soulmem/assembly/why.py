@@ -88,7 +88,7 @@ def _english(reason: Reason, name: str) -> str:
     if reason.way and reason.cause in _HABITS_EN:
         return _HABITS_EN[reason.cause].format(_short(reason.way[0], '"{}"'), name)
     if reason.cause is Cause.TIME and reason.time is not None:
-        return f"It came up because you asked about {reason.time.told('en')}, {age}."
+        return f"It came up because you asked about {reason.time.told('en')}."
     if reason.cause is Cause.NEIGHBOUR:
         return f"It stands right beside another moment that came to mind, {age}."
     if words:
@@ -109,7 +109,7 @@ def _chinese(reason: Reason, name: str) -> str:
     if reason.way and reason.cause in _HABITS_ZH:
         return _HABITS_ZH[reason.cause].format(_short(reason.way[0], "「{}」"), name)
     if reason.cause is Cause.TIME and reason.time is not None:
-        return f"因为问到了{reason.time.told('zh')}，{name}想起了{age}的这件事。"
+        return f"因为问到了{reason.time.told('zh')}，{name}想起了这件事。"
     if reason.cause is Cause.NEIGHBOUR:
         return f"它紧挨着另一段被想起的往事，在{age}。"
     if words:
