@@ -10,19 +10,22 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from soulmem.domain.dialogue import Chat, ChatState, Message
-from soulmem.domain.errors import ConfirmationRequired, SoulMemError, StoreError, Unprocessable
+from soulmem.domain.errors import ConfirmationRequired, StoreError, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
+from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.health import health_of
 from soulmem.engine.heap import spare_the_collector
+from soulmem.engine.images import ImageKeeper, ImageParams
 from soulmem.engine.importing import Importer
 from soulmem.engine.jobs import Jobs
 from soulmem.engine.learning import Learner, LearningParams
 from soulmem.engine.lifecycle import Lifecycle
 from soulmem.engine.loading import Loader, LoadingParams
+from soulmem.engine.lore_import import LoreImport
 from soulmem.engine.memories import Keeper
 from soulmem.engine.mind import Mind
 from soulmem.engine.observe import Observer
@@ -43,6 +46,7 @@ from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
+from soulmem.ports.images import Images
 from soulmem.ports.spool import Spool
 from soulmem.ports.store import Change, Store
 
@@ -61,6 +65,7 @@ class EngineParams:
     walking: WalkingParams = field(default_factory=WalkingParams)
     learning: LearningParams = field(default_factory=LearningParams)
     loading: LoadingParams = field(default_factory=LoadingParams)
+    images: ImageParams = field(default_factory=ImageParams)
 
 
 class Engine:
@@ -77,6 +82,7 @@ class Engine:
         advance: Callable[[float, int], None] | None = None,
         warm: Callable[[], object] | None = None,
         spool: Spool,
+        images: Images | None = None,
     ) -> None:
         self._params = params or EngineParams()
         self._store = store
@@ -87,13 +93,15 @@ class Engine:
         self._embedding = Embedding(store, self._compute, model, fallback)
         self._observer = Observer(store, self._compute, clock)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
+        self._images = ImageKeeper(images, store, self._compute, self._params.images)
         self._keeper = Keeper(store, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, self._params.learning)
         p = self._params
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
-        self.imports = Importer(self, self.jobs, self._compute, self._embedding)
+        lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer)
+        self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, self._embedding)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -126,6 +134,7 @@ class Engine:
         for world in self._worlds.values():
             async with world.writing:
                 pass  # a write under way ends first
+        await self._images.rest(self._worlds.values(), last=True)
         await self._store.close()
         self._compute.stop()
 
@@ -197,12 +206,15 @@ class Engine:
             await self._store.commit(Change(owner, souls=[new]))
             world.souls[soul] = new
             world.let_go(soul)
+            await self._images.drop(world, new)
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         """What equal surviving chats have in common."""
         world = await self._world(owner)
         world.soul(soul)
         mind = await world.mind(soul)
+        for strand in list(mind.lineages):
+            await world.log(strand.chat)
         async with self._loader.everything(owner, mind):
             return await self._compute.run(fingerprint, world, mind)
 
@@ -324,6 +336,7 @@ class Engine:
         await self._embedding.take_better_model()
         if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):
             await self._embedding.forget_unused()
+        await self._images.rest(list(self._worlds.values()))
         await self._store.maintain()
         spare_the_collector()
 
@@ -339,14 +352,8 @@ class Engine:
         finally:
             self._opened.set()
         self._warming.start()
-        for world in list(self._worlds.values()):  # so that the first recall finds its soul awake
-            for soul in list(world.souls.values()):
-                if soul.state is SoulState.ACTIVE:
-                    try:
-                        await world.mind(soul.id)
-                        await self._store.maintain()  # what it read to open a soul it need not hold
-                    except SoulMemError as error:
-                        log.error("soul %s could not be opened: %s", soul.id, error.message)
+        for world in list(self._worlds.values()):
+            await world.awake()
         self._learner.start(self._minds)
         spare_the_collector()
         await self.jobs.resume()
@@ -371,6 +378,7 @@ class Engine:
             self._compute,
             self._clock,
             self._loader,
+            self._images,
             on_new_mind=partial(self._adopt, owner),
             on_mind_gone=self._embedding.release,
         )

@@ -6,16 +6,20 @@ import asyncio
 import io
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from soulmem.domain.ids import Owner, SoulId
-from soulmem.engine.chat_import import ChatDoors, ChatImport
+from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.lore_import import LoreImport
 from soulmem.engine.requests import ImportFormat, ImportRequest
-from soulmem.engine.worker import Worker
+from soulmem.transfer.book import read_world
+from soulmem.transfer.card import read_card
 from soulmem.transfer.chat_log import ChatLog, read_chat_log
 from soulmem.transfer.files import check_text
+from soulmem.transfer.lore import CARD, world_source
 
 KIND = "import"
 _SAMPLES = 8  # texts embedded to say how long the rest takes
@@ -28,10 +32,11 @@ _PATH = re.compile(r".*[/\\]", re.DOTALL)
 class Importer:
     """Imports files, one job each."""
 
-    def __init__(self, engine: ChatDoors, jobs: Jobs, compute: Worker, embedding: Embedding) -> None:
+    def __init__(self, jobs: Jobs, chats: ChatImport, lore: LoreImport, embedding: Embedding) -> None:
         self._jobs = jobs
+        self._chats = chats
+        self._lore = lore
         self._embedding = embedding
-        self._chats = ChatImport(engine, compute)
         jobs.register(JobKind(KIND, self._work, arguments=None, resumes=True))
 
     async def start(self, owner: Owner, request: ImportRequest) -> str:
@@ -51,7 +56,7 @@ class Importer:
     async def _work(self, run: JobRun) -> dict[str, Any]:
         data = await run.payload()
         format_ = ImportFormat(run.arguments["format"])
-        result = await {ImportFormat.ST_CHAT: self._chat}[format_](run, data)
+        result = await (self._chat if format_ is ImportFormat.ST_CHAT else self._told)(run, data)
         return {"format": format_.value, "dry_run": run.arguments["dry_run"], **result}
 
     async def _chat(self, run: JobRun, data: bytes) -> dict[str, Any]:
@@ -78,14 +83,36 @@ class Importer:
             "removed": expected.removed,
             "held": expected.held,
             "memories": len(expected.texts),
-            "minutes": await self._minutes(expected.texts),
+            "minutes": await self._minutes(expected.texts, _VECTORS),
         }
 
-    async def _minutes(self, texts: Sequence[str]) -> float:
+    async def _told(self, run: JobRun, data: bytes) -> dict[str, Any]:
+        """What a card or a world tells."""
+        is_card = run.arguments["format"] == ImportFormat.CARD.value
+        title = plain_name(run.arguments["name"])
+        cast = await self._lore.cast(run.owner, run.soul, run.arguments["persona"])
+        source = CARD if is_card else world_source(title)
+        read = partial(read_card, data, cast) if is_card else partial(read_world, data, title, cast)
+        lore = await asyncio.to_thread(read)
+        told = {
+            "title": lore.title,
+            "memories": len(lore.statements),
+            "names": len(lore.names),
+            "disabled": lore.disabled,
+            "broken": [{"where": b.where, "reason": b.reason} for b in lore.broken],
+        }
+        if run.arguments["dry_run"]:
+            counts, texts = await self._lore.expected(run.owner, run.soul, lore, source)
+            return {**told, **counts.told(), "minutes": await self._minutes(texts, vectors=1)}
+        counts = await self._lore.take_in(run, lore, source)
+        self._embedding.wake()
+        return {**told, **counts.told()}
+
+    async def _minutes(self, texts: Sequence[str], vectors: int) -> float:
         """What taking these texts in will last until all can be recalled, going by a few of them."""
         step = max(1, len(texts) // _SAMPLES)
         pace = await self._embedding.pace(texts[::step][:_SAMPLES])
-        return round(len(texts) * (_WRITE_SECONDS + _VECTORS * pace) / 60.0, 2)
+        return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
 
 
 def plain_name(name: str) -> str:

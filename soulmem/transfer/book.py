@@ -1,0 +1,105 @@
+"""What do the entries of a world, or of the book inside a card, say?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.soul import KnownName
+from soulmem.transfer.files import json_object
+from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_source
+from soulmem.transfer.name_finder import names_in, names_of_keys, united
+from soulmem.transfer.slots import well_formed
+from soulmem.transfer.statements import LONGEST, columns, joined, plain, sentences
+
+_CONSTANT = 0.8  # importance of what is always in the prompt; only the user makes anything permanent
+_MOST_TITLE = 200  # signs
+
+
+def read_world(data: bytes, title: str, cast: Cast) -> Lore:
+    """A world's file: SillyTavern's own, or a book by itself. Raises Unprocessable."""
+    found = json_object(data)
+    if isinstance(found.get("data"), dict) and "entries" in found["data"]:
+        found = found["data"]
+    entries = found.get("entries")
+    if not isinstance(entries, dict | list):
+        raise Unprocessable(
+            "the file has no `entries`, so it is no world info: export the world from SillyTavern",
+            field="text",
+        )
+    return read_entries(entries, title, "world info", cast, world_source(title))
+
+
+def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -> Lore:
+    """The entries of a book, in either of the two spellings; one that cannot be read stops nothing."""
+    told: list[Statement] = []
+    names: list[KnownName] = []
+    broken: list[BrokenPart] = []
+    disabled = 0
+    for key, entry in _numbered(entries):
+        if not isinstance(entry, dict):
+            broken.append(BrokenPart(key, "not_an_object"))
+            continue
+        content = entry.get("content")
+        if not isinstance(content, str):
+            broken.append(BrokenPart(key, "no_text"))
+            continue
+        if entry.get("disable") is True or entry.get("enabled") is False:
+            disabled += 1
+            continue
+        content = plain(well_formed(content), cast).strip()
+        keys = [plain(well_formed(one), cast) for one in _texts(entry, "key", "keys")]
+        heading = _title(entry)
+        importance = _CONSTANT if entry.get("constant") is True else None
+        told += [Statement(text, part, importance=importance) for text in _pieces(content, heading, keys)]
+        names += [*names_of_keys(keys, heading, content), *names_in(content)]
+    return Lore(title, tuple(told), united(names, [cast.character], source), tuple(broken), disabled)
+
+
+def _numbered(entries: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(entries, dict):
+        return ((str(key)[:80], entry) for key, entry in entries.items())
+    return ((str(number), entry) for number, entry in enumerate(entries, 1))
+
+
+def _texts(entry: dict[str, Any], *fields: str) -> list[str]:
+    out: list[str] = []
+    for field in fields:
+        value = entry.get(field)
+        some = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
+        out += [one.strip() for one in some if isinstance(one, str) and one.strip()]
+    return out
+
+
+def _title(entry: dict[str, Any]) -> str:
+    for field in ("comment", "name"):
+        value = entry.get(field)
+        if isinstance(value, str) and value.strip():
+            return well_formed(value).strip()[:_MOST_TITLE]
+    return ""
+
+
+def _pieces(content: str, heading: str, keys: list[str]) -> Iterable[str]:
+    """The content, cut where it is long; each piece says what it is about."""
+    if not any(sign.isalnum() for sign in content):
+        return
+    about = next((name for name in (heading, *keys) if name), "")
+    pieces = [content]
+    if columns(content) > LONGEST:
+        parts = [part for line in content.split("\n") for part in joined(sentences(line.strip()))]
+        pieces = _packed(parts)
+    for piece in pieces:
+        says_so = not about or about.casefold() in piece.casefold()
+        yield piece if says_so else f"{about}: {piece}"
+
+
+def _packed(parts: list[str]) -> list[str]:
+    """Neighbours together as long as they stay short."""
+    out: list[str] = []
+    for part in parts:
+        if out and columns(out[-1]) + columns(part) <= LONGEST // 3:
+            out[-1] += f"\n{part}"
+        else:
+            out.append(part)
+    return out

@@ -1,0 +1,119 @@
+"""What does a character card say? PNG or JSON, of version 1, 2 or 3."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.memories import MemoryKind
+from soulmem.domain.soul import KnownName
+from soulmem.transfer.book import read_entries
+from soulmem.transfer.files import json_object
+from soulmem.transfer.lore import CARD, BrokenPart, Cast, Lore, Statement
+from soulmem.transfer.name_finder import OWN_KEYS, names_in, own_names, united
+from soulmem.transfer.png import SIGNATURE, png_texts
+from soulmem.transfer.slots import well_formed
+from soulmem.transfer.statements import (
+    attribute,
+    dialogue,
+    examples,
+    has_dialogue,
+    joined,
+    plain,
+    sentences,
+    statements,
+)
+
+_TEXTS = {"description": "description", "personality": "personality", "scenario": "scenario"}
+_FIELDS = frozenset({*_TEXTS, "first_mes", "mes_example"})
+_HABITS = re.compile(
+    r"(?:nervous |bad |daily |verbal )?(?:habits?|quirks?|mannerisms?|tics?|catchphrases?)"
+    r"|.{0,4}(?:习惯|癖好|怪癖|小动作|口癖|口头禅)",
+    re.IGNORECASE,
+)
+_NAME = 200  # signs
+_NO_CARD = "is no character card: export the character from SillyTavern as PNG or JSON"
+
+
+def card_data(data: bytes) -> dict[str, Any]:
+    """The card's own object, with its name. Raises Unprocessable for what is none."""
+    whole = json_object(_json_of(data))
+    inner = whole.get("data")
+    found = inner if isinstance(inner, dict) else whole
+    name = found.get("name")
+    if _FIELDS.isdisjoint(found) or not isinstance(name, str) or not name.strip():
+        raise Unprocessable(f"the file {_NO_CARD}", field="text")
+    return found
+
+
+def card_name(card: dict[str, Any]) -> str:
+    """What the character is called."""
+    return well_formed(str(card["name"])).strip()[:_NAME]
+
+
+def read_card(data: bytes, cast: Cast) -> Lore:
+    """Everything the card says of the character, who is known as `cast.character`. Raises Unprocessable."""
+    card = card_data(data)
+    broken = [BrokenPart(field, "no_text") for field in _FIELDS if not isinstance(card.get(field, ""), str)]
+    texts = {field: well_formed(card[field]) for field in _FIELDS if isinstance(card.get(field), str)}
+    name = card_name(card)
+    own = [cast.character, name]
+    if isinstance(card.get("nickname"), str):
+        own += own_names(well_formed(card["nickname"]))
+    told: list[Statement] = []
+    names: list[KnownName] = []
+    for field, part in _TEXTS.items():
+        text = texts.get(field, "")
+        for key, piece in _said(text, cast):
+            if key is not None and key.casefold().replace(" ", "") in OWN_KEYS:
+                own += own_names(piece)
+            told += _statements(cast.character, key, piece, part)
+            names += names_in(piece, is_prose=key is None)
+    for line in plain(texts.get("first_mes", ""), cast).split("\n"):
+        told += [Statement(piece, "first message") for piece in joined(sentences(line.strip()))]
+    told += [Statement(piece, "examples") for piece in examples(texts.get("mes_example", ""), cast)]
+    book = card.get("character_book")
+    inside = Lore(name)
+    if isinstance(book, dict) and isinstance(book.get("entries"), dict | list):
+        inside = read_entries(book["entries"], name, "book", cast, CARD)
+        broken += [BrokenPart(f"character_book {one.where}", one.reason) for one in inside.broken]
+    every = united([*names, *inside.names], list(dict.fromkeys(own)), CARD)
+    return Lore(name, (*told, *inside.statements), every, tuple(broken), inside.disabled)
+
+
+def _json_of(data: bytes) -> bytes:
+    """The JSON of a card, out of the picture that carries it."""
+    if not data.startswith(SIGNATURE):
+        if data[:2] == b"PK" or data[:3] == b"\xff\xd8\xff" or data[:4] == b"RIFF":
+            raise Unprocessable(f"the file {_NO_CARD}", field="text")
+        return data
+    texts = png_texts(data, frozenset({"chara", "ccv3"}))
+    packed = texts.get("ccv3") or texts.get("chara")
+    if packed is None:
+        raise Unprocessable(
+            "the picture carries no character: export the card from SillyTavern", field="base64"
+        )
+    try:
+        return base64.b64decode(packed, validate=False)
+    except (binascii.Error, ValueError) as error:
+        raise Unprocessable(
+            f"the character in the picture is damaged ({error}): export it again", field="base64"
+        ) from error
+
+
+def _said(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
+    if has_dialogue(text):
+        return dialogue(text, cast)
+    return statements(text, cast)
+
+
+def _statements(name: str, key: str | None, piece: str, part: str) -> list[Statement]:
+    """One statement; habits under a key that says so are actions, one each."""
+    if key is not None and _HABITS.fullmatch(key):
+        each = [one.strip(" .。") for one in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)]
+        return [Statement(one, part, MemoryKind.ACTION) for one in each if one]
+    return [Statement(attribute(name, key, piece), part)]

@@ -1,0 +1,58 @@
+"""What a card or a world tells of a character: statements to be remembered, and names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from soulmem.domain.memories import MemoryKind
+from soulmem.domain.soul import KnownName
+
+CARD = "card"  # the source of what the card says
+_WORLD = "world: "
+
+
+def world_source(title: str) -> str:
+    """The source of what a world of that title says."""
+    return f"{_WORLD}{title}"
+
+
+def is_source(tag: str) -> bool:
+    """Whether a tag of a memory names a source."""
+    return tag == CARD or tag.startswith(_WORLD)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that is said, to be remembered by itself: a note, or a habit as an action."""
+
+    text: str
+    part: str  # where it is said: description, personality, book, ..
+    kind: MemoryKind = MemoryKind.NOTE
+    importance: float | None = None  # 0..1; None: by its words
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPart:
+    """A part that could not be read: a field of a card, an entry of a world."""
+
+    where: str
+    reason: str  # no_text, not_an_object
+
+
+@dataclass(frozen=True, slots=True)
+class Lore:
+    """Everything one file says."""
+
+    title: str  # of the card: the character's name
+    statements: tuple[Statement, ...] = ()
+    names: tuple[KnownName, ...] = ()
+    broken: tuple[BrokenPart, ...] = ()
+    disabled: int = 0  # entries that are switched off, and so left out
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """What the macros {{char}} and {{user}} stand for."""
+
+    character: str
+    user: str

@@ -1,0 +1,60 @@
+"""Which texts does a PNG carry beside its picture?"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+from soulmem.domain.errors import Unprocessable
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_MOST = 64 << 20  # bytes; no card is larger, but a packed text can unpack to anything
+
+
+def png_texts(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
+    """The `wanted` texts by keyword, unpacked; the last of each. Raises Unprocessable."""
+    found = {}
+    for kind, body in _chunks(data):
+        if kind in (b"tEXt", b"zTXt", b"iTXt"):
+            keyword, _, rest = body.partition(b"\x00")
+            name = keyword.decode("latin-1").lower()
+            if name in wanted:
+                found[name] = _text(kind, rest)
+    return found
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and content of each chunk; a picture that was cut off ends early."""
+    at = len(SIGNATURE)
+    while at + 8 <= len(data):
+        length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        if at + 8 + length > len(data):
+            raise Unprocessable("the picture is cut off: save or export it again", field="base64")
+        yield kind, data[at + 8 : at + 8 + length]
+        at += 12 + length
+
+
+def _text(kind: bytes, rest: bytes) -> bytes:
+    if kind == b"tEXt":
+        return rest
+    if kind == b"zTXt":
+        return _unpacked(rest[1:])
+    is_packed, rest = rest[:1] == b"\x01", rest[2:]
+    text = rest.split(b"\x00", 2)[-1]  # language and translated keyword stand before it
+    return _unpacked(text) if is_packed else text
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(data, _MOST)
+    except zlib.error as error:
+        raise Unprocessable(
+            f"a packed text in the picture is damaged ({error}): export it again", field="base64"
+        ) from error
+    if unpacker.unconsumed_tail:
+        raise Unprocessable(
+            f"a packed text in the picture unpacks to more than {_MOST} bytes: export the card again",
+            field="base64",
+        )
+    return text
