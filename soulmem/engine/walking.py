@@ -82,7 +82,16 @@ class Walks:
                 edges, strengths_left(mind, edges, extra_turns), p.weights, _names(mind, edges)
             )
             made = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
-            self._ground = Ground(made, Walker(made.graph), edges.slot, *_facts_on(mind, edges))
+            fact_rows, fact_edges = _facts_on(mind, edges)
+            self._ground = Ground(
+                arcs=made,
+                walker=Walker(made.graph),
+                slots=edges.slot,
+                fact_rows=fact_rows,
+                fact_edges=fact_edges,
+                fact_arcs=np.concatenate([fact_edges, made.back[fact_edges]]).astype(np.uint32),
+                fact_of=_by_arc(fact_rows, fact_edges, made),
+            )
             self._made_for = wanted
         return self._ground
 
@@ -98,14 +107,8 @@ class Walks:
         boundary = self._mind.residency.boundary(self._mind.size)
         tuning = Tuning(kind_factor=self._factors, alive=known, boundary=boundary)
         if ground.fact_rows.size:
-            out = ground.fact_edges
-            back = ground.arcs.back[out]
             factor = fact_factors(cosine[ground.fact_rows], p.weights)
-            tuning = replace(
-                tuning,
-                edges=np.concatenate([out, back]).astype(np.uint32),
-                factor=np.concatenate([factor, factor]),
-            )
+            tuning = replace(tuning, edges=ground.fact_arcs, factor=np.concatenate([factor, factor]))
         walk = ground.walker.walk(seeds, share, params, tuning)
         return Walked(self._mind, ground, walk, seeds, share, params, tuning, p)
 
@@ -119,6 +122,8 @@ class Ground:
     slots: Ints  # of each edge in the mind's table
     fact_rows: Ints
     fact_edges: Ints  # number of the edge of each fact
+    fact_arcs: Rows  # the arcs of these edges, all that lead on and then all that lead back
+    fact_of: NDArray[np.int32]  # by position in the graph: the row of the fact that the arc is, -1 for none
 
 
 class Walked:
@@ -191,15 +196,12 @@ class Walked:
 
     def _tell_facts(self) -> None:
         """A fact is walked as often as its edge is passed, either way."""
-        ground, graph = self.ground, self.ground.arcs.graph
-        if not ground.fact_rows.size:
+        if not self.ground.fact_rows.size:
             return
-        fact_of = np.full(ground.slots.size, -1, np.int64)
-        fact_of[ground.fact_edges] = ground.fact_rows
         position, flow = self._flow(self.walk.rows, self.walk.score)
-        fact = fact_of[ground.arcs.edge[graph.edge[position]]]
-        passed = np.bincount(fact[fact >= 0], weights=flow[fact >= 0], minlength=self.share.size)
-        self.share += passed.astype(np.float32)
+        fact = self.ground.fact_of[position]
+        passed = np.flatnonzero(fact >= 0)
+        np.add.at(self.share, fact[passed], flow[passed].astype(np.float32))
 
     def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
         """The arcs that leave these rows, as positions in the graph, and what passes over each."""
@@ -225,6 +227,13 @@ def _names(mind: Mind, edges: EdgeArrays) -> Ints | None:
     if mind.residency.whole:
         return None
     return mind.residency.mentions(mind.size, edges.source[edges.kind == _MENTIONS])
+
+
+def _by_arc(fact_rows: Ints, fact_edges: Ints, arcs: Arcs) -> NDArray[np.int32]:
+    """By position in the graph: the row of the fact that an arc is, -1 for none."""
+    of_edge = np.full(arcs.back.size, -1, np.int32)
+    of_edge[fact_edges] = fact_rows
+    return np.asarray(of_edge[arcs.edge[arcs.graph.edge]], np.int32)
 
 
 def _facts_on(mind: Mind, edges: EdgeArrays) -> tuple[Ints, Ints]:

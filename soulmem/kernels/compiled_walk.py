@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
@@ -17,6 +18,8 @@ from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tunin
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
 FLOAT32_ROUNDING = 2.0**-23  # twice that of one operation: more than a product, its sum and conversions err
+Ints = npt.NDArray[np.int64]
+
 MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
 
 
@@ -28,6 +31,15 @@ class InEdges:
     into: Ids
     sources: Ids
     position: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class _Overridden:
+    """What the last walk had factors of its own for."""
+
+    edges: Ids  # the caller's array
+    positions: Ids
+    rows: Ints  # where they start, each once
 
 
 class CompiledWalks:
@@ -48,6 +60,7 @@ class CompiledWalks:
         self._rows, self._income = np.empty(n, np.uint32), np.empty(n)
         self._own: Weights | None = None
         self._by_edge: Ids | None = None
+        self._overridden: _Overridden | None = None
         self._in_edges: InEdges | None = None
         self._plain: tuple[Weights, Ids] | None = None
 
@@ -63,34 +76,28 @@ class CompiledWalks:
         largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
         own = NO_WEIGHTS if positions.size == 0 else self._own_factors()
         own[positions] = factor
-        marked = np.searchsorted(self._graph.indptr, positions, side="right") - 1
-        self._word[marked] |= OWN
         totals = np.empty(3)
-        try:
-            reached, visits = self._kernels.push(
-                self._graph.indptr,
-                *self._layout,
-                np.require(seeds, np.uint32, ["C", "W"]),
-                np.require(share, np.float64, ["C", "W"]),
-                params.restart,
-                params.l1,
-                SWEEP_COST * self._graph.indices.size,
-                tuning.reweights,
-                kinds,
-                own,
-                largest,
-                alive,
-                boundary,
-                *self._state,
-                *self._buckets,
-                self._queue,
-                self._rows,
-                self._income,
-                totals,
-            )
-        finally:
-            own[positions] = 1
-            self._word[marked] &= ~OWN
+        reached, visits = self._kernels.push(
+            self._graph.indptr,
+            *self._layout,
+            np.require(seeds, np.uint32, ["C", "W"]),
+            np.require(share, np.float64, ["C", "W"]),
+            params.restart,
+            params.l1,
+            SWEEP_COST * self._graph.indices.size,
+            tuning.reweights,
+            kinds,
+            own,
+            largest,
+            alive,
+            boundary,
+            *self._state,
+            *self._buckets,
+            self._queue,
+            self._rows,
+            self._income,
+            totals,
+        )
         moving, back, stuck = totals
         limit = params.l1 * (1 - back)
         rows, income = self._rows[:reached].copy(), self._income[:reached].copy()
@@ -167,16 +174,30 @@ class CompiledWalks:
         return self._in_edges
 
     def _overrides(self, tuning: Tuning) -> tuple[Ids, Weights]:
-        """Positions of the edges with a factor of their own, and the factors."""
-        if tuning.edges is None or tuning.factor is None or tuning.edges.size == 0:
-            return NO_IDS, NO_WEIGHTS
-        if self._by_edge is None:
+        """Positions of the edges with a factor of their own, whose rows are then marked, and the factors.
+
+        Marks stay from walk to walk as long as the same array names the edges: facts are always the same.
+        """
+        edges, factor = tuning.edges, tuning.factor
+        if edges is None or factor is None or edges.size == 0:
+            edges, factor = NO_IDS, NO_WEIGHTS
+        last = self._overridden
+        if last is not None and last.edges is edges:
+            return last.positions, factor.astype(np.float32)
+        if last is not None:
+            self._own_factors()[last.positions] = 1
+            self._word[last.rows] &= ~OWN
+        if self._by_edge is None and edges.size:
             self._by_edge = np.empty(self._graph.edge.size, np.uint32)
             self._by_edge[self._graph.edge] = np.arange(self._graph.edge.size, dtype=np.uint32)
-        return self._by_edge[tuning.edges], tuning.factor.astype(np.float32)
+        positions = NO_IDS if self._by_edge is None else self._by_edge[edges]
+        rows = np.unique(np.searchsorted(self._graph.indptr, positions, side="right") - 1)
+        self._word[rows] |= OWN
+        self._overridden = _Overridden(edges, positions, rows)
+        return positions, factor.astype(np.float32)
 
     def _own_factors(self) -> Weights:
-        """float32[m] by position, all 1 between walks."""
+        """float32[m] by position, 1 for every edge without a factor of its own."""
         if self._own is None:
             self._own = np.ones(self._graph.edge.size, np.float32)
         return self._own

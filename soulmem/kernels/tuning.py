@@ -21,6 +21,7 @@ class Tuning:
     kind_factor  float32[256], 0..1e12  multiplies the weight of every edge of a kind
     edges        uint32[k], distinct    the caller's numbers of edges with a multiplier of their own ..
     factor       float32[k], 0..1e12    .. which comes on top of that of its kind
+                 Give the same array of edges again where they are the same: then they are not looked up anew.
     alive        bool[n]                an edge to a node that is not alive does not exist
     boundary     bool[n]                these nodes keep what arrives: their out-edges are not (all) loaded
 

@@ -119,7 +119,8 @@ def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> Non
         seeds, share = np.array([seed // 2 * 2], np.uint32), np.ones(1)
         used.walk(seeds, share, params, dead)
         other = Tuning(edges=np.arange(1, 2000, 3, dtype=np.uint32), factor=np.full(667, 0.1, np.float32))
-        tuning = None if seed % 2 else other
+        alike = dataclasses.replace(dead, factor=np.full(667, 0.3, np.float32), alive=None)  # the same edges
+        tuning = (None, other, alike)[seed % 3]
         again = used.walk(seeds, share, params, tuning)
         fresh = make_walker(graph).walk(seeds, share, params, tuning)
         assert np.array_equal(again.rows, fresh.rows)
