@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from soulmem.conversation.importance import importance_of
+from soulmem.conversation.reading import Reading, read
 from soulmem.domain.dialogue import Chat, Message, Role
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
@@ -50,8 +51,11 @@ def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
     return MemoryId(derived_id("e", soul, family, message.slot, message.hash, message.speaker))
 
 
-def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, now: datetime) -> Memory:
-    """The memory of one message, as a neutral record: who said what, and when."""
+def episode_of(
+    soul: SoulId, soul_name: str, family: ChatId, message: Message, now: datetime, told: Reading | None = None
+) -> Memory:
+    """The memory of one message, a neutral record: who said what, and when; `told` is what its text tells."""
+    told = told or read(message.text)
     when = message.sent_at
     return Memory(
         id=episode_id(soul, family, message),
@@ -67,8 +71,12 @@ def episode_of(soul: SoulId, soul_name: str, family: ChatId, message: Message, n
             time_span=TimeSpan(when, when, message.story_at.isoformat() if message.story_at else None)
             if when
             else None,
-            participants=_participants(message, soul_name),
+            location=told.location,
+            participants=_participants(message, soul_name, told),
+            emotions=told.emotions,
         ),
+        terms=told.terms,
+        names=told.names,
     )
 
 
@@ -80,13 +88,17 @@ def narrative(message: Message) -> str:
 def spoken(memory: Memory) -> str:
     """What a memory tells, without the name of the one who says it."""
     for one in memory.situation.participants:
-        if memory.text.startswith(f"{one.name}: "):
+        if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(f"{one.name}: "):
             return memory.text[len(one.name) + 2 :]
     return memory.text
 
 
-def _participants(message: Message, soul_name: str) -> tuple[Participant, ...]:
+def _participants(message: Message, soul_name: str, told: Reading) -> tuple[Participant, ...]:
+    """Who speaks first, then whom the text names: of those it is not known what they are."""
+    named = [n for n in told.names if n not in (told.location, message.speaker)]
+    others = tuple(Participant(name, ParticipantKind.UNKNOWN) for name in named)
     if not message.speaker.strip() or message.role is Role.NARRATOR:
-        return ()
+        return others
     own = message.role is Role.CHARACTER and message.speaker == soul_name
-    return (Participant(message.speaker, ParticipantKind.SELF if own else ParticipantKind.OTHER),)
+    kind = ParticipantKind.SELF if own else ParticipantKind.OTHER
+    return (Participant(message.speaker, kind), *others)

@@ -12,6 +12,7 @@ from soulmem.assembly.why import Cause, Reason, sentence
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory
+from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.answers import Block, BlockItem, Considered, PathStep, Recalled, RecalledMemory, Timings
 from soulmem.engine.firing import Habit
 from soulmem.engine.habit_lines import label, others, recalled_habit, take_habits
@@ -192,7 +193,8 @@ def _shared_words(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[
     common = max(3, len(mind.memories) // _COMMON)
     out = {}
     for memory in memories:
-        names = [mind.soul.name, *(p.name for p in memory.situation.participants)]
+        talking = (p for p in memory.situation.participants if p.kind is not ParticipantKind.UNKNOWN)
+        names = [mind.soul.name, *(p.name for p in talking)]
         rarity = {
             word: min((mind.words.frequency(t) for t in mind.tokeniser.tokens(word)), default=common + 1)
             for word in mind.tokeniser.shared(cue, memory.text)

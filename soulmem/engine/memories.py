@@ -6,7 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from soulmem.conversation.episodes import spoken
 from soulmem.conversation.importance import importance_of
+from soulmem.conversation.reading import read
+from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
@@ -62,6 +65,7 @@ class Keeper:
                 situation=new.situation,
                 concept=new.concept,
             )
+            memory = _read(memory)
             edges = await self._compute.run(joined, mind, memory, new.edges, now, self._clock.extra_turns)
             await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges))
         return await self.view(world, mind, memory.id)
@@ -78,7 +82,7 @@ class Keeper:
                 )
             _check_kind(old, patch)
             changes = _changes(old, patch)
-            new = replace(old, revision=old.revision + 1, **changes)
+            new = _read(replace(old, revision=old.revision + 1, **changes))
             if patch.concept is not None:
                 await self._compute.run(check_topic, mind, new)
             if old.origin is Origin.CARD and changes:
@@ -204,6 +208,14 @@ def _importance(new: NewMemory) -> float:
     if new.importance is not None:
         return new.importance
     return importance_of(new.text, max((e.intensity for e in new.situation.emotions), default=None))
+
+
+def _read(memory: Memory) -> Memory:
+    """With what its text tells of; the fields of its situation are the user's to fill."""
+    if memory.kind not in TEXTS:
+        return memory
+    told = read(spoken(memory))
+    return replace(memory, terms=told.terms, names=told.names)
 
 
 def _check_kind(memory: Memory, patch: MemoryPatch) -> None:

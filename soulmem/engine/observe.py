@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from soulmem.engine.world import ChatLog, World
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
 
+_READ_AT_ONCE = 50  # texts: some 10 ms
 _PIECE = 200  # memories taken over in one go: a recall that comes meanwhile waits some 20 ms
 
 
@@ -55,7 +57,8 @@ class Observer:
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
             heard = (soul for m in request.messages for soul in m.present or ())
             minds = await _minds(world, [*request.souls, *old.head.souls, *old.head.cast, *heard])
-            answer, step = await self._compute.run(self._sync_step, world, old, request, ancestors, minds)
+            async with _read_ahead(world, [m.text for m in request.messages if m.text is not None]):
+                answer, step = await self._compute.run(self._sync_step, world, old, request, ancestors, minds)
             if step is not None:
                 await self._carry_out(world, step)
             return answer
@@ -103,8 +106,8 @@ class Observer:
         async with self._stored_after(world, changes, {new.id}):
             await self._compute.run(mind.take_soul, new)
             for head in list(world.heads.values()):
-                log = world.loaded_log(head.id)
-                if log is not None and new.id in head.cast:
+                log = await world.log(head.id) if new.id in head.cast else None
+                if log is not None:
                     changes.append(await self._derive(world, mind, log, world.family(head.id)))
         world.souls[new.id] = new
 
@@ -246,7 +249,8 @@ class Observer:
 
     async def _derive(self, world: World, mind: Mind, log: ChatLog, family: ChatId) -> Change:
         """Let the mind read a chat again; what is to be stored of that."""
-        change = await self._compute.run(world.compare, mind, log, family)
+        async with _read_ahead(world, [m.text for m in log.messages]):
+            change = await self._compute.run(world.compare, mind, log, family)
         change = await world.linker.linked(mind, change)
         await self._compute.run(mind.apply, change)
         return Change(
@@ -273,6 +277,17 @@ class Observer:
             for soul in souls:
                 world.let_go(soul)
             raise
+
+
+@asynccontextmanager
+async def _read_ahead(world: World, texts: Sequence[str]) -> AsyncIterator[None]:
+    """Read the texts in a thread of its own, some at a time, for what is done inside."""
+    try:
+        for start in range(0, len(texts), _READ_AT_ONCE):
+            await asyncio.to_thread(world.readings.ahead, texts[start : start + _READ_AT_ONCE])
+        yield
+    finally:
+        world.readings.forget()
 
 
 async def _minds(world: World, souls: Iterable[SoulId]) -> list[Mind]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from soulmem.conversation.episodes import attended, episode_id, episode_of, memorable, settled_count
-from soulmem.domain.dialogue import Chat, ChatState, Message, Version
-from soulmem.domain.errors import NotFound
+from soulmem.conversation.reading import Readings
+from soulmem.domain.dialogue import Chat, ChatState, Message
+from soulmem.domain.errors import NotFound, SoulMemError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
+from soulmem.engine.chat_log import ChatLog as ChatLog
+from soulmem.engine.chat_log import Drafts
+from soulmem.engine.images import ImageKeeper
 from soulmem.engine.linker import Linker, Steps
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
@@ -28,51 +33,13 @@ from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
 
+log = logging.getLogger(__name__)
+
 _PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
 
 
 _CUT_AT_ONCE = 50  # memories cut into words in one go: some 20 ms when they are long
 _NO_WORD = re.compile(r"[\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class ChatLog:
-    """A chat's head and messages, in order."""
-
-    head: Chat
-    messages: tuple[Message, ...] = ()
-    ranks: tuple[int, ...] = ()  # sort keys of the messages
-    index: dict[SlotId, int] = field(default_factory=dict)  # slot to position
-
-    @staticmethod
-    def of(head: Chat, messages: Sequence[Message], ranks: Sequence[int]) -> ChatLog:
-        """A log of `messages` with their sort keys."""
-        return ChatLog(head, tuple(messages), tuple(ranks), {m.slot: i for i, m in enumerate(messages)})
-
-    def text(self, version: Version) -> str | None:
-        """The text of a version this chat holds."""
-        at = self.index.get(version.slot)
-        return self.messages[at].text if at is not None and self.messages[at].hash == version.hash else None
-
-
-class Drafts:
-    """Finds the message behind an episode, and the episode of a message."""
-
-    def __init__(self, keys: Sequence[MemoryId | None], messages: Sequence[Message]) -> None:
-        self._keys = keys
-        self._messages = messages
-        self._told: dict[MemoryId, Message] | None = None
-
-    def message(self, key: MemoryId) -> Message:
-        """The message that the episode remembers. Raises KeyError."""
-        if self._told is None:
-            told = zip(self._keys, self._messages, strict=True)
-            self._told = {known: m for known, m in told if known is not None}
-        return self._told[key]
-
-    def key(self, position: int | None) -> MemoryId | None:
-        """The episode of the message at `position`, None where there is none."""
-        return None if position is None or position >= len(self._keys) else self._keys[position]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +61,7 @@ class World:
         compute: Worker,
         clock: Clock,
         loader: Loader,
+        images: ImageKeeper,
         on_new_mind: Callable[[Mind], Awaitable[None]],
         on_mind_gone: Callable[[Mind], None],
     ) -> None:
@@ -103,9 +71,10 @@ class World:
         self.minds: dict[SoulId, Mind] = {}
         self.opening: dict[SoulId, Mind] = {}  # what is loaded so far of souls that are being opened
         self.writing = asyncio.Lock()
+        self.readings = Readings()
         self.linker = Linker(compute, clock, partial(loader.complete, owner))
         self._loader = loader
-        self._opener = Opener(store, compute, loader)
+        self._opener = Opener(store, compute, loader, images)
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
         self._compute = compute
@@ -162,8 +131,24 @@ class World:
         self._logs[log.head.id] = log
 
     def loaded_log(self, chat: ChatId) -> ChatLog | None:
-        """The chat if its messages are in memory: those of every chat of an open mind are."""
+        """The chat if its messages are in memory: ask for `log` first."""
         return self._logs.get(chat)
+
+    async def release_logs(self, chats: Iterable[ChatId]) -> None:
+        """Let go of messages that are not needed every moment; `log` reads them again."""
+        for chat in chats:
+            self._logs.pop(chat, None)
+        await self._compute.run(self._keys.clear)
+
+    async def awake(self) -> None:
+        """Open every soul in use, so that the first recall finds it so."""
+        for soul in list(self.souls.values()):
+            if soul.state is SoulState.ACTIVE:
+                try:
+                    await self.mind(soul.id)
+                    await self._store.maintain()  # what it read to open a soul it need not hold
+                except SoulMemError as error:
+                    log.error("soul %s could not be opened: %s", soul.id, error.message)
 
     async def ancestors(self, chat: Chat) -> list[ChatLog]:
         """Logs of the parents a branch comes from, nearest first."""
@@ -234,7 +219,12 @@ class World:
         self, mind: Mind, drafts: Drafts, family: ChatId, now: datetime
     ) -> Callable[[MemoryId], Memory]:
         soul = mind.soul
-        return lambda key: episode_of(soul.id, soul.name, family, drafts.message(key), now)
+
+        def draft(key: MemoryId) -> Memory:
+            message = drafts.message(key)
+            return episode_of(soul.id, soul.name, family, message, now, self.readings.of(message.text))
+
+        return draft
 
     def _episode_keys(self, soul: Soul, log: ChatLog, family: ChatId) -> tuple[MemoryId | None, ...]:
         """For each message the id of its episode, None where the soul remembers none.
@@ -308,7 +298,7 @@ class World:
     async def _open(self, soul: Soul) -> Mind:
         self.opening[soul.id] = mind = Mind(soul)
         try:
-            await self._opener.fill(self, mind)
+            mind = await self._opener.open(self, mind)
             await self._on_new_mind(mind)
             await self._loader.warm_up(self.owner, mind)
         finally:
