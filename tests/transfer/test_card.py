@@ -1,0 +1,286 @@
+"""Is a card read whatever it is wrapped in, and refused in words when it is none?"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.memories import MemoryKind
+from soulmem.domain.soul import KnownName
+from soulmem.transfer.card import card_data, card_name, read_card
+from soulmem.transfer.lore import BrokenPart, Cast, Lore
+from tests.transfer.cards import chunk, packed, picture, v2
+
+CAST = Cast("Mira", "Ann")
+
+
+def read(card: dict[str, Any], cast: Cast = CAST) -> Lore:
+    return read_card(json.dumps(card).encode(), cast)
+
+
+def texts(lore: Lore, part: str | None = None) -> list[str]:
+    return [one.text for one in lore.statements if part in (None, one.part)]
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        picture(chunk(b"tEXt", b"chara\x00" + packed(v2(description="Keeps bees.")))),
+        picture(chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Keeps bees.")))),
+        picture(chunk(b"zTXt", b"chara\x00\x00" + zlib.compress(packed(v2(description="Keeps bees."))))),
+        picture(chunk(b"iTXt", b"chara\x00\x00\x00\x00\x00" + packed(v2(description="Keeps bees.")))),
+        picture(
+            chunk(
+                b"iTXt",
+                b"chara\x00\x01\x00en\x00c\x00" + zlib.compress(packed(v2(description="Keeps bees."))),
+            )
+        ),
+        picture(
+            chunk(b"tEXt", b"chara\x00" + packed(v2(description="The old text."))),
+            chunk(b"tEXt", b"ccv3\x00" + packed({**v2(description="Keeps bees."), "spec": "chara_card_v3"})),
+        ),
+        json.dumps(v2(description="Keeps bees.")).encode(),
+        b"\xef\xbb\xbf" + json.dumps(v2(description="Keeps bees.")).encode(),
+        json.dumps({"name": "Mira", "description": "Keeps bees.", "first_mes": ""}).encode(),  # version 1
+    ],
+)
+def test_a_card_is_read_out_of_whatever_holds_it(wrapped: bytes) -> None:
+    assert card_name(card_data(wrapped)) == "Mira"
+    assert texts(read_card(wrapped, CAST)) == ["Keeps bees."]
+
+
+def test_every_part_is_told_with_names_for_macros() -> None:
+    lore = read(
+        v2(
+            description="{{char}} knows {{user}} well.",
+            personality="Kind to all, stern with herself.",
+            scenario="<USER> visits <BOT> in the harbour town.",
+            first_mes='*The door opens.* "You came, {{user}}."\n\nRain falls on the roofs of the town.',
+            mes_example="<START>\n{{user}}: Fears?\n{{char}}: Deep water.\n"
+            "<START>\n{{user}}: Hm.\n{{char}}: Hm?",
+            system_prompt="Write as {{char}}.",
+            creator_notes="By me.",
+        )
+    )
+    assert {part: texts(lore, part) for part in dict.fromkeys(one.part for one in lore.statements)} == {
+        "description": ["Mira knows Ann well."],
+        "personality": ["Kind to all, stern with herself."],
+        "scenario": ["Ann visits Mira in the harbour town."],
+        "first message": ['*The door opens.* "You came, Ann."', "Rain falls on the roofs of the town."],
+        "examples": ["Ann: Fears?\nMira: Deep water.", "Ann: Hm.\nMira: Hm?"],
+    }
+
+
+def test_lists_traits_and_talk_become_statements_of_their_own() -> None:
+    wpp = '[Character("Mira") { Age("23") Mind("kind" + "shy") Habit("counts stairs" + "hums") }]'
+    assert texts(read(v2(description=wpp))) == [
+        "Mira's age: 23",
+        "Mira's mind: kind, shy",
+        "counts stairs",
+        "hums",
+    ]
+    talk = (
+        'Age: 23\n{{user}}: Life?\n{{char}}: *smiles* "Born in Harrow."\n{{user}}: Fears?\n{{char}}: "Water."'
+    )
+    assert texts(read(v2(description=talk))) == [
+        "Mira's age: 23",
+        'Ann: Life?\nMira: *smiles* "Born in Harrow."',
+        'Ann: Fears?\nMira: "Water."',
+    ]
+    marked = (
+        "# Looks\n\n- Tall, **grey** eyes\n- A scar from 2003. It aches.\n\n"
+        "# Home\nA tower by the sea, full of maps."
+    )
+    assert texts(read(v2(description=marked))) == [
+        "Mira's looks: Tall, grey eyes",
+        "Mira's looks: A scar from 2003. It aches.",
+        "Mira's home: A tower by the sea, full of maps.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "She has one rule: never let the lamp go out at night.",
+        "At 10:30 in the evening she winds the clock by hand.",
+        "Her page is https://example.org/mira, if you want to read it.",
+        "Dr. Hale taught her to read the stars and the weather.",
+    ],
+)
+def test_a_colon_in_prose_makes_no_list_of_it(prose: str) -> None:
+    assert texts(read(v2(description=prose))) == [prose]
+
+
+def test_habits_are_actions_and_only_those_that_say_so() -> None:
+    lore = read(
+        v2(
+            description="Habits: hums when nervous; bites her lip\n"
+            "习惯：数台阶；不背对着门\nHobby: old maps\n"
+        )
+    )
+    assert [one.text for one in lore.statements if one.kind is MemoryKind.ACTION] == [
+        "hums when nervous",
+        "bites her lip",
+        "数台阶",
+        "不背对着门",
+    ]
+    assert [one.text for one in lore.statements if one.kind is MemoryKind.NOTE] == ["Mira's hobby: old maps"]
+
+
+def test_chinese_sentences_are_joined_to_what_they_point_back_to() -> None:
+    lore = read(
+        v2(
+            description="林月是青石镇的药师，今年二十四岁，从小在河边长大。她和师父住在旧宅里。年年春天河水都会漫上石阶，漫到门前的灯下。"
+        )
+    )
+    assert texts(lore) == [
+        "林月是青石镇的药师，今年二十四岁，从小在河边长大。她和师父住在旧宅里。",
+        "年年春天河水都会漫上石阶，漫到门前的灯下。",
+    ]
+
+
+def test_names_come_from_keys_prose_brackets_and_lists_of_aliases() -> None:
+    book = {
+        "entries": [
+            {"keys": ["青石镇", "Qingshi"], "content": "河的上游。", "enabled": True},
+            {"keys": ["沈舟", "白鹤"], "content": "林月的师父。"},
+            {
+                "keys": ["forest", "eldoria", "/el.*a/i"],
+                "content": "Eldoria is a forest realm.",
+                "comment": "Eldoria",
+            },
+            {"keys": ["Aldric", "King Aldric"], "content": "He rules.", "enabled": True},
+        ]
+    }
+    lore = read(
+        v2(
+            name="Lin Yue",
+            description="林月（Lin Yue）住在这里。\nNickname: Yue Yue, 小月\n"
+            "The whole town knows that Tomas Hale, also known as Red, drowned off the Isle of Varn.",
+            character_book=book,
+        ),
+        Cast("林月", "Ann"),
+    )
+    assert lore.names == tuple(
+        KnownName(name, aliases, "card")
+        for name, aliases in [
+            ("林月", ("Lin Yue", "Yue Yue", "小月")),
+            ("Tomas Hale", ("Red",)),
+            ("Isle of Varn", ()),
+            ("青石镇", ("Qingshi",)),
+            ("沈舟", ()),
+            ("白鹤", ()),
+            ("Eldoria", ()),
+            ("Aldric", ("King Aldric",)),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["SHE IS VERY ANGRY NOW", "A Kind And Brave Young Woman Of The North Sea", "loyal, Brave, Kind"]
+)
+def test_capitals_alone_make_no_names(line: str) -> None:
+    assert read(v2(description=line)).names == ()
+
+
+def test_what_cannot_be_read_is_reported_and_stops_nothing() -> None:
+    book = {
+        "entries": [
+            7,
+            {"content": 5},
+            {"keys": ["x"], "content": "Off.", "enabled": False},
+            {"content": "On it is."},
+        ]
+    }
+    lore = read(v2(description="Keeps bees.", scenario=["no text"], character_book=book))
+    assert texts(lore) == ["Keeps bees.", "On it is."]
+    assert set(lore.broken) == {
+        BrokenPart("scenario", "no_text"),
+        BrokenPart("character_book 1", "not_an_object"),
+        BrokenPart("character_book 2", "no_text"),
+    }
+    assert lore.disabled == 1
+
+
+def bomb() -> bytes:
+    """A text that unpacks to 65 MiB."""
+    pack = zlib.compressobj(9)
+    return b"".join(pack.compress(bytes(1 << 20)) for _ in range(65)) + pack.flush()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (picture(), "carries no character"),
+        (picture(chunk(b"tEXt", b"Comment\x00hello")), "carries no character"),
+        (picture(chunk(b"tEXt", b"chara\x00abc")), "damaged"),
+        (picture(chunk(b"tEXt", b"chara\x00aGVsbG8=")), "no JSON"),
+        (picture(chunk(b"zTXt", b"chara\x00\x00nonsense")), "damaged"),
+        (picture(chunk(b"zTXt", b"chara\x00\x00" + bomb())), "unpacks to more than"),
+        (picture(chunk(b"tEXt", b"chara\x00" + packed(v2())))[:60], "cut off"),
+        (b"RIFF\x00\x00\x00\x00WEBP", "no character card"),
+        (b'{"name": "Mira", "description": "' + b"[" * 10, "no JSON"),
+        (b"[" * 200_000, "nests too deep"),
+        (b'{"name": " ", "description": "x"}', "no character card"),
+        (b'{"data": {"description": "x"}}', "no character card"),
+    ],
+)
+def test_what_is_no_card_is_refused_in_words(data: bytes, words: str) -> None:
+    with pytest.raises(Unprocessable, match=words):
+        read_card(data, CAST)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+# fmt: off
+BITS = [
+    "Mira", "{{user}}", "{{char}}: ", "\n",
+    "\n\n", ". ", "：", ": ", "- ", "# ", "[", "]", '("', '" + "', '")',
+    "习惯", "Habit", "a", " b ", "。", "”", "Harrow", "（", "）", "<START>", "{{//", "}}", "Dr.", "1. ",
+]
+# fmt: on
+PROSE = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"name": st.just("Mira"), "description": PROSE},
+        optional={
+            "personality": PROSE | JSON,
+            "mes_example": PROSE | JSON,
+            "first_mes": PROSE,
+            "nickname": JSON,
+            "character_book": st.fixed_dictionaries(
+                {
+                    "entries": st.lists(
+                        st.dictionaries(
+                            st.sampled_from(["keys", "content", "comment", "enabled"]), JSON | PROSE
+                        )
+                    )
+                    | JSON
+                }
+            ),
+        },
+    )
+)
+def test_any_card_is_read_without_a_fault(card: dict[str, Any]) -> None:
+    lore = read_card(json.dumps(v2(**card)).encode(), CAST)
+    assert all(one.text.strip() for one in lore.statements)
+    assert all(len(known.name) >= 2 for known in lore.names)
+    assert len({known.name.casefold() for known in lore.names}) == len(lore.names)
+    assert lore == read_card(json.dumps(v2(**card)).encode(), CAST)
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "Zs"]), min_size=1, max_size=200))
+def test_no_word_of_prose_is_lost(text: str) -> None:
+    told = " ".join(texts(read(v2(description=text))))
+    assert [word for word in text.split() if word not in told] == []
