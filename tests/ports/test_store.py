@@ -229,7 +229,7 @@ async def test_souls_have_graphs_of_their_own(store: Store) -> None:
 
 async def test_more_rows_than_one_call_reads_or_writes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
-    monkeypatch.setattr("soulmem.adapters.surreal.store.WRITE_ROWS", 7)
+    monkeypatch.setattr("soulmem.adapters.surreal.transaction.WRITE_ROWS", 7)
     line = [memory(f"m{n:03}") for n in range(60)]  # a multiple of what is read: the last page is empty
     links = [edge(one.id, two.id) for one, two in itertools.pairwise(line)]
     said = [message(n) for n in range(60)]

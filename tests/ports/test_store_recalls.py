@@ -122,7 +122,7 @@ async def test_owners_and_souls_have_recalls_of_their_own(store: Store) -> None:
 async def test_many_usages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than one call reads or writes."""
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
-    monkeypatch.setattr("soulmem.adapters.surreal.store.WRITE_ROWS", 7)
+    monkeypatch.setattr("soulmem.adapters.surreal.transaction.WRITE_ROWS", 7)
     made = [usage(f"m{n:03}") for n in range(60)]
     await store.commit(Change(OWNER, put_usages=made, put_recalls=[recall(f"t{n:03}") for n in range(60)]))
     found = await recalls(store)

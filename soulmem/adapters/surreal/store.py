@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
-from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from soulmem.adapters.surreal import graph_rows, rows
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.embedded import EmbeddedLink
-from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
-from soulmem.adapters.surreal.marks import Marked, Marks, stored_marks
+from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, bound
+from soulmem.adapters.surreal.marks import Marks, stored_marks
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
+from soulmem.adapters.surreal.transaction import WRITE_ROWS, pieces, size_of, transaction
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
@@ -27,7 +27,6 @@ from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, S
 
 READ_ROWS = 2000  # a call: what one answer may hold
 READ_AROUND = 200  # memories whose edges are read in one call
-WRITE_ROWS = 500  # a statement
 _SMALL = 16  # rows that the loop may encode itself: a thread costs more than that
 
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
@@ -71,8 +70,8 @@ class SurrealStore:
     async def commit(self, change: Change) -> None:
         if change:
             marks = self._marks.touched(change) if self._marks else {}
-            small = _size(change) <= _SMALL
-            make = partial(_transaction, change, list(marks) if self._marks else None)
+            small = size_of(change) <= _SMALL
+            make = partial(transaction, change, list(marks) if self._marks else None)
             await self._connection.write(make() if small else make)
             if self._marks:
                 self._marks.gone(marks)
@@ -128,7 +127,7 @@ class SurrealStore:
 
         async def load(run: Run) -> EdgePage:
             found: dict[str, None] = {}  # an edge between memories of two pieces comes with both
-            for piece in _pieces(memories, READ_AROUND):
+            for piece in pieces(memories, READ_AROUND):
                 (lines,) = await run(bound(sql, owner=owner, soul=soul, memories=piece))
                 found.update(dict.fromkeys(lines))
             return await asyncio.to_thread(graph_rows.edge_page, f"[{','.join(found)}]")
@@ -146,7 +145,7 @@ class SurrealStore:
 
         async def load(run: Run) -> Mapping[MemoryId, int]:
             found: dict[MemoryId, int] = {}
-            for piece in _pieces(dict.fromkeys(memories), READ_AROUND):
+            for piece in pieces(dict.fromkeys(memories), READ_AROUND):
                 (counts,) = await run(bound(sql, owner=owner, soul=soul, memories=piece, kind=kind.value))
                 found.update((MemoryId(key), count) for key, count in counts)
             return found
@@ -159,7 +158,7 @@ class SurrealStore:
 
         async def load(run: Run) -> set[str]:
             found: set[str] = set()
-            for piece in _pieces(edges, READ_ROWS):
+            for piece in pieces(edges, READ_ROWS):
                 (keys,) = await run(bound(sql, owner=owner, keys=piece))
                 found.update(keys)
             return found
@@ -193,7 +192,7 @@ class SurrealStore:
 
         async def load(run: Run) -> Mapping[str, bytes]:
             found: dict[str, bytes] = {}
-            for piece in _pieces(keys, READ_ROWS):
+            for piece in pieces(keys, READ_ROWS):
                 (pairs,) = await run(bound(sql, model=model, keys=piece))
                 found.update((key, data) for key, data in pairs)
             return found
@@ -201,7 +200,7 @@ class SurrealStore:
         return await self._connection.read(load)
 
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        for piece in _pieces(vectors.items(), WRITE_ROWS):
+        for piece in pieces(vectors.items(), WRITE_ROWS):
             new = [{"id": [model, key], "data": data} for key, data in piece]
             sql = f"BEGIN;{rows.VECTORS.put('rows')}COMMIT;"
             await self._connection.write(partial(bound, sql, rows=new))
@@ -213,7 +212,7 @@ class SurrealStore:
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
         sql = "DELETE $ids.map(|$id| type::record('vector', $id)) RETURN NONE;"
-        for piece in _pieces(pairs, WRITE_ROWS):
+        for piece in pieces(pairs, WRITE_ROWS):
             await self._connection.write(bound(sql, ids=[list(pair) for pair in piece]))
 
     async def maintain(self) -> None:
@@ -263,7 +262,7 @@ class SurrealStore:
             found: list[T] = []
             # The keys first: a range with a LIMIT is read to its end all the same.
             (keys,) = await run(bound(which, prefix=prefix))
-            for piece in _pieces(keys, READ_ROWS):
+            for piece in pieces(keys, READ_ROWS):
                 (lines,) = await run(bound(page, prefix=prefix, first=piece[0], last=piece[-1]))
                 found += await asyncio.to_thread(_parse, parse, lines)
             return found
@@ -291,96 +290,6 @@ async def _rows_of(
 
 def _parse(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
     return [parse(line) for line in lines]
-
-
-def _size(change: Change) -> int:
-    """Rows that the change touches."""
-    messages = sum(1 + len(chat.put) + len(chat.drop) for chat in change.chats)
-    graph = (change.put_memories, change.drop_memories, change.put_edges, change.drop_edges)
-    recalls = (change.put_usages, change.put_recalls, change.drop_recalls)
-    return len(change.souls) + messages + sum(map(len, (*graph, *recalls)))
-
-
-def _transaction(change: Change, marks: list[Marked] | None) -> Query:
-    """The change as one transaction: what goes first, then what comes, edges after the memories they join.
-
-    `marks` are those it takes away; None: every one of the owner's.
-
-    Nothing that is put is deleted before: the engine in memory does not see it again in the same transaction.
-    """
-    script = _Script()
-    owner = change.owner
-    usages = {usage.memory for usage in change.put_usages}
-    memories, edges = {memory.id for memory in change.put_memories}, {edge.id for edge in change.put_edges}
-    for chat in change.chats:
-        slots = {ranked.message.slot for ranked in chat.put}
-        script.drop(rows.MESSAGES, [[owner, chat.chat.id, slot] for slot in chat.drop if slot not in slots])
-    script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges])
-    script.drop(rows.MEMORIES, [[owner, key] for key in change.drop_memories if key not in memories])
-    script.drop_edges_of([[owner, key] for key in change.drop_memories if key in memories], edges)
-    gone = (*change.drop_memories, *change.drop_edges)  # a relation is recalled as a fact by the edge's id
-    script.drop(rows.USAGES, [[owner, key] for key in gone if key not in usages])
-    records = {record.trace for record in change.put_recalls}
-    script.drop(rows.RECALLS, [[owner, trace] for trace in change.drop_recalls if trace not in records])
-    script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
-    script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
-    for chat in change.chats:
-        script.put(rows.MESSAGES, [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put])
-    script.put(rows.MEMORIES, [graph_rows.memory_row(owner, memory) for memory in change.put_memories])
-    script.put(rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges])
-    script.put(rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages])
-    script.put(rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls])
-    if marks is None:
-        script.drop_all(rows.IMAGES, owner)
-    else:
-        script.drop(rows.IMAGES, [list(mark) for mark in marks])
-    return script.query()
-
-
-class _Script:
-    """A transaction in the making."""
-
-    def __init__(self) -> None:
-        self._statements: list[str] = []
-        self._params: dict[str, Any] = {}
-
-    def drop(self, table: rows.Table, ids: list[list[str]]) -> None:
-        for piece in _pieces(ids, WRITE_ROWS):
-            name = self._bind(piece)
-            self._statements.append(
-                f"DELETE ${name}.map(|$id| type::record('{table.name}', $id)) RETURN NONE;"
-            )
-
-    def drop_all(self, table: rows.Table, owner: Owner) -> None:
-        """Delete the owner's rows."""
-        name = self._bind(owner)
-        self._statements.append(f"DELETE {table.name}:[${name}, '']..=[${name}, ..] RETURN NONE;")
-
-    def drop_edges_of(self, memories: list[list[str]], kept: Collection[str]) -> None:
-        """Delete what ends at these memories, but for the edges whose keys are `kept`."""
-        for piece in _pieces(memories, WRITE_ROWS):
-            ends, keep = self._bind(piece), self._bind(list(kept))
-            found = f"(SELECT VALUE <->edge FROM ${ends}.map(|$id| type::record('memory', $id))).flatten()"
-            gone = f"{found}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
-            self._statements.append(f"DELETE {gone} RETURN NONE;")
-
-    def put(self, table: rows.Table, new: list[rows.Row]) -> None:
-        for piece in _pieces(new, WRITE_ROWS):
-            self._statements.append(table.put(self._bind(piece)))
-
-    def query(self) -> Query:
-        return Query(f"BEGIN;{''.join(self._statements)}COMMIT;", self._params)
-
-    def _bind(self, value: Any) -> str:
-        name = f"p{len(self._params)}"
-        self._params[name] = value
-        return name
-
-
-def _pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    left = iter(items)
-    while piece := list(islice(left, size)):
-        yield piece
 
 
 def _rank(one: RankedMessage) -> int:
