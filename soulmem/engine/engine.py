@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
 from soulmem.domain.dialogue import Chat, ChatState, Message
-from soulmem.domain.errors import ConfirmationRequired, StoreError, Unprocessable
+from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
@@ -41,6 +41,7 @@ from soulmem.engine.requests import (
     SyncRequest,
 )
 from soulmem.engine.search import RecallParams
+from soulmem.engine.souls import Souls
 from soulmem.engine.walking import WalkingParams
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
@@ -48,7 +49,7 @@ from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
 from soulmem.ports.images import Images
 from soulmem.ports.spool import Spool
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +95,7 @@ class Engine:
         self._observer = Observer(store, self._compute, clock)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
+        self._souls = Souls(store, clock, self._observer, self._images)
         self._keeper = Keeper(store, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, self._params.learning)
         p = self._params
@@ -164,25 +166,7 @@ class Engine:
         settings: SoulSettings | None,
     ) -> tuple[Soul, bool]:
         """Create or change a soul; None leaves what is stored. The second value tells whether it is new."""
-        world = await self._world(owner)
-        async with world.writing:
-            old = world.souls.get(soul)
-            base = old or Soul(soul, name, created=self._clock.now())
-            new = replace(
-                base,
-                name=name,
-                names=base.names if names is None else base.names_given(names),
-                settings=base.settings if settings is None else settings,
-                state=SoulState.ACTIVE,
-            )
-            if new != old:
-                mind = world.minds.get(soul)
-                if mind is None:
-                    await self._store.commit(Change(owner, souls=[new]))
-                else:
-                    await self._observer.change_soul(world, mind, new)
-                world.souls[soul] = new
-        return new, old is None or old.state is SoulState.BIN
+        return await self._souls.put(await self._world(owner), soul, name, names, settings)
 
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
         """The soul. Raises NotFound."""
@@ -195,18 +179,7 @@ class Engine:
 
     async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
         """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
-        world = await self._world(owner)
-        async with world.writing:
-            old = world.soul(soul)
-            if confirm != old.name:
-                raise ConfirmationRequired(
-                    f"to delete {old.name!r} repeat with ?confirm={old.name}", field="confirm"
-                )
-            new = replace(old, state=SoulState.BIN)
-            await self._store.commit(Change(owner, souls=[new]))
-            world.souls[soul] = new
-            world.let_go(soul)
-            await self._images.drop(world, new)
+        await self._souls.bin(await self._world(owner), soul, confirm)
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         """What equal surviving chats have in common."""

@@ -1,0 +1,66 @@
+"""How is a soul made, changed, or put into the bin?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from soulmem.domain.errors import ConfirmationRequired
+from soulmem.domain.ids import SoulId
+from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
+from soulmem.engine.images import ImageKeeper
+from soulmem.engine.observe import Observer
+from soulmem.engine.world import World
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+
+class Souls:
+    """The souls of all owners, as their clients want them."""
+
+    def __init__(self, store: Store, clock: Clock, observer: Observer, images: ImageKeeper) -> None:
+        self._store = store
+        self._clock = clock
+        self._observer = observer
+        self._images = images
+
+    async def put(
+        self,
+        world: World,
+        soul: SoulId,
+        name: str,
+        names: tuple[KnownName, ...] | None,
+        settings: SoulSettings | None,
+    ) -> tuple[Soul, bool]:
+        """Create or change a soul; None leaves what is stored. The second value tells whether it is new."""
+        async with world.writing:
+            old = world.souls.get(soul)
+            base = old or Soul(soul, name, created=self._clock.now())
+            new = replace(
+                base,
+                name=name,
+                names=base.names if names is None else base.names_given(names),
+                settings=base.settings if settings is None else settings,
+                state=SoulState.ACTIVE,
+            )
+            if new != old:
+                mind = world.minds.get(soul)
+                if mind is None:
+                    await self._store.commit(Change(world.owner, souls=[new]))
+                else:
+                    await self._observer.change_soul(world, mind, new)
+                world.souls[soul] = new
+        return new, old is None or old.state is SoulState.BIN
+
+    async def bin(self, world: World, soul: SoulId, confirm: str | None) -> None:
+        """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
+        async with world.writing:
+            old = world.soul(soul)
+            if confirm != old.name:
+                raise ConfirmationRequired(
+                    f"to delete {old.name!r} repeat with ?confirm={old.name}", field="confirm"
+                )
+            new = replace(old, state=SoulState.BIN)
+            await self._store.commit(Change(world.owner, souls=[new]))
+            world.souls[soul] = new
+            world.let_go(soul)
+            await self._images.drop(world, new)
