@@ -60,16 +60,7 @@ class Tokeniser:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
         out: list[str] = []
         for match in _RUN.finditer(_plain(text)):
-            if match.group(1):
-                out += _characters(match.group(1))
-            else:
-                run = match.group(2)
-                words = self._known.get(run)
-                if words is None:
-                    words = self._known[run] = self._word(run)
-                    if len(self._known) > _REMEMBERED:
-                        self._known.clear()
-                out += words
+            out += _characters(match.group(1)) if match.group(1) else self._words_of(match.group(2))
         return out
 
     def shared(self, cue: str, text: str) -> list[str]:
@@ -83,9 +74,18 @@ class Tokeniser:
         for match in _RUN.finditer(_plain(cue)):
             if match.group(1):
                 out.update(dict.fromkeys(_common_runs(match.group(1), plain)))
-            elif theirs.intersection(words := self._word(match.group(2))) and not self._is_weak(words):
+            elif theirs.intersection(words := self._words_of(match.group(2))) and not self._is_weak(words):
                 out[match.group(2)] = None
         return list(out)
+
+    def _words_of(self, run: str) -> list[str]:
+        """The tokens of a word of a spaced script; nothing may be written to them."""
+        words = self._known.get(run)
+        if words is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            words = self._known[run] = self._word(run)
+        return words
 
     def _is_weak(self, words: list[str]) -> bool:
         return self._names.isdisjoint(words) and not _NO_REASON.isdisjoint(words)

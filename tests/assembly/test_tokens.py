@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -66,6 +68,17 @@ def test_estimates_add_up(one: str, other: str) -> None:
     So a block within budget stays within it when its lines are joined.
     """
     assert estimate_tokens(f"{one}\n{other}") <= estimate_tokens(one) + 1 + estimate_tokens(other)
+
+
+@given(st.text(st.sampled_from(" \n\t\rab1."), max_size=12))
+def test_of_a_run_of_spaces_all_but_the_first_count(text: str) -> None:
+    """A quarter each, and one for each line break: deep indents are paid for, a single space is free."""
+    padded = f"a{text}b"
+    runs = re.findall(r"\s+", padded)
+    spaces = sum(run.count("\n") + (len(run) - 1) / 4 for run in runs)
+    signs = sum(len(run) / 2 if len(run) > 1 else 1 for run in re.findall("1+", padded))
+    letters = sum(max(1.0, len(run) / 4) for run in re.findall("[ab]+", padded))
+    assert estimate_tokens(padded) == math.ceil(spaces + signs + letters + padded.count("."))
 
 
 def test_only_nothing_costs_nothing() -> None:
