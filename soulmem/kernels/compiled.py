@@ -25,6 +25,7 @@ class Kernels:
     add_words: Callable[..., None]
     add_pairs: Callable[..., None]
     fuse_texts: Callable[..., None]
+    standardise: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -67,6 +68,7 @@ def compile_kernels(cache: bool) -> Kernels:
         dots=jit(dots.dots, (table, scales, f4, f4), fastmath=_REORDERS),
         add_words=jit(bm25.add_words, (*words, f4)),
         add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4)),
+        standardise=jit(texts.standardise, (f4, u1, f4)),
         fuse_texts=jit(texts.fuse_texts, (f4, f4, f4, f4, f4, i8, i8, u1, real, real, f4, f4, f4)),
     )
 

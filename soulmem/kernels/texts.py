@@ -34,6 +34,14 @@ def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
     return mean, 1.0 / deviation if deviation >= NOISE * greatest else 0.0
 
 
+def standardise(values: Floats, group: Groups, out: Floats) -> None:
+    """(value - mean) / deviation of the finite values of group 1; 0 elsewhere, and if they are all alike."""
+    mean, per = measure(values, group, 1)
+    for row in range(out.size):
+        value = values[row]
+        out[row] = (value - mean) * per if group[row] == 1 and value - value == 0.0 else 0.0
+
+
 def join(
     one: Floats, two: Floats, three: Floats, group: Groups, which: int, out: Floats
 ) -> tuple[float, float]:

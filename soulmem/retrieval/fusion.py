@@ -61,6 +61,13 @@ class Fused:
 
 def standardise(values: Floats, among: Bools) -> Floats:
     """(value - mean) / deviation, both over the finite values in `among`; 0 where that is not defined."""
+    compiled = kernels()
+    if compiled is not None:
+        out = np.empty(values.shape, np.float32)
+        compiled.standardise(
+            np.ascontiguousarray(values, np.float32), np.ascontiguousarray(among).view(np.uint8), out
+        )
+        return out
     known = among & np.isfinite(values)
     out = np.zeros(values.shape, np.float32)
     sample = values[known]

@@ -80,10 +80,9 @@ def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float
 
 def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:
     """Rows of the best texts and their shares, sum 1."""
-    known = visible & np.isfinite(score)
-    z = standardise(score, known)
-    best = best_rows(np.where(known, z, -np.inf), p.texts)
-    if not best.size or not np.any(z[known]):
+    z = standardise(score, visible)
+    best = best_rows(np.where(visible, score, -np.inf), p.texts)
+    if not best.size or z[best[0]] <= 0:
         return np.zeros(0, np.int64), np.zeros(0)
     pull = np.exp(p.sharpness * (z[best] - z[best[0]]).astype(np.float64))
     return best, pull / pull.sum()

@@ -14,6 +14,7 @@ from soulmem.graph import vectors
 from soulmem.graph.vectors import Floats, VectorTable
 from soulmem.kernels.warm import kernels, warm
 
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 STEPS = st.lists(st.tuples(st.integers(0, 200), st.booleans()), max_size=30)
 
 

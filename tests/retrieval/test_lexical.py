@@ -17,6 +17,7 @@ from soulmem.kernels.warm import kernels, warm
 from soulmem.retrieval import lexical
 from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
 
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 Doc = list[str]
 WORDS = st.sampled_from(["ash", "birch", "cedar", "elm", "fir", "灯", "灯笼", "雨"])
 DOCS = st.lists(WORDS, min_size=1, max_size=12)
