@@ -78,6 +78,10 @@ class LexicalIndex:
         self._total -= int(self._lengths[row])
         self._lengths[row] = 0
 
+    def rows(self, token: str) -> RowNumbers:
+        """The rows in which the token occurs."""
+        return self._postings.of([token]).rows
+
     def frequency(self, token: str) -> int:
         """In how many rows the token occurs."""
         if self._frequencies[0] != self._revision:
