@@ -69,7 +69,7 @@ def episode_of(
         evidence=((message.version,),),
         situation=Situation(
             time_span=TimeSpan(when, when, message.story_at.isoformat() if message.story_at else None)
-            if when
+            if when or message.story_at
             else None,
             location=told.location,
             participants=_participants(message, soul_name, told),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from enum import Enum
 
 from soulmem.domain.errors import Unprocessable
@@ -76,6 +76,18 @@ class Situation:
     emotions: tuple[Emotion, ...] = ()
     sensations: tuple[str, ...] = ()
     situation: str | None = None
+
+
+def story_time(situation: Situation) -> float:
+    """When it took place by the story's calendar, POSIX seconds; 0 where that is not told as a date."""
+    told = situation.time_span.story if situation.time_span is not None else None
+    if not told:
+        return 0.0
+    try:
+        when = datetime.fromisoformat(told)
+    except ValueError:  # words of the user's own
+        return 0.0
+    return (when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)).timestamp()
 
 
 @dataclass(frozen=True, slots=True)

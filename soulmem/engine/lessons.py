@@ -100,12 +100,11 @@ def _used(mind: Mind, edge: Edge, share: float, now: datetime, turn: int, params
     new = replace(edge, uses=edge.uses + 1, touched=now, at_turn=float(turn))
     if edge.kind not in DECAYING:
         return new
-    at_turn = mind.turn_of(edge)
     strength = mind.strength_of(edge, turn)
     return replace(
         new,
         strength=potentiated(strength, share, params),
-        stability=steadied(edge.stability, turn - at_turn, params),
+        stability=steadied(edge.stability, mind.time.since(edge, turn), params),
     )
 
 

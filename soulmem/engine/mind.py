@@ -15,12 +15,14 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
+from soulmem.domain.situation import story_time
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
 from soulmem.engine.embedded import Embedded, TextKey
 from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
+from soulmem.engine.soul_clock import SoulTime
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
@@ -52,6 +54,7 @@ class Mind:
         self.recalls = Recalls(self._rows)
         self._sight = Sight(self.memories, self._rows, self.columns)
         self.lineages = self._sight.lineages
+        self.time = SoulTime(lambda: self.soul.settings.clock, self._sight, self.columns)
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
         self.facts = Facts(self.edges, self.memories, self._rows)
@@ -100,28 +103,18 @@ class Mind:
         return sorted(self.edges.of(memory), key=lambda edge: edge.id)
 
     def turns(self, extra: int) -> int:
-        """The soul's clock: the exchanges it lived, and `extra` turns of a moved clock."""
+        """The exchanges that the soul lived, and `extra` turns of a moved clock."""
         return self._sight.exchanges() + extra
 
     def strengths(self, edges: EdgeArrays, extra: int) -> Floats:
-        """What is left of the strength of each of these edges at this turn, 0..1; see `Edge.strength_at`.
-
-        Where no turn was kept it is the number of exchanges that had taken place when the edge was touched.
-        """
-        told = self._sight.told()
-        unknown = np.searchsorted(told, edges.touched / 1e6, "right")
-        at_turn = np.where(np.isnan(edges.at_turn), unknown, edges.at_turn)
-        return edges.strength_at(told.size + extra, at_turn, self.soul.settings.forgetting)
+        """What is left of the strength of each of these edges now, 0..1; see `Edge.strength_at`."""
+        elapsed = self.time.since_touched(edges, extra)
+        return edges.strength_at(0.0, -elapsed, self.soul.settings.forgetting)
 
     def strength_of(self, edge: Edge, turn: float) -> float:
-        """The same of one edge, when the soul's clock shows `turn`."""
-        return replace(edge, at_turn=self.turn_of(edge)).strength_at(turn, self.soul.settings.forgetting)
-
-    def turn_of(self, edge: Edge) -> float:
-        """The turn at which the edge was touched, found as `strengths` does."""
-        if edge.at_turn is not None:
-            return edge.at_turn
-        return float(np.searchsorted(self._sight.told(), edge.touched.timestamp(), "right"))
+        """The same of one edge, when so many exchanges are lived."""
+        elapsed = self.time.since(edge, turn)
+        return replace(edge, at_turn=-elapsed).strength_at(0.0, self.soul.settings.forgetting)
 
     def ages(self, chat: ChatId | None, extra: int, rows: Ints | None = None) -> Ints:
         """See `Sight.ages`."""
@@ -268,6 +261,7 @@ class Mind:
         self.columns.grow(row + 1)
         self.columns.happened[row] = memory.happened.timestamp()
         self.columns.ended[row] = memory.ended.timestamp()
+        self.columns.story[row] = story_time(memory.situation)
         self.columns.created[row] = microseconds(memory.created)
         self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
         self.columns.origin[row] = ORIGINS.index(memory.origin)

@@ -182,7 +182,7 @@ def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
     facets = Facets(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
-        retention=np.exp(-age * settings.forgetting / p.stability),
+        retention=np.exp(-mind.time.ages(rows, age, scene.extra_turns) * settings.forgetting / p.stability),
         uses=mind.recalls.uses(n)[rows].astype(np.float64),
         since_use=mind.recalls.since_use(n, mind.turns(scene.extra_turns))[rows],
         content=_content(mind, scene, rows),

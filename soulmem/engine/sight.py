@@ -133,6 +133,13 @@ class Sight:
         told.sort(kind="stable")  # chats are runs in order, which are merged
         return told
 
+    def told_of_story(self) -> NDArray[np.float64]:
+        """When each of them took place by the story's calendar, in the same order; 0: not known."""
+        n = self._rows.capacity
+        columns = self._columns
+        told = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
+        return columns.story[told[np.lexsort((told, columns.happened[told]))]]
+
     def exchanges(self) -> int:
         """How many there were."""
         n = self._rows.capacity

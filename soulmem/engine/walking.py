@@ -74,7 +74,7 @@ class Walks:
     def refresh(self, extra_turns: int) -> Ground:
         """What is walked on, as of now."""
         mind, p = self._mind, self.params
-        turns = mind.turns(extra_turns) // p.fade_turns
+        turns = int(mind.time.reading(extra_turns) // p.fade_turns)
         wanted = mind.edges.revision, mind.residency.revision, mind.size, turns
         if self._ground is None or self._made_for != wanted:
             edges = mind.edges.arrays(WALKED)

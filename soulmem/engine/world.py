@@ -296,13 +296,18 @@ class World:
             self._on_mind_gone(mind)
 
     async def _open(self, soul: Soul) -> Mind:
-        self.opening[soul.id] = mind = Mind(soul)
+        self.opening[soul.id] = mind = self._timed(Mind(soul))
         try:
-            mind = await self._opener.open(self, mind)
+            mind = self._timed(await self._opener.open(self, mind))
             await self._on_new_mind(mind)
             await self._loader.warm_up(self.owner, mind)
         finally:
             del self.opening[soul.id]
+        return mind
+
+    def _timed(self, mind: Mind) -> Mind:
+        """The mind, which reads this world's clock from now on."""
+        mind.time.now = lambda: self._clock.now().timestamp()
         return mind
 
     def expect(self, mind: Mind, log: ChatLog) -> None:

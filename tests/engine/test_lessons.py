@@ -144,7 +144,7 @@ async def test_a_late_use_begins_where_fading_has_come_to(told: Stage, chain: li
     before = edge_between(mind.edges, chain[0], chain[1])
     turn = mind.turns(0)
     await told.engine.advance_clock(0, 300)
-    left = replace(before, at_turn=mind.turn_of(before)).strength_at(turn + 300 + 1)
+    left = mind.strength_of(before, turn + 300 + 1)
     await lived(told, chain[:2])
     after = edge_between(mind.edges, chain[0], chain[1])
     assert left < 0.16
