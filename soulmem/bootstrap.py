@@ -10,6 +10,7 @@ from aiohttp import web
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
 from soulmem.adapters.folder_spool import FolderSpool
+from soulmem.adapters.image_folder import ImageFolder
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import EmbedderSettings, Settings
@@ -24,6 +25,7 @@ from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
 JOBS_FOLDER = "jobs"  # what unfinished jobs work on
+IMAGES_FOLDER = "images"  # of open souls, so that large ones open soon; may be deleted at any time
 KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
@@ -67,6 +69,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         advance=clock.advance if isinstance(clock, MovableClock) else None,
         warm=partial(warm, settings.data / KERNELS_FOLDER),
         spool=FolderSpool(settings.data / JOBS_FOLDER),
+        images=ImageFolder(settings.data / IMAGES_FOLDER),
     )
 
 

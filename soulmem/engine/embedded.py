@@ -41,12 +41,27 @@ class Embedded:
         self._text_of = text_of
         self._is_searched = is_searched
         self._wanted: dict[TextKey, None] = {}
+        self.model: str | None = None  # whose vectors these are
 
-    def use_model(self, dim: int) -> None:
+    def use_model(self, dim: int, model: str) -> None:
         """Start empty tables for a model of `dim` dimensions; every text is wanted anew."""
+        self.model = model
         self.turns = VectorTable(dim, self._rows.capacity)
         self.pairs = VectorTable(dim, self._pair_rows.capacity)
+        self.want_all()
+
+    def want_all(self) -> None:
+        """No text has a vector."""
         self._wanted = dict.fromkeys(self.keys())
+
+    def restore(self, model: str, turns: VectorTable, pairs: VectorTable, wanted: Iterable[TextKey]) -> None:
+        """Take over these vectors; `wanted` are the texts that have none."""
+        self.model, self.turns, self.pairs = model, turns, pairs
+        self._wanted = dict.fromkeys(wanted)
+
+    def missing(self) -> list[TextKey]:
+        """The texts without a vector."""
+        return list(self._wanted)
 
     def want(self, key: TextKey) -> None:
         """The text is new or has changed."""

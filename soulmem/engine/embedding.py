@@ -247,11 +247,12 @@ class Embedding:
         self._notes["embed"] = error.message
 
     async def _equip(self, mind: Mind, embedder: Embedder | None) -> None:
-        """Empty tables of the model's size, then what is stored."""
+        """Tables of the model's size, then what is stored and not in them."""
         if embedder is None:
             return
-        await self._compute.run(mind.embedded.use_model, embedder.dim)
-        keys = await self._compute.run(mind.embedded.keys)
+        if mind.embedded.model != embedder.model:  # else they came with an image
+            await self._compute.run(mind.embedded.use_model, embedder.dim, embedder.model)
+        keys = await self._compute.run(mind.embedded.missing)
         taking: asyncio.Task[None] | None = None
         for start in range(0, len(keys), _READ):
             piece = await self._compute.run(_with_names, mind, keys[start : start + _READ])

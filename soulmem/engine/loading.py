@@ -76,6 +76,11 @@ class Loader:
         self._locks: WeakKeyDictionary[Mind, asyncio.Lock] = WeakKeyDictionary()
         self._tasks: set[asyncio.Task[int]] = set()
 
+    @property
+    def most_edges(self) -> int:
+        """How many edges of a soul may be in memory."""
+        return self._params.resident_edges
+
     async def is_too_large(self, owner: Owner, soul: SoulId, alone: bool) -> bool:
         """Whether the soul has more edges than may be in memory; `alone`: the owner has no other soul."""
         most = self._params.resident_edges

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,14 @@ from soulmem.retrieval.words import Tokeniser
 Floats = NDArray[np.float64]
 
 
+class Frame(NamedTuple):
+    """The tables that all others refer to: for who puts a mind away and fetches it again."""
+
+    rows: Rows[MemoryId]
+    pairs: Rows[Pair]
+    sight: Sight
+
+
 class Mind:
     """The loaded memory of one soul."""
 
@@ -58,6 +67,15 @@ class Mind:
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
         self.facts = Facts(self.edges, self.memories, self._rows)
+
+    @property
+    def revision(self) -> tuple[int, ...]:
+        """Another one whenever something was taken over, but for vectors and recall records."""
+        return self._changes, self.edges.revision
+
+    def frame(self) -> Frame:
+        """What rows stand for, and the strands."""
+        return Frame(self._rows, self._pairs, self._sight)
 
     @property
     def size(self) -> int:
@@ -153,6 +171,7 @@ class Mind:
 
     def expect(self, strand: Strand) -> None:
         """Take over what a chat tells before its memories are here: each shows once it comes."""
+        self._changes += 1
         self.lineages.put(strand)
         self._sight.take_strand(strand, (), self._pair_row)
 
@@ -223,6 +242,7 @@ class Mind:
     def take_soul(self, soul: Soul) -> bool:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
         renamed = soul.known_names() != self.soul.known_names()
+        self._changes += 1
         self.soul = soul
         if renamed:
             self.tokeniser = Tokeniser(soul.known_names())
@@ -230,10 +250,12 @@ class Mind:
 
     def take_names(self, names: KnownNames) -> None:
         """What texts are spotted by from now on; the same concepts, of another card."""
+        self._changes += 1
         self.names = names
 
     def index_words(self, memories: Iterable[MemoryId]) -> None:
         """Cut these memories into words again; unknown ones are ignored."""
+        self._changes += 1
         for key in memories:
             row = self._rows.row(key)
             if row is not None and self._is_searched(key):

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import Owner
 from soulmem.domain.memories import Origin
 from soulmem.engine.changes import MindChange
 from soulmem.engine.heap import spare_the_collector
+from soulmem.engine.images import ImageKeeper
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.strands import followed
@@ -23,18 +25,31 @@ from soulmem.ports.store import Store
 if TYPE_CHECKING:
     from soulmem.engine.world import World
 
+_MANY = 10_000  # memories; of a soul with more only what is asked for is kept as objects: 1 kB each
+_PACKED = 2000  # made bytes in one go: some 10 ms
 _MEMORIES = 200  # taken over in one go: some 20 ms on the compute thread
 
 
 class Opener:
     """Fills new minds. Whoever asks holds `World.writing`."""
 
-    def __init__(self, store: Store, compute: Worker, loader: Loader) -> None:
+    def __init__(self, store: Store, compute: Worker, loader: Loader, images: ImageKeeper) -> None:
         self._store = store
         self._compute = compute
         self._loader = loader
+        self._images = images
 
-    async def fill(self, world: World, mind: Mind) -> None:
+    async def open(self, world: World, mind: Mind) -> Mind:
+        """The soul with everything but vectors and recall records: another mind made from its image, or
+        `mind`, filled.
+        """
+        found = await self._images.open(world, mind.soul, self._loader.most_edges)
+        if found is None:
+            await self._fill(world, mind)
+        await self._compute.run(spare_the_collector)
+        return found or mind
+
+    async def _fill(self, world: World, mind: Mind) -> None:
         """Read everything but vectors, and mend what an interrupted change left: the chats decide what is
         remembered.
         """
@@ -45,21 +60,31 @@ class Opener:
             if log is not None:
                 await self._compute.run(world.expect, mind, log)
                 chats.append(log)
-        async for memories in self._store.memory_pages(owner, soul):
-            for start in range(0, len(memories), _MEMORIES):
-                piece = MindChange(tuple(memories[start : start + _MEMORIES]))
-                await self._compute.run(mind.apply, piece)
-            await self._compute.run(spare_the_collector)
-        if await self._loader.is_too_large(owner, soul, alone=len(world.souls) == 1):
-            await self._loader.open_part(owner, mind)
-        else:
-            async for page in self._store.edge_pages(owner, soul):
-                await self._compute.run(mind.take_page, page)
-            await self._compute.run(spare_the_collector)
+        await self._read_memories(owner, mind)
+        await self._read_edges(owner, mind, alone=len(world.souls) == 1)
         for log in chats:
             await world.mend(mind, await self._compute.run(world.mended, mind, log))
         await world.mend(mind, await self._compute.run(_orphans, mind))
         await world.carry_out(mind, await world.linker.unfinished(mind))
+        if len(mind.memories) > _MANY:
+            await world.release_logs(log.head.id for log in chats)
+
+    async def _read_memories(self, owner: Owner, mind: Mind) -> None:
+        async for memories in self._store.memory_pages(owner, mind.soul.id):
+            for start in range(0, len(memories), _MEMORIES):
+                piece = MindChange(tuple(memories[start : start + _MEMORIES]))
+                await self._compute.run(mind.apply, piece)
+            if len(mind.memories) > _MANY:
+                while await self._compute.run(mind.memories.pack, _PACKED) > 0:
+                    pass
+            await self._compute.run(spare_the_collector)
+
+    async def _read_edges(self, owner: Owner, mind: Mind, *, alone: bool) -> None:
+        if await self._loader.is_too_large(owner, mind.soul.id, alone=alone):
+            await self._loader.open_part(owner, mind)
+        else:
+            async for page in self._store.edge_pages(owner, mind.soul.id):
+                await self._compute.run(mind.take_page, page)
 
 
 def _orphans(mind: Mind) -> MindChange:

@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import NotFound
-from soulmem.domain.ids import MemoryId, SoulId, new_id
+from soulmem.domain.ids import ChatId, MemoryId, SoulId, new_id
 from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
@@ -87,6 +88,8 @@ class Recaller:
         mind = await self._mind(world, soul.id, _OPENING_SHARE * limit)
         if mind is None:
             return self._too_late(world, request, began)
+        if request.chat is not None:
+            await self._read_chat(world, request.chat, _OPENING_SHARE * limit - (time.perf_counter() - began))
         partly = soul.id in world.opening
         cue = cue_of(world, request)
         vectors, late = await self._embed(cue.meant, limit - (time.perf_counter() - began))
@@ -150,6 +153,13 @@ class Recaller:
             return await asyncio.wait_for(asyncio.shield(opening), seconds)
         except asyncio.TimeoutError:
             return world.minds.get(soul) or world.opening.get(soul)
+
+    async def _read_chat(self, world: World, chat: ChatId, seconds: float) -> None:
+        """Have the chat's messages in memory, unless they take longer than that."""
+        if world.loaded_log(chat) is None:
+            reading = asyncio.ensure_future(world.log(chat))
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(asyncio.shield(reading), max(0.0, seconds))
 
     async def _embed(self, parts: Sequence[queries.Part], seconds: float) -> tuple[Floats | None, bool]:
         """One unit vector per part, or None; and whether time ran out.

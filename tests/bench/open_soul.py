@@ -1,7 +1,8 @@
 """How a large soul opens and answers: `python -m tests.bench.open_soul FOLDER`, as `large_soul` wrote it.
 
-Tells the seconds until it is open, the longest step of the event loop meanwhile, what memory grew by, and how
-long recalls take without embedding. `--json OUT` writes the same as one object.
+It is opened twice, each time by a process of its own: from rows, and from the image that the first left in
+`FOLDER-images`. Tells the seconds until it is open, the longest step of the event loop meanwhile, what memory
+grew by, and how long recalls take without embedding. `--json OUT` writes the same as one object.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ import argparse
 import asyncio
 import gc
 import json
+import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
+from soulmem.adapters.image_folder import ImageFolder
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.ids import DEFAULT_OWNER
@@ -24,6 +29,7 @@ from tests.bench.large_soul import SOUL, BagEmbedder, Writer
 from tests.fakes.spool import FakeSpool
 
 _ASKED = 200
+_SETTLED = 4.0  # seconds after which the engine of the store has let go of what it held
 
 
 class Lag:
@@ -55,6 +61,7 @@ async def measure(folder: str) -> dict[str, float]:
         model=embedder.source(),
         fallback=None,
         spool=FakeSpool(),
+        images=ImageFolder(Path(f"{folder}-images")),
     )
     lag = Lag()
     watch = asyncio.create_task(lag.watch())
@@ -77,6 +84,8 @@ async def measure(folder: str) -> dict[str, float]:
         "first_answer_s": first or 0.0,
         "loop_lag_ms": lag.worst,
     }
+    await engine.run_idle()  # the store gives back what it read
+    await asyncio.sleep(_SETTLED)
     gc.collect()
     out["rss_mb"] = resident() - before
     lag.worst = 0.0
@@ -93,7 +102,9 @@ async def measure(folder: str) -> dict[str, float]:
     out["recall_cpu_p50_ms"] = float(np.percentile(busy, 50))
     out["recall_lag_ms"] = lag.worst
     watch.cancel()
+    began, cpu = time.perf_counter(), time.process_time()
     await engine.stop()
+    out["stop_s"], out["stop_cpu_s"] = time.perf_counter() - began, time.process_time() - cpu
     return out
 
 
@@ -101,10 +112,19 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--once", action="store_true", help="open it as it is, in this process")
     given = parser.parse_args()
-    found = asyncio.run(measure(given.folder))
-    for name, value in found.items():
-        print(f"{name:20s} {value:10.2f}")
+    if given.once:
+        print(json.dumps(asyncio.run(measure(given.folder))))
+        return
+    shutil.rmtree(f"{given.folder}-images", ignore_errors=True)
+    found = {}
+    for how in ("rows", "image"):
+        command = [sys.executable, "-m", "tests.bench.open_soul", given.folder, "--once"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        found[how] = json.loads(done.stdout)
+    for name in found["rows"]:
+        print(f"{name:20s}" + "".join(f" {found[how][name]:10.2f} {how}" for how in found))
     if given.json:
         given.json.write_text(json.dumps(found), encoding="utf-8")
 

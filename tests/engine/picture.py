@@ -47,7 +47,7 @@ async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
 
 def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     out: list[object] = []
-    searched = [(key, row) for key, row in mind._rows if mind.memories[key].origin is not Origin.CARD]
+    searched = [(key, row) for key, row in mind._rows if mind.at(row).origin is not Origin.CARD]
     for rows, table in ((searched, mind.embedded.turns), (list(mind._pairs), mind.embedded.pairs)):
         assert table is not None
         for key, row in rows:

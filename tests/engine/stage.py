@@ -24,6 +24,7 @@ from soulmem.engine.requests import (
 )
 from soulmem.engine.search import RecallParams, cue_of, scene_of
 from soulmem.engine.world import World
+from soulmem.ports.images import Images
 from soulmem.ports.store import Store
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
@@ -65,7 +66,9 @@ class Stage:
         model: ModelSource | None = None,
         fallback: ModelSource | None = None,
         params: EngineParams | None = None,
+        images: Images | None = None,
     ) -> None:
+        self.images: Images | None = images
         self.store: Store = store if store is not None else FakeStore()
         self.spool = FakeSpool()
         self.clock = StillClock()
@@ -96,6 +99,7 @@ class Stage:
             params=self._params,
             advance=self.clock.advance,
             spool=self.spool,
+            images=self.images,
         )
 
     async def world(self) -> World:
