@@ -219,7 +219,7 @@ def _reason(
     beside = float(ranked.text[at]) - alone
     asked, row = scene.asked, int(ranked.rows[at])
     if asked is not None and (asked.only or (alone < 1.0 and row in ranked.of_time)):
-        time = asked.named(row, float(mind.columns.happened[row]))
+        time = asked.named(row)
         if time is not None:
             return Reason(Cause.TIME, shared, age, time=time)
     if way is not None and [edge.kind for edge in way.edges] == [EdgeKind.NEXT]:

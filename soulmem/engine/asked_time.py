@@ -21,6 +21,7 @@ from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.when import WhenParams, spread, sureness
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
@@ -34,8 +35,8 @@ _ASKS = re.compile(
 # What is left of a question that names nothing but a time.
 _GENERAL = """
 happen happened happening remember recall remind tell talk talked talking say said discuss discussed do did
-done chat chatted speak spoke spoken meet met know see saw memory memories moment thing things anything something
-everything time day night date week year event events go went back still about please there us
+done chat chatted speak spoke spoken meet met know see saw memory memories moment thing things anything
+something everything time day night date week year event events go went back still about please there us
 """
 _SAYS_NOTHING = frozenset(_GENERAL.split())
 _SAYS_NOTHING_HAN = re.compile(
@@ -56,10 +57,11 @@ class AskedTime:
     asks: bool  # a question, not only told
     only: bool  # nothing but a time is asked for
     now: datetime
+    happened: Doubles  # (n,) POSIX seconds, by the calendar that is asked by
 
-    def named(self, row: int, happened: float) -> NamedTime | None:
+    def named(self, row: int) -> NamedTime | None:
         """The time that a row is of, told by the first meaning of it that holds when the row happened."""
-        at = int(self.phrase[row])
+        at, happened = int(self.phrase[row]), float(self.happened[row])
         if at < 0:
             return None
         one = self.phrases[at]
@@ -87,6 +89,7 @@ def time_asked(
     known: Bools,
     visible: Bools,
     now: datetime,
+    story: datetime | None = None,
     params: WhenParams | None = None,
 ) -> AskedTime | None:
     """The times named by the last line of `text`, None where there are none that hold anything. Computes.
@@ -94,15 +97,19 @@ def time_asked(
     known    bool[n]  rows by which conversations are counted
     visible  bool[n]  of these the rows that may be told
     now      aware; its zone says when a day begins
+    story    the same by the story's calendar, for a soul that lives by it: then days are counted from there
     """
     p = params or WhenParams()
     line = next((one for one in reversed(text.splitlines()) if one.strip()), "")
-    phrases = time_phrases(line, now)
+    phrases = time_phrases(line, story or now)
     if not phrases:
         return None
     n, columns = mind.size, mind.columns
     asks = _ASKS.search(line) is not None
     episodes = visible & (columns.kind[:n] == _EPISODE)
+    happened, ended = columns.happened[:n], columns.ended[:n]
+    if story is not None:
+        happened = ended = columns.story[:n]
     sure, which = np.zeros(n, np.float32), np.full(n, -1, np.int64)
     for at, phrase in enumerate(phrases):
         if phrase.sessions is not None:
@@ -111,13 +118,15 @@ def time_asked(
             found[~episodes] = 0.0
         else:
             spans = [(span.start.timestamp(), span.end.timestamp()) for span in phrase.spans]
-            found = sureness(columns.happened[:n], columns.ended[:n], episodes, spans, phrase.confidence, p)
+            dated = episodes & (happened != 0.0)
+            found = sureness(happened, ended, dated, spans, phrase.confidence, p)
         better = found > sure
         sure[better], which[better] = found[better], at
     if not sure.any():
         return None
     only = asks and _says_nothing(mind, without(line, phrases))
-    return AskedTime(phrases, sure if asks else sure * np.float32(p.told), which, asks, only, now)
+    sure = sure if asks else sure * np.float32(p.told)
+    return AskedTime(phrases, sure, which, asks, only, story or now, happened)
 
 
 def preferring(score: Floats, asked: AskedTime | None, params: WhenParams) -> Floats:
@@ -147,7 +156,7 @@ def seats_of_time(
         rows = np.flatnonzero(asked.sure)
     length = np.minimum(mind.costs(rows) / params.worth_tokens, 1.0)
     worth = (asked.sure[rows] + weigh(rows) * (0.5 + 0.5 * length)).astype(np.float32)
-    chosen = rows[spread(mind.columns.happened[rows], worth, places)]
+    chosen = rows[spread(asked.happened[rows], worth, places)]
     known = score[np.isfinite(score)]
     above = float(known.max()) if known.size else 0.0
     score[chosen] = above + 1.0 - np.arange(chosen.size) / max(1, chosen.size)

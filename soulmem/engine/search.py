@@ -15,6 +15,7 @@ from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, SlotId
 from soulmem.domain.scripts import is_unspaced
+from soulmem.domain.soul import SoulClock
 from soulmem.engine.asked_time import AskedTime, time_asked
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
@@ -133,8 +134,18 @@ def scene_of(
         max_items=request.max_items or settings.max_items or params.max_items,
         extra_turns=extra_turns,
         notes=tuple(notes),
-        asked=time_asked(mind, _words_of(world, request), chat, known, visible, now),
+        asked=time_asked(
+            mind, _words_of(world, request), chat, known, visible, now, _story_now(world, mind, chat)
+        ),
     )
+
+
+def _story_now(world: World, mind: Mind, chat: ChatId | None) -> datetime | None:
+    """When it is in the story of the chat; None where the soul does not live by it, or none is told."""
+    log = world.loaded_log(chat) if chat is not None else None
+    if log is None or mind.soul.settings.clock is not SoulClock.STORY:
+        return None
+    return max((m.story_at for m in log.messages if m.story_at is not None), default=None)
 
 
 def _words_of(world: World, request: RecallRequest) -> str:

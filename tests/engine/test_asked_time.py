@@ -8,6 +8,7 @@ import pytest
 
 from soulmem.domain.dialogue import SentMessage
 from soulmem.domain.ids import ChatId
+from soulmem.domain.soul import SoulClock
 from soulmem.engine.answers import Recalled
 from soulmem.engine.requests import TimeRange
 from tests.engine.stage import Stage, line
@@ -134,3 +135,20 @@ async def test_a_range_takes_what_reaches_into_it(stage: Stage) -> None:
     assert sorted(text.split()[-1] for text in told(answer)) == ["10.", "9."]
     mind = await stage.mind()
     assert ChatId("c1") in {strand.chat for strand in mind.lineages}
+
+
+async def test_a_soul_that_lives_by_its_story_counts_days_from_there(stage: Stage) -> None:
+    feast = datetime(1201, 4, 10, 12, tzinfo=timezone.utc)
+    said = [
+        line(
+            f"s{d}", f"We saw {DAILY[d]}.", sent_at=NOON - d * timedelta(0.01), story_at=feast - timedelta(d)
+        )
+        for d in range(7, -1, -1)
+    ]
+    for clock in (SoulClock.STORY, SoulClock.TURNS):
+        await stage.soul(forgetting=0, clock=clock)
+        await stage.sync("c1", said)
+        first = (await stage.recall("What happened two days ago?", "c1")).memories[0]
+        by_story = first.why == "It came up because you asked about two days ago (8 April)."
+        assert by_story is (clock is SoulClock.STORY)
+        assert not by_story or DAILY[2] in first.text
