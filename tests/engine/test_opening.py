@@ -93,7 +93,7 @@ async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
     for chat in (None, *world.heads):
         request = RecallRequest(SOUL, chat)
         scene = await stage.engine._compute.run(
-            scene_of, world, mind, request, cue_of(world, request), RecallParams(), 0
+            scene_of, world, mind, request, cue_of(world, request), RecallParams(), 0, stage.clock.now()
         )
         out[chat] = {mind.at(int(row)).id for row in scene.visible.nonzero()[0]}
     return out
