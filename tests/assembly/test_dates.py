@@ -1,3 +1,5 @@
+"""How spans of time are written, and the reason that names one."""
+
 from __future__ import annotations
 
 from datetime import datetime, timezone

@@ -1,3 +1,5 @@
+"""Are questions for a time answered by what happened then?"""
+
 from __future__ import annotations
 
 import time

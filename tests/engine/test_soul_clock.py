@@ -1,3 +1,5 @@
+"""Does a soul forget by the clock it is set to: exchanges, its story, the wall?"""
+
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone

@@ -1,3 +1,5 @@
+"""Do words for time mean what a reader takes them for, and other words nothing?"""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""Which memories are of a time, and which of them show all its parts."""
+
 from __future__ import annotations
 
 import numpy as np
