@@ -21,6 +21,7 @@ class Cause(str, Enum):
     NEIGHBOUR = "neighbour"
     TIME = "time"
     ASSOCIATION = "association"
+    LEARNED = "learned"  # what is often said together
     SITUATION = "situation"  # an action that fires
     INTENT = "intent"  # an action that fires for what the soul means to do
     HABIT = "habit"  # an action that the soul knows of itself
@@ -85,6 +86,9 @@ def _english(reason: Reason, name: str) -> str:
     if reason.cause is Cause.ASSOCIATION and reason.way:
         first, *then = [_short(label, '"{}"') for label in reason.way]
         return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this, from {age}."
+    if reason.cause is Cause.LEARNED and reason.way:
+        first, *then = [_short(label, '"{}"') for label in reason.way]
+        return f"{first} makes {name} think of {', that of '.join(then)}, and so of this, from {age}."
     if reason.way and reason.cause in _HABITS_EN:
         return _HABITS_EN[reason.cause].format(_short(reason.way[0], '"{}"'), name)
     if reason.cause is Cause.TIME and reason.time is not None:
@@ -106,6 +110,9 @@ def _chinese(reason: Reason, name: str) -> str:
     if reason.cause is Cause.ASSOCIATION and reason.way:
         first, *then = [_short(label, "「{}」") for label in reason.way]
         return f"{name}由{first}想到{''.join(f'{label}，又想到' for label in then)}了{age}的这件事。"
+    if reason.cause is Cause.LEARNED and reason.way:
+        first, *then = [_short(label, "「{}」") for label in reason.way]
+        return f"{first}让{name}想到{'，又想到'.join(then)}，于是想起了{age}的这件事。"
     if reason.way and reason.cause in _HABITS_ZH:
         return _HABITS_ZH[reason.cause].format(_short(reason.way[0], "「{}」"), name)
     if reason.cause is Cause.TIME and reason.time is not None:

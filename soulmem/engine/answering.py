@@ -19,6 +19,7 @@ from soulmem.engine.habit_lines import label, others, recalled_habit, take_habit
 from soulmem.engine.mind import Mind
 from soulmem.engine.ranking import Ranked
 from soulmem.engine.search import Scene
+from soulmem.engine.spreading import Thought
 from soulmem.engine.walking import Way
 from soulmem.retrieval.diversity import choose
 from soulmem.retrieval.seats import in_order
@@ -72,7 +73,7 @@ def assemble(
     ways = _ways(ranked, ranked.rows[order])
     for i, shown in zip(order, score, strict=True):
         row, memory = candidates[i]
-        way = ways.get(row)
+        way = ways.get(row) if row not in ranked.learned else ranked.thought(row)
         reason = _reason(mind, scene, ranked, i, way, shared.get(memory.id, ()), ages[memory.id])
         memories.append(_recalled(mind, scene, memory, lines[i], shown, reason, language, way))
     memories += [recalled_habit(mind, scene, one, ages[one.memory.id], language) for one in told]
@@ -150,7 +151,7 @@ def _recalled(
     score: float,
     reason: Reason,
     language: str,
-    way: Way | None = None,
+    way: Way | Thought | None = None,
 ) -> RecalledMemory:
     return RecalledMemory(
         id=memory.id,
@@ -161,8 +162,8 @@ def _recalled(
         permanent=memory.permanent,
         fired=False if memory.kind.value == "action" else None,
         why=sentence(reason, mind.soul.name, language),
-        path=_path(mind, way) if way is not None else (PathStep(memory.id, label(memory.text), None),),
-        edges=tuple(edge.id for edge in way.edges) if way is not None else (),
+        path=_path(mind, memory, way),
+        edges=tuple(edge.id for edge in way.edges) if isinstance(way, Way) else (),
         sources=mind.sources(memory, scene.request.chat),
         age_turns=reason.age_turns,
         visibility=1.0,
@@ -177,8 +178,12 @@ def _ways(ranked: Ranked, rows: Ints) -> dict[int, Way]:
     return {**ranked.walk.ways(rows), **ranked.walk.associations(rows[seated])}
 
 
-def _path(mind: Mind, way: Way) -> tuple[PathStep, ...]:
-    """The way step by step; a relation goes by its verb."""
+def _path(mind: Mind, memory: Memory, way: Way | Thought | None) -> tuple[PathStep, ...]:
+    """The way to the memory step by step; a relation goes by its verb."""
+    if way is None:
+        return (PathStep(memory.id, label(memory.text), None),)
+    if isinstance(way, Thought):
+        return (*way.steps, PathStep(memory.id, label(memory.text), EdgeKind.MENTIONS.value))
     led = (None, *(edge.verb or edge.kind.value for edge in way.edges))
     steps = (mind.at(row) for row in way.rows)
     return tuple(PathStep(m.id, label(m.text), edge) for m, edge in zip(steps, led, strict=True))
@@ -210,7 +215,7 @@ def _reason(
     scene: Scene,
     ranked: Ranked,
     at: int,
-    way: Way | None,
+    way: Way | Thought | None,
     shared: tuple[str, ...],
     age: int,
 ) -> Reason:
@@ -222,6 +227,8 @@ def _reason(
         time = asked.named(row)
         if time is not None:
             return Reason(Cause.TIME, shared, age, time=time)
+    if isinstance(way, Thought):
+        return Reason(Cause.LEARNED, shared, age, tuple(step.label for step in way.steps))
     if way is not None and [edge.kind for edge in way.edges] == [EdgeKind.NEXT]:
         return Reason(Cause.NEIGHBOUR, shared, age)
     seated = row in ranked.seats.front or row in ranked.seats.behind

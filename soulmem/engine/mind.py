@@ -24,6 +24,7 @@ from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
 from soulmem.engine.soul_clock import SoulTime
+from soulmem.engine.text_terms import TextTerms
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
@@ -67,6 +68,7 @@ class Mind:
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
         self.facts = Facts(self.edges, self.memories, self._rows)
+        self.terms = TextTerms(self.memories, self.edges, self._rows, lambda key: self.names.names_of(key))
 
     @property
     def revision(self) -> tuple[int, ...]:
@@ -194,11 +196,13 @@ class Mind:
             self.lineages.put(change.strand)
         self._changes += 1
         reworded = [memory.id for memory in change.put_memories if self._reads_differently(memory)]
+        texts = self._texts_changed(change)
         for memory in change.put_memories:
-            self._put_memory(memory)
+            texts.update(self._put_memory(memory))
         self._take_edges(change, reworded)
         for key in change.drop_memories:
             self._drop_memory(key)
+        self.terms.refresh(texts)
         for pair in gone_pairs:
             self._drop_pair(pair)
         if change.strand is not None:
@@ -219,6 +223,17 @@ class Mind:
         old = self.memories.get(memory.id)
         return old is not None and (old.text, old.importance) != (memory.text, memory.importance)
 
+    def _texts_changed(self, change: MindChange) -> dict[MemoryId, None]:
+        """Texts that hold other terms afterwards."""
+        out = {memory.id: None for memory in change.put_memories}
+        out.update((edge.source, None) for edge in change.put_edges if edge.kind is EdgeKind.MENTIONS)
+        gone = (self.edges.get(key) for key in change.drop_edges)
+        out.update((e.source, None) for e in gone if e is not None and e.kind is EdgeKind.MENTIONS)
+        for key in change.drop_memories:
+            if self.names.names_of(key):
+                out.update((text, None) for text in self.terms.texts_of(key))
+        return out
+
     def _take_edges(self, change: MindChange, reworded: Iterable[MemoryId]) -> None:
         for edge in change.put_edges:
             self.edges.put(edge)
@@ -238,6 +253,8 @@ class Mind:
                 fact = self.facts.put(edge)
                 if fact is not None:
                     self._put_fact(fact)
+        kinds = zip(page.source, page.kind, strict=True)
+        self.terms.refresh(dict.fromkeys(s for s, kind in kinds if kind == EdgeKind.MENTIONS.value))
 
     def take_soul(self, soul: Soul) -> bool:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
@@ -276,8 +293,10 @@ class Mind:
                 tokens[row] = estimate_tokens(self.at(row).text)
         return np.asarray(tokens[found], np.int64)
 
-    def _put_memory(self, memory: Memory) -> None:
+    def _put_memory(self, memory: Memory) -> dict[MemoryId, None]:
+        """Returns the texts that hold other terms for it."""
         old = self.memories.get(memory.id)
+        called = self.names.names_of(memory.id)
         self.memories[memory.id] = memory
         row = self._rows.add(memory.id)
         self.columns.grow(row + 1)
@@ -304,6 +323,8 @@ class Mind:
                 for pair, _ in list(self._pairs):
                     if memory.id in pair:
                         self.embedded.want(pair)
+        is_renamed = bool(called) and called != self.names.names_of(memory.id)
+        return dict.fromkeys(self.terms.texts_of(memory.id)) if is_renamed else {}
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
@@ -342,6 +363,7 @@ class Mind:
         self.embedded.forget(key, row)
         if row is not None:
             self.words.drop(row)
+            self.terms.incidence.drop(row)
             self.columns.clear(row)
             self.residency.free(row)
 

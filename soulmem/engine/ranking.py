@@ -13,6 +13,7 @@ from soulmem.engine.asked_time import preferring, seats_of_time
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallMode
 from soulmem.engine.search import Scene, Texts
+from soulmem.engine.spreading import Spread, Thought, spread_in
 from soulmem.engine.walking import Walked, Walks
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
@@ -20,8 +21,9 @@ from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardise
 from soulmem.retrieval.mood import Mood, MoodParams, fit, mood_given, mood_of
 from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
-from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind
+from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind, by_learning, with_learned
 from soulmem.retrieval.seeds import SeedParams, seeds
+from soulmem.retrieval.spreading import SpreadingParams, called
 from soulmem.retrieval.weights import Facets, WeightParams, weight
 from soulmem.retrieval.when import WhenParams
 
@@ -46,6 +48,7 @@ class RankingParams:
     weight: WeightParams = field(default_factory=WeightParams)
     seats: SeatParams = field(default_factory=SeatParams)
     when: WhenParams = field(default_factory=WhenParams)
+    spreading: SpreadingParams = field(default_factory=SpreadingParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,13 @@ class Ranked:
     of_time: tuple[int, ...]  # rows with a seat for the time they are of
     position: Ints  # of every row of the mind in its chat
     walk: Walked | None
+    spread: Spread | None
+    learned: dict[int, int]  # rows that a learned association leads to, and the place of its term
+
+    def thought(self, row: int) -> Thought | None:
+        """What the cue made the soul think of, if that is how it came to the row."""
+        place = self.learned.get(row)
+        return self.spread.thought(place) if self.spread is not None and place is not None else None
 
 
 def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Ranked:
@@ -92,6 +102,12 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
         seats = by_association(
             eligible.astype(np.float32), walk.distances(), named.astype(np.int64), scene.max_items, p.seats
         )
+    spread, learned = None, {}
+    if scene.request.mode is RecallMode.AUTO and scene.cue.said and not only_time:
+        spread = spread_in(mind, scene, p.spreading)
+        if spread is not None:
+            learned = _learned(mind, scene, spread, np.maximum(score, voices), p)
+            seats = with_learned(seats, list(learned))
     kind = mind.columns.kind[:n]
     few = replace(p.seats, of_kind=min(p.seats.of_kind, scene.max_items // 4))  # half the seats at most
     of_kind = by_kind(score, [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
@@ -113,7 +129,28 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
         of_time=of_time,
         position=texts.position,
         walk=walk,
+        spread=spread,
+        learned=learned,
     )
+
+
+def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: RankingParams) -> dict[int, int]:
+    """What has a seat because the cue makes the soul think of it, and the place of the term leading there."""
+    first = best_rows(score, min(scene.max_items, 10))
+    may = scene.visible & np.isfinite(score)
+    may[first] = False
+    found = called(spread.active, may, p.seats.met)
+    table = mind.embedded.turns
+    if not found.rows.size or table is None or found.pull[0] < p.seats.pull:
+        return {}
+    few = found.pull >= p.seats.alike * found.pull[0]
+    pool = found.rows[few][:64]
+    direct = spread.active.direct
+    told = np.union1d(first, direct[best_rows(score[direct], 32)])
+    vectors = table.rows(np.concatenate([told, pool]))
+    places = round(p.seats.associated * scene.max_items)
+    chosen = by_learning(found.pull[few][:64], vectors, told.size, places, p.seats)
+    return {int(pool[at]): int(found.place[at]) for at in chosen}
 
 
 def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Walk | None:

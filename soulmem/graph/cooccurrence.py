@@ -1,0 +1,80 @@
+"""How strongly do two terms belong together, by how often they are met in one window?
+
+A window is one text: what was said in one breath. Everything is counted when it is asked for, over the rows
+that hold the term and may be seen, so that no count is ever stale and no branch sees another's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.graph.incidence import Incidence
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class CooccurrenceParams:
+    """Which of the terms that a term is met with count."""
+
+    most: int = 256  # of a term met with more, those met most often; whole classes of equals, so maybe fewer
+
+
+@dataclass(frozen=True, slots=True)
+class Associates:
+    """What one term is met with, and how strongly it belongs to it; arrays of one length."""
+
+    terms: Ints
+    strength: Floats  # 0..1, > 0
+    pair: Ints  # windows that hold both
+    windows: Ints  # windows that hold it
+
+
+def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
+    """Normalised pointwise mutual information of two terms, 0..1, discounted where counts are small.
+
+        ln(pair * total / (first * second)) / -ln(pair / total)  *  pair / (pair + 1) * m / (m + 1)
+
+    with m = min(first, second); 0 where it is negative or nothing was counted. What is in every window tells
+    nothing: 0. Bouma 2009 for the norm; the discount is that of Pantel, Lin 2002,
+    https://doi.org/10.1145/775047.775138
+
+    pair    int64[k]  windows that hold both, <= first, second
+    first   int64[k]  windows that hold the one
+    second  int64[k]  windows that hold the other
+    total   windows
+    """
+    f, a, b = (np.maximum(count, 1).astype(np.float64) for count in (pair, first, second))
+    rare = -np.log(f / max(total, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        norm = np.where(rare > 0, np.log(f * total / (a * b)) / rare, 0.0)
+    least = np.minimum(a, b)
+    discounted = norm * (f / (f + 1)) * (least / (least + 1))
+    return np.where(pair > 0, np.clip(discounted, 0.0, 1.0), 0.0)
+
+
+def associates(
+    incidence: Incidence, term: int, known: Bools, params: CooccurrenceParams | None = None
+) -> Associates:
+    """What the term is met with in the known rows. Costs as much as the rows of it and of those terms."""
+    p = params or CooccurrenceParams()
+    _, rows = incidence.rows_of(np.array([term]), known)
+    _, beside, _ = incidence.cells(rows)
+    pair = np.bincount(beside, minlength=incidence.terms)
+    pair[term] = 0
+    terms = np.flatnonzero(pair)
+    if terms.size > p.most:
+        floor = np.sort(pair[terms])[-p.most]
+        many = pair[terms] >= floor if np.count_nonzero(pair >= floor) == p.most else pair[terms] > floor
+        terms = terms[many]
+    place, _ = incidence.rows_of(terms, known)
+    windows = np.bincount(place, minlength=terms.size)
+    own = np.full(terms.size, rows.size)
+    strength = npmi(pair[terms], own, windows, incidence.windows(known))
+    there = strength > 0
+    return Associates(terms[there], strength[there], pair[terms][there], windows[there])

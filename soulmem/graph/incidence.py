@@ -1,0 +1,254 @@
+"""Which row holds which term, and which terms does a row hold? Nothing is counted before it is asked.
+
+So what a row added is gone when the row is, and whoever asks counts the rows that may be seen, no others.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Numbers = NDArray[np.int32]
+
+WIDTH = 24  # terms of a row that are kept: 16 words and some names
+_NONE = -1
+_NOWHERE, _FRESH = -1, 0  # homes of rows that hold nothing, and of those that are in no run yet
+_SALIENCE = 255  # steps of what a term matters
+_MOST_FRESH = 1 << 14  # occurrences: sorting them takes some 1 ms
+_LARGE_RUN = 1 << 17  # occurrences: no run that large is merged again, which would take 20 ms
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Occurrences by term."""
+
+    number: int  # rows whose home is another have left it
+    terms: Numbers  # ascending
+    starts: Numbers  # into rows; one more than terms
+    rows: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class PackedIncidence:
+    """All of it in flat arrays: row i of `rows` holds the next `counts[i]` of `terms`, places in `keys`."""
+
+    keys: tuple[str, ...]
+    rows: Numbers
+    counts: NDArray[np.uint8]
+    terms: Numbers
+    salience: NDArray[np.uint8]  # as of 255
+
+
+class Incidence:
+    """A term is a text; numbers stand for it as long as some row holds it.
+
+    Putting and dropping a row cost what its own terms cost. For one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self.revision = 0  # grows with every change
+        self._cells: Numbers = np.full((64, WIDTH), _NONE, np.int32)
+        self._salience = np.zeros((64, WIDTH), np.uint8)
+        self._number: dict[str, int] = {}
+        self._key: list[str | None] = []
+        self._uses = array("i")  # rows that hold each term, whoever may see them
+        self._free: list[int] = []
+        self._home: Numbers = np.full(64, _NOWHERE, np.int32)  # by row: number of its run
+        self._runs: list[_Run] = []
+        self._next = _FRESH + 1
+        self._fresh_terms = array("i")
+        self._fresh_rows = array("i")
+
+    @property
+    def terms(self) -> int:
+        """Length of an array by term."""
+        return len(self._key)
+
+    def put(self, row: int, terms: Iterable[tuple[str, float]]) -> None:
+        """Let the row hold these terms and no others: at most `WIDTH`, with how much each matters, 0..1."""
+        self.drop(row)
+        given = dict(terms)
+        if not given:
+            return
+        self._grow(row + 1)
+        self.revision += 1
+        for at, (key, salience) in enumerate(list(given.items())[:WIDTH]):
+            term = self._take(key)
+            self._cells[row, at] = term
+            self._salience[row, at] = round(_SALIENCE * min(max(salience, 0.0), 1.0))
+            self._fresh_terms.append(term)
+            self._fresh_rows.append(row)
+        self._home[row] = _FRESH
+        if len(self._fresh_terms) > _MOST_FRESH:
+            self._settle()
+
+    def drop(self, row: int) -> None:
+        """Let the row hold nothing; one that is not known is ignored."""
+        if row >= len(self._cells) or self._cells[row, 0] == _NONE:
+            return
+        self.revision += 1
+        if self._home[row] == _FRESH:
+            self._settle()
+        self._home[row] = _NOWHERE
+        for term in self._cells[row].tolist():
+            if term == _NONE:
+                break
+            self._uses[term] -= 1
+            if not self._uses[term]:
+                key = self._key[term]
+                assert key is not None
+                del self._number[key]
+                self._key[term] = None
+                self._free.append(term)
+        self._cells[row] = _NONE
+
+    def number(self, key: str) -> int | None:
+        """What stands for a term, None when no row holds it."""
+        return self._number.get(key)
+
+    def key(self, term: int) -> str:
+        """The term that a number stands for. Raises KeyError."""
+        key = self._key[term] if 0 <= term < len(self._key) else None
+        if key is None:
+            raise KeyError(term)
+        return key
+
+    def terms_of(self, row: int) -> list[tuple[str, float]]:
+        """The terms of a row in the order they were put, and how much each matters."""
+        if row >= len(self._cells):
+            return []
+        cells = self._cells[row]
+        kept = cells[cells != _NONE].tolist()
+        return [(self.key(t), int(s) / _SALIENCE) for t, s in zip(kept, self._salience[row], strict=False)]
+
+    def rows_of(self, terms: Ints, known: Bools) -> tuple[Ints, Ints]:
+        """Where these terms occur among the known rows: places in `terms`, ascending, and a row for each.
+
+        terms  int64[k], distinct
+        known  bool[n]
+        """
+        self._settle()
+        none = np.zeros(0, np.int64)
+        places: list[Ints] = [none]
+        rows: list[Ints] = [none]
+        for run in self._runs:
+            at = np.searchsorted(run.terms, terms)
+            hit = np.flatnonzero(at < run.terms.size)
+            hit = hit[run.terms[at[hit]] == terms[hit]]
+            start, stop = (run.starts[at[hit] + end].astype(np.int64) for end in (0, 1))
+            count = stop - start
+            skip = np.repeat(start - (np.cumsum(count) - count), count)
+            found = run.rows[skip + np.arange(skip.size)]
+            there = self._home[found] == run.number
+            places.append(np.repeat(hit, count)[there])
+            rows.append(found[there].astype(np.int64))
+        place, row = np.concatenate(places), np.concatenate(rows)
+        may = row < known.size
+        may[may] = known[row[may]]
+        order = np.argsort(place[may], kind="stable")
+        return place[may][order], row[may][order]
+
+    def cells(self, rows: Ints) -> tuple[Ints, Ints, NDArray[np.float64]]:
+        """The terms of these rows: places in `rows`, ascending, a term for each, and how much it matters."""
+        inside = np.flatnonzero(rows < len(self._cells))
+        at = rows[inside]
+        cells = self._cells[at]
+        place, column = np.nonzero(cells != _NONE)
+        salience = self._salience[at[place], column] / _SALIENCE
+        return inside[place], cells[place, column].astype(np.int64), salience
+
+    def windows(self, known: Bools) -> int:
+        """How many of the known rows hold a term at all."""
+        n = min(known.size, len(self._cells))
+        return int(np.count_nonzero(known[:n] & (self._cells[:n, 0] != _NONE)))
+
+    def packed(self) -> PackedIncidence:
+        """All of it as arrays, which nothing changes later."""
+        used = np.flatnonzero(self._cells[:, 0] != _NONE)
+        there = self._cells[used] != _NONE
+        names = [term for term, key in enumerate(self._key) if key is not None]
+        number = np.zeros(len(self._key), np.int32)
+        number[names] = np.arange(len(names))
+        return PackedIncidence(
+            keys=tuple(key for key in self._key if key is not None),
+            rows=used.astype(np.int32),
+            counts=there.sum(axis=1).astype(np.uint8),
+            terms=number[self._cells[used][there]],
+            salience=self._salience[used][there],
+        )
+
+    @staticmethod
+    def unpacked(packed: PackedIncidence) -> Incidence:
+        """The same again."""
+        out = Incidence()
+        out._key = list(packed.keys)
+        out._number = {key: term for term, key in enumerate(packed.keys)}
+        uses = np.bincount(packed.terms, minlength=len(packed.keys)).astype(np.int32)
+        out._uses = array("i", uses.tobytes())
+        if packed.rows.size:
+            out._grow(int(packed.rows.max()) + 1)
+            count = packed.counts.astype(np.int64)
+            row = np.repeat(packed.rows, count)
+            column = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
+            out._cells[row, column] = packed.terms
+            out._salience[row, column] = packed.salience
+            out._runs = [out._run(packed.terms, row)]
+        return out
+
+    def _grow(self, n: int) -> None:
+        size = len(self._cells)
+        if n > size:
+            more = max(n, size + size // 2) - size
+            self._cells = np.concatenate([self._cells, np.full((more, WIDTH), _NONE, np.int32)])
+            self._salience = np.concatenate([self._salience, np.zeros((more, WIDTH), np.uint8)])
+            self._home = np.concatenate([self._home, np.full(more, _NOWHERE, np.int32)])
+
+    def _take(self, key: str) -> int:
+        """The number of a term that one row more holds."""
+        term = self._number.get(key)
+        if term is None:
+            if self._free:
+                term = self._free.pop()
+                self._key[term] = key
+            else:
+                term = len(self._key)
+                self._key.append(key)
+                self._uses.append(0)
+            self._number[key] = term
+        self._uses[term] += 1
+        return term
+
+    def _settle(self) -> None:
+        """Make a run of what is fresh, and merge runs until each is twice as large as the next."""
+        if not self._fresh_terms:
+            return
+        fresh = np.array(self._fresh_terms, np.int32), np.array(self._fresh_rows, np.int32)
+        self._fresh_terms, self._fresh_rows = array("i"), array("i")
+        self._runs.append(self._run(*fresh))
+        while len(self._runs) > 1 and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size:
+            if self._runs[-2].rows.size > _LARGE_RUN:
+                break
+            two, one = self._runs.pop(), self._runs.pop()
+            left = [self._left(run) for run in (one, two)]
+            self._runs.append(self._run(*(np.concatenate(column) for column in zip(*left, strict=True))))
+
+    def _left(self, run: _Run) -> tuple[Numbers, Numbers]:
+        """What is still at home in the run: term and row of each occurrence."""
+        terms = np.repeat(run.terms, np.diff(run.starts))
+        there = self._home[run.rows] == run.number
+        return terms[there], run.rows[there]
+
+    def _run(self, terms: Numbers, rows: Numbers) -> _Run:
+        """A run of these occurrences, which is home to their rows from now on."""
+        order = np.argsort(terms, kind="stable")
+        terms, rows = terms[order], rows[order]
+        first = np.flatnonzero(np.append(True, terms[1:] != terms[:-1])) if terms.size else terms
+        self._next += 1
+        self._home[rows] = self._next
+        return _Run(self._next, terms[first], np.append(first, terms.size).astype(np.int32), rows)

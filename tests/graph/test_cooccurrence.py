@@ -1,0 +1,83 @@
+"""Is the strength of an association what the counts of the known rows say, and nothing else?"""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soulmem.graph.cooccurrence import CooccurrenceParams, associates, npmi
+from soulmem.graph.incidence import Incidence
+
+# Five exchanges.
+TABLE = ["tea lemon", "tea lemon", "tea rain", "rain bus", "bus late rain"]
+
+
+def held(texts: list[str]) -> Incidence:
+    incidence = Incidence()
+    for row, text in enumerate(texts):
+        incidence.put(row, [(word, 1.0) for word in text.split()])
+    return incidence
+
+
+def told(incidence: Incidence, word: str, known: list[bool]) -> dict[str, tuple[float, int, int]]:
+    number = incidence.number(word)
+    assert number is not None
+    found = associates(incidence, number, np.asarray(known))
+    rows = zip(found.terms, found.strength, found.pair, found.windows, strict=True)
+    return {incidence.key(int(term)): (float(s), int(pair), int(w)) for term, s, pair, w in rows}
+
+
+def test_five_exchanges_by_hand() -> None:
+    """tea 3, lemon 2, both 2, of 5: ln(2*5/6) / ln(5/2) * 2/3 * 2/3; rain and bus likewise."""
+    both = log(10 / 6) / log(5 / 2) * (2 / 3) * (2 / 3)
+    incidence = held(TABLE)
+    assert told(incidence, "tea", [True] * 5) == {"lemon": (pytest.approx(both, abs=1e-9), 2, 2)}  # rain: < 0
+    late = log(5 / 3) / log(5) * (1 / 2) * (1 / 2)
+    assert told(incidence, "rain", [True] * 5) == {
+        "bus": (pytest.approx(both, abs=1e-9), 2, 2),
+        "late": (pytest.approx(late, abs=1e-9), 1, 1),
+    }
+
+
+def test_what_is_not_known_is_not_counted() -> None:
+    incidence = held([*TABLE, "tea late", "tea late"])
+    assert told(incidence, "tea", [True] * 5 + [False] * 2) == told(held(TABLE), "tea", [True] * 5)
+
+
+def test_what_is_in_every_window_says_nothing() -> None:
+    assert npmi(np.array([4]), np.array([4]), np.array([4]), 4).tolist() == [0.0]
+    assert npmi(np.array([0]), np.array([0]), np.array([4]), 0).tolist() == [0.0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50), st.integers(0, 500))
+def test_it_is_between_0_and_1_and_symmetric(pair: int, more: int, others: int, rest: int) -> None:
+    f, a, b, n = pair, pair + more, pair + others, pair + more + others + rest
+    one = float(npmi(np.array([f]), np.array([a]), np.array([b]), n)[0])
+    assert 0.0 <= one <= 1.0
+    assert one == pytest.approx(float(npmi(np.array([f]), np.array([b]), np.array([a]), n)[0]), abs=1e-12)
+    if f * n <= a * b:
+        assert one == 0.0
+
+
+def test_new_experience_overtakes() -> None:
+    texts = ["cat sofa"] * 4 + ["rain bus"] * 30
+    before = told(held(texts), "cat", [True] * 34)
+    texts += ["cat roof"] * 20
+    after = told(held(texts), "cat", [True] * 54)
+    assert list(before) == ["sofa"]
+    assert after["roof"][0] > after["sofa"][0]
+
+
+def test_of_very_many_those_met_most_often_count() -> None:
+    incidence = held([*(f"hub once{i}" for i in range(30)), *["hub often"] * 3, *["elsewhere"] * 40])
+    number = incidence.number("hub")
+    assert number is not None
+    known = np.ones(73, np.bool_)
+    few = associates(incidence, number, known, CooccurrenceParams(most=10))
+    assert [incidence.key(int(t)) for t in few.terms] == ["often"]
+    assert associates(incidence, number, known).terms.size == 31

@@ -1,0 +1,105 @@
+"""Are rows, terms and counts what a recount of what was put says, whatever came before?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soulmem.graph import incidence as module
+from soulmem.graph.incidence import WIDTH, Incidence
+
+pytestmark = pytest.mark.timeout(120)  # a thousand scripts on a busy machine
+ROWS = st.integers(0, 12)
+TEXTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 1)), max_size=6)
+Script = list[tuple[int, list[tuple[str, float]] | None]]
+SCRIPTS = st.lists(st.tuples(ROWS, st.none() | TEXTS), max_size=40)
+
+
+def played(script: Script) -> tuple[Incidence, dict[int, dict[str, float]]]:
+    """An incidence after puts and drops (None), and what it should hold."""
+    incidence, truth = Incidence(), dict[int, dict[str, float]]()
+    for row, terms in script:
+        if terms is None:
+            incidence.drop(row)
+        else:
+            incidence.put(row, terms)
+        truth[row] = dict(terms or [])
+    return incidence, {row: terms for row, terms in truth.items() if terms}
+
+
+def check(incidence: Incidence, truth: dict[int, dict[str, float]], known: list[bool]) -> None:
+    mask = np.asarray(known, np.bool_)
+    seen = {row: terms for row, terms in truth.items() if row < len(known) and known[row]}
+    keys = sorted({key for terms in truth.values() for key in terms})
+    numbers = [incidence.number(key) for key in keys]
+    assert None not in numbers
+    assert [incidence.key(n) for n in numbers if n is not None] == keys
+    place, row = incidence.rows_of(np.asarray(numbers, np.int64), mask)
+    found = list(zip((keys[at] for at in place), row.tolist(), strict=True))
+    assert sorted(found) == sorted((key, row) for row, terms in seen.items() for key in terms)
+    assert (np.diff(place) >= 0).all()
+    assert incidence.windows(mask) == len(seen)
+    for row_, terms in truth.items():
+        assert {key: round(255 * s) for key, s in incidence.terms_of(row_)} == {
+            key: round(255 * s) for key, s in terms.items()
+        }
+    for key in set("abcdefgh") - set(keys):
+        assert incidence.number(key) is None
+    rows = np.asarray([*truth, 99], np.int64)
+    place, term, _ = incidence.cells(rows)
+    counted = Counter((int(rows[at]), incidence.key(int(t))) for at, t in zip(place, term, strict=True))
+    assert counted == Counter((row, key) for row, terms in truth.items() for key in terms)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(script=SCRIPTS, known=st.lists(st.booleans(), max_size=14))
+def test_it_holds_what_a_recount_says(script: Script, known: list[bool]) -> None:
+    check(*played(script), known)
+
+
+@settings(max_examples=100, deadline=None)
+@given(first=SCRIPTS, asked=SCRIPTS, last=SCRIPTS)
+def test_asking_between_changes_changes_nothing(first: Script, asked: Script, last: Script) -> None:
+    incidence, truth = Incidence(), dict[int, dict[str, float]]()
+    for script in (first, asked, last):
+        for row, terms in script:
+            incidence.put(row, terms or [])
+            truth[row] = dict(terms or [])
+        held = {row: terms for row, terms in truth.items() if terms}
+        check(incidence, held, [True] * 13)
+
+
+@settings(max_examples=200, deadline=None)
+@given(script=SCRIPTS, more=SCRIPTS)
+def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(script: Script, more: Script) -> None:
+    incidence, truth = played(script)
+    again = Incidence.unpacked(incidence.packed())
+    check(again, truth, [True] * 13)
+    for row, terms in more:
+        again.put(row, terms or [])
+        truth[row] = dict(terms or [])
+    check(again, {row: terms for row, terms in truth.items() if terms}, [True] * 13)
+
+
+def test_many_rows_in_small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are merged, and large ones that are not, with rows that left them."""
+    monkeypatch.setattr(module, "_MOST_FRESH", 40)
+    monkeypatch.setattr(module, "_LARGE_RUN", 200)
+    draw = np.random.default_rng(7)
+    script: Script = []
+    for _ in range(800):
+        terms = [("abcdefgh"[i], float(draw.random())) for i in np.flatnonzero(draw.random(8) < 0.3)]
+        script.append((int(draw.integers(0, 60)), terms if draw.random() < 0.9 else None))
+    incidence, truth = played(script)
+    check(incidence, truth, [bool(b) for b in draw.random(60) < 0.7])
+
+
+def test_a_row_keeps_the_first_terms_only() -> None:
+    incidence = Incidence()
+    incidence.put(3, [(f"t{i}", 0.5) for i in range(WIDTH + 5)])
+    assert [key for key, _ in incidence.terms_of(3)] == [f"t{i}" for i in range(WIDTH)]
+    assert incidence.number(f"t{WIDTH}") is None
