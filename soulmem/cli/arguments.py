@@ -12,7 +12,7 @@ from soulmem.cli.words import Words
 COMMANDS = {
     "serve": "soulmem.cli.serve",
     "demo": "soulmem.cli.demo",
-    "import": "soulmem.cli.import_chats",
+    "import": "soulmem.cli.import_files",
     "recall": "soulmem.cli.recall",
     "doctor": "soulmem.cli.doctor",
 }
@@ -32,9 +32,8 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
 
     _add_place(made["import"], words)
     made["import"].add_argument("files", nargs="+", type=Path, metavar="FILE", help=words("help_files"))
-    made["import"].add_argument(
-        "--soul", action="append", required=True, metavar="NAME", help=words("help_souls")
-    )
+    made["import"].add_argument("--soul", action="append", metavar="NAME", help=words("help_souls"))
+    made["import"].add_argument("--dry-run", action="store_true", help=words("help_dry_run"))
     made["import"].add_argument("--confirm-removal", action="store_true", help=words("help_confirm_removal"))
 
     _add_place(made["recall"], words)

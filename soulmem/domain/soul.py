@@ -81,5 +81,8 @@ class Soul:
     def names_given(self, given: Iterable[KnownName]) -> tuple[KnownName, ...]:
         """The names that a client gives, beside those that imports brought and it may have read here."""
         brought = [known for known in self.names if known.source]
-        known = {(one.name, one.aliases) for one in brought}
-        return (*(one for one in given if (one.name, one.aliases) not in known), *brought)
+        known = {(one.name.casefold(), frozenset(one.aliases)) for one in brought}
+        return (
+            *(one for one in given if (one.name.casefold(), frozenset(one.aliases)) not in known),
+            *brought,
+        )

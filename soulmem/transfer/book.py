@@ -54,7 +54,9 @@ def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -
         importance = _CONSTANT if entry.get("constant") is True else None
         told += [Statement(text, part, importance=importance) for text in _pieces(content, heading, keys)]
         names += [*names_of_keys(keys, heading, content), *names_in(content)]
-    return Lore(title, tuple(told), united(names, [cast.character], source), tuple(broken), disabled)
+    return Lore(
+        title, tuple(told), united(names, [cast.character], cast.user, source), tuple(broken), disabled
+    )
 
 
 def _numbered(entries: Any) -> Iterable[tuple[str, Any]]:

@@ -81,7 +81,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     if isinstance(book, dict) and isinstance(book.get("entries"), dict | list):
         inside = read_entries(book["entries"], name, "book", cast, CARD)
         broken += [BrokenPart(f"character_book {one.where}", one.reason) for one in inside.broken]
-    every = united([*names, *inside.names], list(dict.fromkeys(own)), CARD)
+    every = united([*names, *inside.names], list(dict.fromkeys(own)), cast.user, CARD)
     return Lore(name, (*told, *inside.statements), every, tuple(broken), inside.disabled)
 
 

@@ -21,6 +21,9 @@ _NOTICES = frozenset({
     "welcome_prompt", "assistant_note",
 })
 # fmt: on
+_LONGEST = 32 << 20  # bytes of a line; a message is not larger in any request either
+_MOST_NAME = 2_000  # signs of a name
+_MOST_SWIPE = 1_000_000_000
 _NO_NAME = frozenset({"", "unused"})  # what newer headers hold in place of the names
 
 
@@ -29,7 +32,7 @@ class BrokenLine:
     """A line that could not be read; `number` counts from 1."""
 
     number: int
-    reason: str  # not_utf8, not_json, not_an_object, no_text
+    reason: str  # not_utf8, not_json, not_an_object, no_text, too_long
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,8 @@ def as_branch(log: ChatLog, parent: ChatId, theirs: Collection[SlotId]) -> ChatL
 
 def _row(line: bytes) -> dict[str, Any] | None:
     """The object in a line, None for an empty line. Raises ValueError(reason) for anything else."""
+    if len(line) > _LONGEST:
+        raise ValueError("too_long")
     try:
         text = line.decode().strip()
     except UnicodeDecodeError:
@@ -152,7 +157,7 @@ def _header(row: Mapping[str, Any]) -> _Header:
 
 
 def _name(value: Any) -> str:
-    name = well_formed(value).strip() if isinstance(value, str) else ""
+    name = well_formed(value).strip()[:_MOST_NAME] if isinstance(value, str) else ""
     return "" if name in _NO_NAME else name
 
 
@@ -188,7 +193,7 @@ def _message(row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo |
         text=text,
         sent_at=parse_send_date(row.get("send_date"), local),
         hidden=bool(row.get("is_system")) and role is not Role.SYSTEM,
-        swipe=swipe if isinstance(swipe, int) and swipe > 0 else 0,
+        swipe=swipe if isinstance(swipe, int) and 0 < swipe <= _MOST_SWIPE else 0,
         present=_ids(stamp_of(extra).get("present")) or _ids(header.record("cast")),
     )
 

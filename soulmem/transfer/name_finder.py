@@ -99,11 +99,16 @@ def own_names(text: str) -> list[str]:
     return [one for part in parts if looks_like_name(one := part.strip(" \"“”'"))]
 
 
-def united(names: Iterable[KnownName], own: Sequence[str], source: str) -> tuple[KnownName, ...]:
-    """The names without repeats, aliases of one name together; `own` are the soul's: name, aliases."""
+def united(names: Iterable[KnownName], own: Sequence[str], player: str, source: str) -> tuple[KnownName, ...]:
+    """The names without repeats, aliases of one name together, nor the player's.
+
+    `own` are the soul's: its name, its aliases.
+    """
     spellings: dict[str, dict[str, str]] = {}
     mine = {name.casefold() for name in own}
     for known in (KnownName(own[0], tuple(own[1:])), *names):
+        if known.name.casefold() == player.casefold():
+            continue
         if known.name.casefold() in mine:
             home = spellings.setdefault(own[0].casefold(), {})
         else:

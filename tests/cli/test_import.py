@@ -12,6 +12,7 @@ from soulmem.cli import STOPPED
 from soulmem.cli.client import Client
 from tests.cli.chat_files import HEADER, said, talk, write
 from tests.cli.conftest import Command, Ended
+from tests.transfer.cards import chunk, packed, picture, v2
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -124,20 +125,97 @@ def test_a_star_works_where_the_shell_leaves_it(ask: Command, tmp_path: Path) ->
 def test_stopped_in_the_middle_it_goes_on_where_it_was(
     ask: Command, running: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write(tmp_path / "long.jsonl", talk(500))
-    plain, puts = Client.ask, []
+    path = write(tmp_path / "long.jsonl", talk(900))
+    plain = Client.ask
+    jobs: list[str] = []
 
     def pressed(self: Client, method: str, where: str, body: Any = None, **more: Any) -> Any:
-        if method == "PUT" and where.startswith("/chats/"):
-            puts.append(where)
-            if len(puts) == 2:
-                raise KeyboardInterrupt
-        return plain(self, method, where, body, **more)
+        told = plain(self, method, where, body, **more)
+        if method == "GET" and where.startswith("/jobs/") and not jobs and told["progress"]["done"]:
+            jobs.append(where)
+            raise KeyboardInterrupt
+        return told
 
     monkeypatch.setattr(Client, "ask", pressed)
+    monkeypatch.setattr("soulmem.cli.import_files._POLL", 0.01)
     assert ask("import", path, "--soul", "Stopper").code == STOPPED
     monkeypatch.undo()
-    stored = len(running.ask("GET", puts[0])["messages"])
-    assert 100 < stored < 250
+    assert running.ask("GET", jobs[0])["state"] == "cancelled"
+    [chat] = [c for c in running.ask("GET", "/chats")["chats"] if c["title"] == "long"]
+    assert 0 < chat["count"] < 900
     rest = report(ask("import", path, "--soul", "Stopper", "--port", str(running.port), "--json"))
-    assert (rest["messages"], rest["added"]) == (500, 500 - stored)
+    assert (rest["messages"], rest["added"]) == (900, 900 - chat["count"])
+
+
+def card(tmp_path: Path, name: str, description: str) -> str:
+    """A picture that carries a character."""
+    path = tmp_path / f"{name}.png"
+    path.write_bytes(picture(chunk(b"tEXt", b"chara\x00" + packed(v2(name=name, description=description)))))
+    return str(path)
+
+
+def world(tmp_path: Path, name: str, content: str) -> str:
+    """A world of one entry."""
+    path = tmp_path / f"{name}.json"
+    entry = {"uid": 0, "key": ["Varn"], "comment": "Varn", "content": content, "disable": False}
+    path.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
+    return str(path)
+
+
+def test_a_folder_of_everything_goes_in_at_once(ask: Command, running: Client, tmp_path: Path) -> None:
+    card(tmp_path, "Folda", "{{char}} and {{user}} keep the light of Varn.\nHabit: hums when nervous")
+    world(tmp_path, "Isles", "Varn is an island in the north.")
+    (tmp_path / "notes.json").write_text("[1]")
+    (tmp_path / "chats").mkdir()
+    write(tmp_path / "chats" / "night.jsonl", talk(5, "Varn"))
+    told = ask("import", str(tmp_path), "--json")  # the card says whose memory it is
+    assert told.code == 0, told
+    assert [file["format"] for file in told.json()["files"]] == ["card", "world_info", "st_chat"]
+    [soul] = told.json()["souls"]
+    assert soul["name"] == "Folda"
+    page = running.ask("GET", f"/memories?soul={soul['id']}&limit=100")["memories"]
+    texts = {m["text"] for m in page}
+    assert {
+        "hums when nervous",
+        "Varn is an island in the north.",
+        "Folda and Ann keep the light of Varn.",
+    } <= texts
+    assert [n["name"] for n in running.ask("GET", f"/souls/{soul['id']}")["names"]] == ["Varn"]
+    again = ask("import", str(tmp_path), "--json").json()
+    assert [[file[key] for key in ("added", "changed", "removed")] for file in again["files"]] == [
+        [0, 0, 0]
+    ] * 3
+
+
+def test_a_dry_run_tells_counts_and_minutes_and_makes_nobody(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    paths = [card(tmp_path, "Dryad", "{{char}} lives in the oak."), write(tmp_path / "dry.jsonl", talk(7))]
+    before = running.ask("GET", "/souls")
+    told = ask("import", *paths, "--dry-run", "--json").json()
+    assert running.ask("GET", "/souls") == before
+    assert [(file["added"], file["memories"]) for file in told["files"]] == [(1, 1), (7, 7)]
+    assert all(file["minutes"] >= 0 for file in told["files"])
+    ask("import", *paths)
+    known = ask("import", *paths, "--dry-run")
+    assert "dry: 7 messages; would take in 0 new" in known.out
+    assert "Nothing was changed" in known.out
+    assert "什么都没有改动" in ask("import", *paths, "--dry-run", "--lang", "zh").out
+
+
+def test_without_a_name_and_without_a_card_it_asks_whose_memory_is_meant(
+    ask: Command, tmp_path: Path
+) -> None:
+    told = ask("import", write(tmp_path / "whose.jsonl", talk(3)))
+    assert (told.code, "--soul NAME" in told.err) == (1, True)
+
+
+def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
+    (tmp_path / "story.txt").write_text("Once upon a time.")
+    (tmp_path / "wide.jsonl").write_bytes(
+        Path(write(tmp_path / "n.jsonl", talk(2))).read_text().encode("utf-16")
+    )
+    told = ask("import", str(tmp_path / "story.txt"), str(tmp_path / "wide.jsonl"), "--soul", "Nobody")
+    assert told.code == 1
+    assert "story.txt: not read (neither a chat" in told.out
+    assert "wide.jsonl: not read (the file is in UTF-16: save it as UTF-8" in told.out

@@ -33,7 +33,7 @@ def test_help_loads_nothing_heavy(argv: list[str]) -> None:
 
 
 def test_asking_a_running_sidecar_loads_nothing_heavy_either() -> None:
-    code = "import sys, soulmem.cli.recall, soulmem.cli.import_chats, soulmem.cli.doctor, soulmem.cli.demo\n"
+    code = "import sys, soulmem.cli.recall, soulmem.cli.import_files, soulmem.cli.doctor, soulmem.cli.demo\n"
     code += f"sys.exit(','.join(sorted({HEAVY!r} & set(sys.modules))) or 0)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")

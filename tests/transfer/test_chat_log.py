@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import datetime, timezone
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.domain.dialogue import Role
+from soulmem.domain.dialogue import Fork, Role
 from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.transfer import chat_log
 from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log
-from soulmem.transfer.sync_body import sync_body
+from soulmem.transfer.sent import sent_messages, stop_of_piece
 
 SOULS = (SoulId("s1"),)
 HEADER: dict[str, Any] = {
@@ -176,7 +179,7 @@ def test_the_record_of_the_extension_names_the_chat() -> None:
     record = {"chat": "chat-1", "name": "night", "parent": {"chat": "chat-0", "fork_slot": "m-0"}}
     log = read({"chat_metadata": {"soulmem": record}}, said("One."))
     assert (log.chat, log.copied_from) == ("chat-1", None)
-    assert sync_body(log, SOULS)["parent"] == {"chat": "chat-0", "fork_slot": "m-0"}
+    assert log.parent == Fork(ChatId("chat-0"), SlotId("m-0"))
     renamed = read({"chat_metadata": {"soulmem": record}}, said("One."), title="day")
     assert (renamed.chat, renamed.copied_from) == ("chat-1", None)
 
@@ -186,13 +189,13 @@ def test_who_was_present_is_taken_over_for_souls_that_the_file_knows() -> None:
     log = read({"chat_metadata": {"soulmem": {"chat": "c", "cast": ["bel", "cas"]}}}, said("All."), stamped)
 
     def present(*souls: str) -> list[Any]:
-        return [m["present"] for m in sync_body(log, [SoulId(soul) for soul in souls])["messages"]]
+        return [m.present for m in sent_messages(log, [SoulId(soul) for soul in souls], 0, 2)]
 
-    assert present("bel", "cas") == [None, ["cas"]]
-    assert present("bel") == [None, []]
+    assert present("bel", "cas") == [None, ("cas",)]
+    assert present("bel") == [None, ()]
     assert present("cas", "newcomer") == [None, None]
-    assert present("bel", "newcomer") == [None, ["newcomer"]]
-    assert [m["present"] for m in sync_body(read(said("All.")), SOULS)["messages"]] == [None]
+    assert present("bel", "newcomer") == [None, ("newcomer",)]
+    assert [m.present for m in sent_messages(read(said("All.")), SOULS, 0, 1)] == [None]
 
 
 def test_a_record_that_a_branch_copied_from_its_parent_is_not_its_own() -> None:
@@ -210,7 +213,6 @@ def test_dates_without_meaning_are_counted() -> None:
     log = read(HEADER, said("One.", send_date="soon"), said("Two."))
     assert log.undated == 1
     assert log.messages[0].sent_at is None
-    assert "sent_at" not in sync_body(log, SOULS)["messages"][0]
 
 
 @given(st.text(max_size=200).filter(lambda t: not any("\ud800" <= c <= "\udfff" for c in t)))
@@ -220,18 +222,44 @@ def test_the_hash_is_the_contracts(text: str) -> None:
     assert message.hash == hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
-def test_a_body_holds_what_the_contract_asks_for() -> None:
-    log = read(HEADER, *(said(f"Line {n}.") for n in range(5)), said("Six.", is_system=True))
-    body = sync_body(log, SOULS, 2, 4)
-    assert body["souls"] == ["s1"]
-    assert [m["text"] for m in body["messages"]] == ["Line 2.", "Line 3."]
-    first = [f"{m.slot}:{m.hash}:0\n" for m in log.messages[:2]]
-    assert body["base"] == {"count": 2, "digest": hashlib.sha256("".join(first).encode()).hexdigest()}
-    assert "base" not in sync_body(log, SOULS)
-    assert sync_body(log, SOULS)["messages"][5]["hidden"] is True
-    some = sync_body(log, SOULS, texts=frozenset({log.messages[1].slot}))
-    assert ["text" in m for m in some["messages"]] == [False, True, False, False, False, False]
-    json.dumps(some, allow_nan=False)
+def test_messages_are_sent_as_they_were_read() -> None:
+    log = read(HEADER, *(said(f"Line {n}.") for n in range(5)), said("Six.", is_system=True, swipe_id=2))
+    sent = sent_messages(log, SOULS, 2, 6)
+    names = ("slot", "hash", "role", "speaker", "text", "sent_at", "hidden", "swipe")
+    for one, message in zip(sent, log.messages[2:], strict=True):
+        assert [getattr(one, name) for name in names] == [getattr(message, name) for name in names]
+    assert (sent[-1].hidden, sent[-1].swipe) == (True, 2)
+
+
+@given(st.integers(0, 3000), st.integers(0, 3000), st.integers(1, 400))
+def test_pieces_are_of_nearly_the_same_length(start: int, count: int, size: int) -> None:
+    bounds, total = [start], start + count
+    while bounds[-1] < total:
+        bounds.append(stop_of_piece(bounds[-1], total, size))
+    lengths = [after - before for before, after in pairwise(bounds)]
+    assert bounds[-1] == total
+    assert not lengths or (max(lengths) <= size and max(lengths) - min(lengths) <= 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "value"),
+    [
+        ({"swipe_id": 10**40}, "swipe", 0),
+        ({"name": "x" * 5000}, "speaker", "x" * 2000),
+        ({"send_date": float("nan")}, "sent_at", None),
+        ({"send_date": 10**40}, "sent_at", None),
+    ],
+)
+def test_what_no_request_could_hold_is_left_out(row: dict[str, Any], field: str, value: Any) -> None:
+    [message] = read(HEADER, said("One.", **row)).messages
+    assert getattr(message, field) == value
+
+
+def test_a_line_of_absurd_length_is_only_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_log, "_LONGEST", 500)
+    log = read(HEADER, said("x" * 600), said("Two."))
+    assert [(b.number, b.reason) for b in log.broken] == [(2, "too_long")]
+    assert [m.text for m in log.messages] == ["Two."]
 
 
 def test_a_branch_forks_at_the_last_message_of_the_beginning_it_shares() -> None:
@@ -241,7 +269,7 @@ def test_a_branch_forks_at_the_last_message_of_the_beginning_it_shares() -> None
     log = read(metadata, rows[0], {**rows[1], "mes": "Edited here."}, rows[3], rows[2], title="b1")
     assert log.main_chat == "night"
     branch = as_branch(log, parent.chat, {m.slot for m in parent.messages})
-    assert sync_body(branch, SOULS)["parent"] == {"chat": parent.chat, "fork_slot": parent.messages[1].slot}
+    assert branch.parent == Fork(parent.chat, parent.messages[1].slot)
     assert [m.text for m in branch.messages] == ["0.", "Edited here.", "3.", "2."]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from soulmem.domain.soul import Soul
+from soulmem.domain.soul import KnownName, Soul
 from soulmem.server.answers.common import Answer
 
 
@@ -55,7 +55,7 @@ def soul_answer(soul: Soul) -> SoulAnswer:
     return SoulAnswer(
         id=soul.id,
         name=soul.name,
-        names=[NameAnswer(name=n.name, aliases=list(n.aliases)) for n in soul.names],
+        names=_names(soul.names),
         config=SoulConfigAnswer(
             scope=settings.scope.value,
             clock=settings.clock.value,
@@ -66,6 +66,15 @@ def soul_answer(soul: Soul) -> SoulAnswer:
             weights=dict(settings.weights),
         ),
     )
+
+
+def _names(names: Iterable[KnownName]) -> list[NameAnswer]:
+    """Each name once, though both the client and an import may give it."""
+    spellings: dict[str, tuple[str, dict[str, None]]] = {}
+    for known in names:
+        _, aliases = spellings.setdefault(known.name.casefold(), (known.name, {}))
+        aliases.update(dict.fromkeys(known.aliases))
+    return [NameAnswer(name=name, aliases=list(aliases)) for name, aliases in spellings.values()]
 
 
 def souls_answer(souls: Iterable[Soul]) -> SoulsAnswer:

@@ -1,0 +1,45 @@
+"""What sort of file is this: a chat, a card, a world?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.transfer.card import card_data
+from soulmem.transfer.files import json_object
+from soulmem.transfer.png import SIGNATURE
+
+ST_CHAT, CARD, WORLD_INFO = "st_chat", "card", "world_info"  # as `POST /v1/import` calls them
+_BOM = b"\xef\xbb\xbf"
+_OF_CHATS = ("mes", "chat_metadata", "user_name", "character_name")
+
+
+def format_of(data: bytes, ending: str) -> str | None:
+    """The format by what is in the file, and by its `ending` (".jsonl") where that leaves a doubt."""
+    if data.startswith(SIGNATURE):
+        return CARD
+    if ending.lower() == ".jsonl" or _is_line_of_chat(data):
+        return ST_CHAT
+    try:
+        found = json_object(data)
+    except Unprocessable:
+        return None
+    inner = found.get("data")
+    if "entries" in found or (isinstance(inner, dict) and "entries" in inner):
+        return WORLD_INFO
+    try:
+        card_data(data)
+    except Unprocessable:
+        return None
+    return CARD
+
+
+def _is_line_of_chat(data: bytes) -> bool:
+    """Whether the first line by itself is what a chat file begins with."""
+    line = next((line for line in data.removeprefix(_BOM).split(b"\n", 8) if line.strip()), b"")
+    try:
+        row: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and any(field in row for field in _OF_CHATS)

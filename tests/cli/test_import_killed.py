@@ -1,0 +1,107 @@
+"""Does an import that is killed half-way go on after a restart to what an undisturbed one makes?"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from soulmem.cli.client import Client, Refused
+from soulmem.cli.sidecar import await_store
+from tests.cli.chat_files import HEADER, said
+from tests.cli.conftest import start_process
+
+pytestmark = pytest.mark.timeout(600)
+COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES", "500"))
+PLACES = ["the mill", "the harbour", "钟楼", "the old bridge", "河边", "Varn", "the orchard", "茶馆"]
+
+
+@contextmanager
+def sidecar(folder: Path) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
+    """A sidecar in a process of its own, killed at the end if it still runs."""
+    with start_process("serve", "--port", "0", "--data", str(folder), "--json") as process:
+        assert process.stdout is not None
+        port = int(json.loads(process.stdout.readline())["url"].removesuffix("/v1").rpartition(":")[2])
+        client = Client("127.0.0.1", port)
+        await_store(client)
+        try:
+            yield client, process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def chat_text(count: int) -> str:
+    """A chat file of so many messages."""
+    draw = random.Random(7)
+    rows = [
+        said(
+            n, f"Line {n}: we met at {draw.choice(PLACES)}, then at {draw.choice(PLACES)}.", user=bool(n % 2)
+        )
+        for n in range(count)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in [HEADER, *rows])
+
+
+def begin(client: Client, text: str) -> str:
+    """Start the import; the id of its job."""
+    client.ask("PUT", "/souls/s1", {"name": "Bel", "names": [{"name": "Varn"}, {"name": "钟楼"}]})
+    body = {"soul": "s1", "format": "st_chat", "name": "night.jsonl", "text": text}
+    return str(client.ask("POST", "/import", body)["job"])
+
+
+def until(client: Client, job: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The job once that is so."""
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        try:
+            told: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
+        except Refused as refusal:  # a sidecar that starts reads its jobs last
+            if refusal.status != 404:
+                raise
+            continue
+        if is_so(told):
+            return told
+        assert told["state"] in ("queued", "running"), told
+        time.sleep(0.005)
+    raise AssertionError("the job does not come to that")
+
+
+def is_done(told: dict[str, Any]) -> bool:
+    """Whether the job is done."""
+    return bool(told["state"] == "done")
+
+
+def test_killed_half_way_it_goes_on_to_the_same_memory(tmp_path: Path) -> None:
+    text = chat_text(COUNT)
+    with sidecar(tmp_path / "killed") as (client, process):
+        job = begin(client, text)
+        told = until(client, job, lambda told: told["progress"]["done"] >= COUNT // 3)
+        assert told["progress"]["done"] < COUNT
+        process.kill()  # SIGKILL
+        process.wait()
+    with sidecar(tmp_path / "killed") as (client, _):
+        result = until(client, job, is_done)["result"]
+        assert 0 < result["added"] < COUNT  # it did not begin again
+        chat = client.ask("GET", f"/chats/{result['chat']}")
+        assert [m["text"] for m in chat["messages"]] == [
+            json.loads(row)["mes"] for row in text.splitlines()[1:]
+        ]
+        marks = [client.ask("GET", "/souls/s1/fingerprint")["hash"]]
+        again = until(client, begin(client, text), is_done)["result"]
+        assert [again[key] for key in ("added", "changed", "removed")] == [0, 0, 0]
+        marks.append(client.ask("GET", "/souls/s1/fingerprint")["hash"])
+    with sidecar(tmp_path / "whole") as (client, _):
+        began = time.monotonic()
+        until(client, begin(client, text), is_done)
+        print(f"{COUNT} messages in {time.monotonic() - began:.1f} s")
+        marks.append(client.ask("GET", "/souls/s1/fingerprint")["hash"])
+    assert len(set(marks)) == 1
