@@ -18,6 +18,8 @@ from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin, Timelines
 from soulmem.domain.soul import KnownName
+from soulmem.engine.engine import EngineParams
+from soulmem.engine.images import ImageParams
 from soulmem.engine.requests import RecallRequest
 from tests.engine.namer import PICK, SOULS, Namer
 from tests.engine.picky_store import PickyStore
@@ -25,6 +27,7 @@ from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import OUT_OF_CHARACTER, Told, replayed
 from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.images import FakeImages
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 TEXTS = st.sampled_from(
@@ -44,7 +47,9 @@ class Player(Namer):
         self.loop = asyncio.new_event_loop()
         self.store = PickyStore()
         self.embedder = FakeEmbedder(dim=16)
-        self.stage = Stage(self.store, model=self.embedder.source())
+        self.images = FakeImages()
+        params = EngineParams(rest_by_itself=False, images=ImageParams(least=0, pause=0.0))
+        self.stage = Stage(self.store, model=self.embedder.source(), params=params, images=self.images)
         self.chats: dict[str, Told] = {}
         self.made: dict[MemoryId, Memory] = {}
         self.settings: dict[str, dict[str, Any]] = {soul: {} for soul in SOULS}
@@ -287,10 +292,23 @@ class Player(Namer):
         self.stage.clock.advance(seconds)
         self.run(self.stage.engine.run_idle)
 
-    @rule()
-    def restart(self) -> None:
+    @rule(how=st.sampled_from(["image", "rows", "killed"]))
+    def restart(self, how: str) -> None:
+        """With the images that the last engine left, with none, or with those there were before its end."""
         self.store.fail_in = None
-        self.loop.run_until_complete(self.stage.restart())
+        self.loop.run_until_complete(self.restarted(how))
+
+    async def restarted(self, how: str) -> None:
+        engine, kept = self.stage.engine, dict(self.images.kept)
+        before = [await picture(self.stage, soul) for soul in SOULS]
+        if how == "killed":
+            engine._images._images = None  # it comes to write nothing
+        await self.stage.restart()
+        if how == "killed":
+            assert self.images.kept == kept
+        if how == "rows":
+            self.images.kept.clear()
+        assert [await picture(self.stage, soul) for soul in SOULS] == before
 
     @rule(commits=st.integers(1, 3))
     def let_the_store_fail(self, commits: int) -> None:
