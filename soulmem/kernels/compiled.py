@@ -8,8 +8,8 @@ from typing import Any
 
 from soulmem.kernels import bm25, chains, dots, pull, push, texts
 
-# Sums in any order, for the sake of wide registers; NaN stays NaN.
-_REORDERS = {"reassoc", "contract", "nsz"}
+# Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
+_WIDE: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def compile_kernels(cache: bool) -> Kernels:
     _teach_prefetch()
     register_jitable(chains.edge_weight)
     register_jitable(bm25.inverse_frequency)
-    register_jitable(texts.measure)
-    register_jitable(texts.join)
+    register_jitable(**_WIDE)(texts.measure)
+    register_jitable(**_WIDE)(texts.join)
     u4, f4, f8, b1 = (
         numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
     )
@@ -49,8 +49,8 @@ def compile_kernels(cache: bool) -> Kernels:
     table = numba.types.Array(numba.int8, 2, "C", readonly=True)
     scales = numba.types.Array(numba.float32, 1, "C", readonly=True)
 
-    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...], fastmath: Any = False) -> Any:
-        return numba.njit(list(signatures), nogil=True, cache=cache, fastmath=fastmath)(function)
+    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any) -> Any:
+        return numba.njit(list(signatures), nogil=True, cache=cache, **options)(function)
 
     graph = (u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
@@ -65,11 +65,11 @@ def compile_kernels(cache: bool) -> Kernels:
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
-        dots=jit(dots.dots, (table, scales, f4, f4), fastmath=_REORDERS),
-        add_words=jit(bm25.add_words, (*words, f4)),
-        add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4)),
-        standardise=jit(texts.standardise, (f4, u1, f4)),
-        fuse_texts=jit(texts.fuse_texts, (f4, f4, f4, f4, f4, i8, i8, u1, real, real, f4, f4, f4)),
+        dots=jit(dots.dots, (table, scales, f4, f4), **_WIDE),
+        add_words=jit(bm25.add_words, (*words, f4), **_WIDE),
+        add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4), **_WIDE),
+        standardise=jit(texts.standardise, (f4, u1, f4), **_WIDE),
+        fuse_texts=jit(texts.fuse_texts, (*(f4,) * 5, i8, i8, u1, whole, real, real, f4, f4, f4)),
     )
 
 

@@ -19,27 +19,27 @@ NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
 
 def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
     """Mean and 1 / deviation of the finite values of a group; 0 for the latter where they are all alike."""
-    count, total, squares, greatest = 0, 0.0, 0.0, 1.0
+    count, total, squares = 0, 0.0, 0.0
     for row in range(values.size):
         value = np.float64(values[row])
-        if group[row] == which and value - value == 0.0:
-            count += 1
-            total += value
-            squares += value * value
-            greatest = max(greatest, abs(value))
+        known = (group[row] == which) & (value - value == 0.0)
+        count += 1 if known else 0
+        total += value if known else 0.0
+        squares += value * value if known else 0.0
     if count < 2:
         return 0.0, 0.0
     mean = total / count
     deviation = math.sqrt(max(squares / count - mean * mean, 0.0))
-    return mean, 1.0 / deviation if deviation >= NOISE * greatest else 0.0
+    return mean, 1.0 / deviation if deviation >= NOISE * max(1.0, math.sqrt(squares / count)) else 0.0
 
 
 def standardise(values: Floats, group: Groups, out: Floats) -> None:
     """(value - mean) / deviation of the finite values of group 1; 0 elsewhere, and if they are all alike."""
-    mean, per = measure(values, group, 1)
+    middle, scale = measure(values, group, 1)
+    mean, per, zero = np.float32(middle), np.float32(scale), np.float32(0)
     for row in range(out.size):
         value = values[row]
-        out[row] = (value - mean) * per if group[row] == 1 and value - value == 0.0 else 0.0
+        out[row] = (value - mean) * per if (group[row] == 1) & (value - value == zero) else zero
 
 
 def join(
@@ -49,28 +49,28 @@ def join(
 
     0 where there is none. Returns what `measure` tells of the first view.
     """
-    mean, per = measure(one, group, which)
-    mean_two, per_two = measure(two, group, which)
-    mean_three, per_three = measure(three, group, which)
+    zero = np.float32(0)
+    first = measure(one, group, which)
+    second = measure(two, group, which)
+    third = measure(three, group, which)
+    mean, per = np.float32(first[0]), np.float32(first[1])
+    mean_two, per_two = np.float32(second[0]), np.float32(second[1])
+    mean_three, per_three = np.float32(third[0]), np.float32(third[1])
     for row in range(out.size):
-        if group[row] == which:
-            total, count = 0.0, 0
-            if one[row] - one[row] == 0.0:
-                total += (one[row] - mean) * per
-                count += 1
-            if two[row] - two[row] == 0.0:
-                total += (two[row] - mean_two) * per_two
-                count += 1
-            if three[row] - three[row] == 0.0:
-                total += (three[row] - mean_three) * per_three
-                count += 1
-            out[row] = total / count if count > 0 else np.nan
-    middle, scale = measure(out, group, which)
+        a, b, c = one[row], two[row], three[row]
+        has_a, has_b, has_c = a - a == zero, b - b == zero, c - c == zero
+        total = (a - mean) * per if has_a else zero
+        total += (b - mean_two) * per_two if has_b else zero
+        total += (c - mean_three) * per_three if has_c else zero
+        count = np.float32(has_a) + np.float32(has_b) + np.float32(has_c)  # 0 / 0 where there is none
+        out[row] = total / count if group[row] == which else out[row]
+    both = measure(out, group, which)
+    middle, scale = np.float32(both[0]), np.float32(both[1])
     for row in range(out.size):
-        if group[row] == which:
-            value = out[row]
-            out[row] = (value - middle) * scale if value - value == 0.0 else 0.0
-    return mean, per
+        value = out[row]
+        standard = (value - middle) * scale if value - value == zero else zero
+        out[row] = standard if group[row] == which else value
+    return first
 
 
 def fuse_texts(
@@ -82,6 +82,7 @@ def fuse_texts(
     before: Ints,
     after: Ints,
     group: Groups,
+    groups: int,
     weight: float,
     neighbour: float,
     own: Floats,
@@ -91,39 +92,42 @@ def fuse_texts(
     """Own score, own score without pairs, and score of every row; see `fusion.fuse`.
 
     group   uint8[n]  0 where not visible, 1 where words tell something, 2 where they do not
+    groups  1 if no row is in group 2
     weight  of words beside meaning
-    own, alone, score  float32[n], written
+    own     float32[n], written, zeros before
+    alone, score  float32[n], written
     """
     lexical_out = np.empty(lexical_in.size, np.float32)
-    words = np.empty(lexical_in.size, np.float32)
+    words = np.zeros(lexical_in.size, np.float32)
     for row in range(group.size):
-        lexical_out[row] = lexical_in[after[row]] if after[row] >= 0 else np.nan
+        lexical_out[row] = lexical_in[after[row]] if after[row] >= 0 else np.float32(np.nan)
     mean, per = join(turn, pair_in, pair_out, group, 1, own)
-    mean_other, per_other = join(turn, pair_in, pair_out, group, 2, own)
+    mean_other, per_other = 0.0, 0.0
+    if groups > 1:
+        mean_other, per_other = join(turn, pair_in, pair_out, group, 2, own)
     mean_words, per_words = join(lexical, lexical_in, lexical_out, group, 1, words)
+    zero, lowest = np.float32(0), np.float32(-np.inf)
+    share, beside, far = np.float32(weight), np.float32(neighbour), np.float32(neighbour * neighbour)
+    both = np.float32(1.0 + weight)
+    middle, per_one = np.float32(mean), np.float32(per)
+    middle_two, per_two = np.float32(mean_other), np.float32(per_other)
+    middle_words, per_word = np.float32(mean_words), np.float32(per_words)
     for row in range(group.size):
-        value = turn[row]
-        told = value - value == 0.0
-        if group[row] == 1:
-            own[row] += weight * words[row]
-            meant = (value - mean) * per if told else 0.0
-            alone[row] = meant + weight * (lexical[row] - mean_words) * per_words
-        elif group[row] == 2:
-            own[row] *= 1.0 + weight
-            alone[row] = (1.0 + weight) * (value - mean_other) * per_other if told else 0.0
-        else:
-            own[row] = 0.0
-            alone[row] = -np.inf
+        value, reads, is_other = turn[row], group[row] == 1, group[row] == 2
+        meant = (value - middle) * per_one if reads else (value - middle_two) * per_two
+        meant = meant if value - value == zero else zero
+        said = share * ((lexical[row] - middle_words) * per_word)
+        here = meant + said if reads else both * meant
+        alone[row] = here if reads | is_other else lowest
+        whole = own[row] + share * words[row] if reads else both * own[row]
+        own[row] = whole if reads | is_other else zero
     for row in range(group.size):
-        if group[row] == 0:
-            score[row] = -np.inf
-            continue
-        one, two = 0.0, 0.0
         last, next_ = before[row], after[row]
+        one, two = zero, zero
         if last >= 0:
             one += own[last]
-            two += own[before[last]] if before[last] >= 0 else 0.0
+            two += own[before[last]] if before[last] >= 0 else zero
         if next_ >= 0:
             one += own[next_]
-            two += own[after[next_]] if after[next_] >= 0 else 0.0
-        score[row] = own[row] + neighbour * one + neighbour * neighbour * two
+            two += own[after[next_]] if after[next_] >= 0 else zero
+        score[row] = own[row] + beside * one + far * two if group[row] > 0 else lowest

@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.texts import NOISE
 from soulmem.kernels.warm import kernels
 
 Floats = NDArray[np.float32]
@@ -74,8 +75,8 @@ def standardise(values: Floats, among: Bools) -> Floats:
     if sample.size < 2:
         return out
     centred = sample - np.float32(sample.mean(dtype=np.float64))
-    deviation = float(np.sqrt(np.dot(centred, centred) / sample.size))
-    if deviation < 1e-6 * max(1.0, float(np.abs(sample).max())):
+    deviation, usual = (float(np.sqrt(np.dot(x, x) / sample.size)) for x in (centred, sample))
+    if deviation < NOISE * max(1.0, usual):
         return out  # all alike in float32: the part says nothing, and rounding noise must not
     out[known] = centred / np.float32(deviation)
     return out
@@ -92,13 +93,14 @@ def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
             replace(e, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(p, neighbour=0.0)
         )
         return Fused(with_neighbours(own, e.before, e.after, e.visible, p), own, alone)
-    group = np.zeros(e.visible.shape, np.uint8)
-    for number, rows in enumerate(_by_script(e, p.few), 1):
-        group[rows] = number
-    out = Fused(*(np.empty(group.shape, np.float32) for _ in range(3)))
+    scripts = _by_script(e, p.few)
+    group, groups = scripts[0].astype(np.uint8), len(scripts)
+    if groups > 1:
+        group[scripts[1]] = 2
+    out = Fused(*(np.zeros(group.shape, np.float32) for _ in range(3)))
     views = (e.turn, e.pair_in, e.pair_out, e.lexical, nothing if e.lexical_in is None else e.lexical_in)
     beside = e.before, e.after
-    compiled.fuse_texts(*views, *beside, group, p.lexical, p.neighbour, out.own, out.alone, out.score)
+    compiled.fuse_texts(*views, *beside, group, groups, p.lexical, p.neighbour, out.own, out.alone, out.score)
     return out
 
 
