@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from enum import Enum
 from math import exp
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, Origin
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
 
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 TEXTS = (*_EPISODES, MemoryKind.NOTE)  # what names people and things
@@ -132,6 +135,27 @@ class EdgePage:
         return EdgePage(
             *([column[at] for at in which] for column in (getattr(self, f.name) for f in fields(self)))
         )
+
+    def edges(self, soul: SoulId) -> list[Edge]:
+        """The same as values, of that soul."""
+        return [
+            Edge(
+                soul=soul,
+                source=self.source[at],
+                target=self.target[at],
+                kind=EdgeKind(self.kind[at]),
+                origin=Origin(self.origin[at]),
+                touched=_EPOCH + self.touched[at] * _MICROSECOND,
+                strength=self.strength[at],
+                confidence=self.confidence[at],
+                stability=self.stability[at],
+                uses=self.uses[at],
+                verb=self.verb[at],
+                probability=self.probability[at],
+                at_turn=self.at_turn[at],
+            )
+            for at in range(len(self.id))
+        ]
 
 
 def edge_id(kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None) -> str:

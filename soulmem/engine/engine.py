@@ -14,6 +14,8 @@ from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
+from soulmem.engine.bundle_export import Exporter
+from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
@@ -103,7 +105,9 @@ class Engine:
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer)
-        self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, self._embedding)
+        bundles = BundleImport(self._world, store, self._learner, self._embedding)
+        self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
+        self.exports = Exporter(self._world, store, clock, self._learner)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()

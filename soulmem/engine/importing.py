@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
@@ -32,8 +33,11 @@ _PATH = re.compile(r".*[/\\]", re.DOTALL)
 class Importer:
     """Imports files, one job each."""
 
-    def __init__(self, jobs: Jobs, chats: ChatImport, lore: LoreImport, embedding: Embedding) -> None:
+    def __init__(
+        self, jobs: Jobs, chats: ChatImport, lore: LoreImport, bundles: BundleImport, embedding: Embedding
+    ) -> None:
         self._jobs = jobs
+        self._bundles = bundles
         self._chats = chats
         self._lore = lore
         self._embedding = embedding
@@ -56,7 +60,8 @@ class Importer:
     async def _work(self, run: JobRun) -> dict[str, Any]:
         data = await run.payload()
         format_ = ImportFormat(run.arguments["format"])
-        result = await (self._chat if format_ is ImportFormat.ST_CHAT else self._told)(run, data)
+        work = {ImportFormat.ST_CHAT: self._chat, ImportFormat.BUNDLE: self._bundles.take_in}
+        result = await work.get(format_, self._told)(run, data)
         return {"format": format_.value, "dry_run": run.arguments["dry_run"], **result}
 
     async def _chat(self, run: JobRun, data: bytes) -> dict[str, Any]:

@@ -187,6 +187,7 @@ class ImportFormat(str, Enum):
     ST_CHAT = "st_chat"
     CARD = "card"
     WORLD_INFO = "world_info"
+    BUNDLE = "bundle"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from soulmem.server.as_json import Reply, respond
 from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
 from soulmem.server.errors import http_problem
 from soulmem.server.schemas.common import Body, NoBody, Query
+from soulmem.server.streams import Stream
 
 if TYPE_CHECKING:
     from soulmem.engine.engine import Engine
@@ -50,7 +51,7 @@ class Call(Generic[Q, B]):
         return await off_loop(self.size, work)
 
 
-Handler = Callable[[Call[Q, B]], Awaitable[Reply[Answer]]]
+Handler = Callable[[Call[Q, B]], Awaitable[Reply[Answer] | Stream]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Door:
     statuses: tuple[int, ...] = (200,)
     is_use: bool = True  # whether a request shows that somebody uses the sidecar now
     limit: int = BODY_LIMIT  # bytes of the body
+    media: str = "application/json"  # of the answer
 
     @property
     def summary(self) -> str:
@@ -88,11 +90,12 @@ def door(
     statuses: tuple[int, ...] = (200,),
     is_use: bool = True,
     limit: int = BODY_LIMIT,
+    media: str = "application/json",
 ) -> Callable[[Handler[Q, B]], Door]:
     """Make a handler a door. Without a body `call.body` is NoBody."""
 
     def make(handler: Handler[Q, B]) -> Door:
-        return Door(method, path, handler, query, body, answer, statuses, is_use, limit)
+        return Door(method, path, handler, query, body, answer, statuses, is_use, limit, media)
 
     return make
 
@@ -128,4 +131,5 @@ async def _open(door: Door, request: web.Request) -> web.StreamResponse:
     if door.is_use:
         request.app[ENGINE].touched()
     owner = request.get(OWNER, DEFAULT_OWNER)
-    return await respond(await door.handler(Call(request.app, owner, ids, query, body, len(raw))))
+    reply = await door.handler(Call(request.app, owner, ids, query, body, len(raw)))
+    return await (reply.send(request) if isinstance(reply, Stream) else respond(reply))

@@ -65,7 +65,10 @@ def _operation(door: Door, components: dict[str, Any]) -> dict[str, Any]:
         "summary": door.summary,
         "parameters": _parameters(door, components),
         "responses": {
-            **{str(s): _response(HTTPStatus(s).phrase, door.answer.__name__) for s in door.statuses},
+            **{
+                str(s): _response(HTTPStatus(s).phrase, door.answer.__name__, door.media)
+                for s in door.statuses
+            },
             **{str(s): _response(HTTPStatus(s).phrase, Problem.__name__) for s in _ERRORS},
         },
     }
@@ -97,8 +100,8 @@ def _parameters(door: Door, components: dict[str, Any]) -> list[dict[str, Any]]:
     return [*in_path, *in_query, user]
 
 
-def _response(words: str, schema: str) -> dict[str, Any]:
-    return {"description": words, "content": {"application/json": {"schema": _ref(schema)}}}
+def _response(words: str, schema: str, media: str = "application/json") -> dict[str, Any]:
+    return {"description": words, "content": {media: {"schema": _ref(schema)}}}
 
 
 def _ref(name: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
@@ -67,6 +68,22 @@ class FakeJobs:
         return JobView(job, "count", SoulId("s1"), JobState.CANCELLED)
 
 
+class FakeExports:
+    """Writes souls of two lines."""
+
+    def __init__(self, engine: FakeEngine) -> None:
+        self._engine = engine
+
+    async def bundle(self, owner: Owner, soul: SoulId) -> AsyncIterator[bytes]:
+        self._engine._called("export", (owner, soul))
+
+        async def pieces() -> AsyncIterator[bytes]:
+            yield b'{"type":"bundle"}\n'
+            yield b'{"type":"end","lines":1}\n'
+
+        return pieces()
+
+
 class FakeEngine:
     """Keeps souls, chats and memories per owner; `calls` lists what was asked, in order."""
 
@@ -81,6 +98,7 @@ class FakeEngine:
         self.memories: dict[tuple[Owner, str], Memory] = {}
         self.jobs = FakeJobs(self)
         self.imports = self.jobs
+        self.exports = FakeExports(self)
 
     async def start(self) -> None:
         self.running = True

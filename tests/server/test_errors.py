@@ -17,7 +17,6 @@ LATER = [
     ("POST", "/v1/undo"),
     ("GET", "/v1/tools"),
     ("POST", "/v1/tools/search_memories"),
-    ("GET", "/v1/export"),
     ("GET", "/v1/audit"),
     ("GET", "/v1/fading"),
     ("GET", "/v1/ledger"),

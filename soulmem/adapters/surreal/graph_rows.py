@@ -13,7 +13,7 @@ import msgspec
 
 from soulmem.adapters.surreal.rows import EDGES, Row, instant
 from soulmem.domain.dialogue import Version
-from soulmem.domain.edges import Edge, EdgeKind, EdgePage
+from soulmem.domain.edges import Edge, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.situation import (
@@ -224,21 +224,4 @@ def edge_page(lines: str) -> EdgePage:
 
 def edges_of(page: EdgePage, soul: SoulId) -> list[Edge]:
     """The same edges as values."""
-    return [
-        Edge(
-            soul=soul,
-            source=page.source[at],
-            target=page.target[at],
-            kind=EdgeKind(page.kind[at]),
-            origin=Origin(page.origin[at]),
-            touched=_EPOCH + page.touched[at] * _MICROSECOND,
-            strength=page.strength[at],
-            confidence=page.confidence[at],
-            stability=page.stability[at],
-            uses=page.uses[at],
-            verb=page.verb[at],
-            probability=page.probability[at],
-            at_turn=page.at_turn[at],
-        )
-        for at in range(len(page.id))
-    ]
+    return page.edges(soul)

@@ -1,0 +1,271 @@
+"""How is a soul written as one readable file of JSON lines, and read back?
+
+Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, an end
+that counts the lines before it. Vectors are left out: they are made again from the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
+
+import msgspec
+
+from soulmem.domain.dialogue import Chat, Message, text_hash
+from soulmem.domain.edges import Edge
+from soulmem.domain.errors import SoulMemError, Unprocessable
+from soulmem.domain.ids import ChatId, MemoryId, SoulId, check_id
+from soulmem.domain.memories import Memory
+from soulmem.domain.soul import Soul
+from soulmem.domain.usage import RecallRecord, Usage
+
+VERSION = 1  # of the format; a reader refuses a higher one
+_BROKEN_TOLD = 20  # broken lines that are told one by one
+# What some readers take for the end of a line; inside JSON it stands in texts only.
+_SEPARATORS = {c.encode(): b"\\u%04x" % ord(c) for c in "\x85\u2028\u2029"}
+
+
+class Head(msgspec.Struct, frozen=True, tag="bundle", tag_field="type"):
+    """The first line: what this is, of whom, and who wrote it when."""
+
+    version: int
+    soul: SoulId
+    made: datetime
+    soulmem: str = ""  # the version that wrote it
+
+
+class SoulLine(msgspec.Struct, frozen=True, tag="soul", tag_field="type"):
+    """The soul, with its settings and the names it knows."""
+
+    soul: Soul
+
+
+class ChatLine(msgspec.Struct, frozen=True, tag="chat", tag_field="type"):
+    """A chat; its messages follow."""
+
+    chat: Chat
+
+
+class MessageLine(msgspec.Struct, frozen=True, tag="message", tag_field="type"):
+    """A message of a chat, in order."""
+
+    chat: ChatId
+    message: Message
+
+
+class MemoryLine(msgspec.Struct, frozen=True, tag="memory", tag_field="type"):
+    """A memory, whoever made it, the bin included."""
+
+    memory: Memory
+
+
+class EdgeLine(msgspec.Struct, frozen=True, tag="edge", tag_field="type"):
+    """An edge between two memories."""
+
+    edge: Edge
+
+
+class UsageLine(msgspec.Struct, frozen=True, tag="usage", tag_field="type"):
+    """How often and when a memory was recalled."""
+
+    usage: Usage
+
+
+class RecallLine(msgspec.Struct, frozen=True, tag="recall", tag_field="type"):
+    """A recall whose reply was kept."""
+
+    recall: RecallRecord
+
+
+class End(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
+    """The last line: without it, or with another count, the file was cut short."""
+
+    lines: int
+
+
+Line = Head | SoulLine | ChatLine | MessageLine | MemoryLine | EdgeLine | UsageLine | RecallLine | End
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A line that cannot be read, counted from 1."""
+
+    number: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Bundle:
+    """What a file holds. Everything is of `soul`; `whole` is false when the file ends too early."""
+
+    head: Head | None = None
+    soul: Soul | None = None
+    chats: dict[ChatId, Chat] = field(default_factory=dict)
+    messages: dict[ChatId, list[Message]] = field(default_factory=dict)
+    memories: dict[MemoryId, Memory] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+    usages: dict[MemoryId, Usage] = field(default_factory=dict)
+    recalls: dict[str, RecallRecord] = field(default_factory=dict)
+    broken: list[Broken] = field(default_factory=list)
+    whole: bool = False
+
+    @property
+    def owner_soul(self) -> SoulId:
+        """Whose memory it is. Only of a file with a head."""
+        assert self.head is not None
+        return self.head.soul
+
+
+def encode(lines: Iterable[Line]) -> bytes:
+    """The lines as bytes, each with its line feed."""
+    return b"".join(_encoded(line) + b"\n" for line in lines)
+
+
+def _encoded(line: Line) -> bytes:
+    data = msgspec.json.encode(line)
+    for raw, escaped in _SEPARATORS.items():
+        if raw in data:
+            data = data.replace(raw, escaped)
+    return data
+
+
+def read_bundle(data: bytes) -> Bundle:
+    """The bundle in `data`; a broken line is noted and passed over.
+
+    Raises Unprocessable for a file that is no bundle at all, or was written by a newer SoulMem. Computes.
+    """
+    bundle = Bundle()
+    decoder = msgspec.json.Decoder(Line)
+    for number, raw in _numbered(data):
+        try:
+            line = decoder.decode(raw)
+            too_new = isinstance(line, Head) and line.version > VERSION
+            if not too_new:
+                _take(bundle, line, number)
+        except (ValueError, RecursionError, SoulMemError) as error:  # ValueError: what msgspec says, too
+            if len(bundle.broken) < _BROKEN_TOLD:
+                reason = error.message if isinstance(error, SoulMemError) else _without_texts(error)
+                bundle.broken.append(Broken(number, reason))
+        else:
+            if too_new:
+                raise Unprocessable(
+                    f"the bundle was written by a newer SoulMem than this one, which knows its format up to"
+                    f" {VERSION}: update SoulMem",
+                    field="text",
+                )
+    if bundle.head is None:
+        raise Unprocessable(
+            "the file is no bundle: its first line must say so; choose one that `soulmem export` wrote",
+            field="text",
+        )
+    return bundle
+
+
+def _numbered(data: bytes) -> Iterator[tuple[int, bytes]]:
+    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if raw.strip():
+            yield number, raw
+
+
+def _take(bundle: Bundle, line: Line, number: int) -> None:
+    """Add a line. Raises Unprocessable when it does not belong here."""
+    if isinstance(line, Head):
+        check_id(line.soul, "soul")
+        if bundle.head is not None:
+            raise Unprocessable("a second head: one bundle a file")
+        bundle.head = line
+        return
+    if bundle.head is None:
+        raise Unprocessable("it stands before the head of the bundle")
+    if isinstance(line, End):
+        bundle.whole = line.lines == number - 1 and not bundle.broken
+    elif isinstance(line, SoulLine):
+        _check_soul(bundle, line.soul.id)
+        bundle.soul = line.soul
+    elif isinstance(line, ChatLine):
+        _take_chat(bundle, line.chat)
+    elif isinstance(line, MessageLine):
+        _take_message(bundle, line)
+    else:
+        _take_graph(bundle, line)
+
+
+def _take_chat(bundle: Bundle, chat: Chat) -> None:
+    for name in (
+        chat.id,
+        *chat.souls,
+        *chat.cast,
+        *((chat.parent.chat, chat.parent.slot) if chat.parent else ()),
+    ):
+        check_id(name, "chat")
+    _aware(chat.created, chat.tail_since)
+    bundle.chats[chat.id] = chat
+    bundle.messages.setdefault(chat.id, [])
+
+
+def _take_message(bundle: Bundle, line: MessageLine) -> None:
+    message = line.message
+    check_id(message.slot, "slot")
+    for soul in message.present or ():
+        check_id(soul, "present")
+    _aware(message.sent_at, message.story_at)
+    _storable(message.text, message.speaker)
+    if message.hash != text_hash(message.text):
+        raise Unprocessable(f"the text of {message.slot!r} is not what its hash says")
+    if line.chat not in bundle.chats:
+        raise Unprocessable(f"its chat {line.chat!r} does not come before it")
+    bundle.messages[line.chat].append(message)
+
+
+def _take_graph(bundle: Bundle, line: MemoryLine | EdgeLine | UsageLine | RecallLine) -> None:
+    if isinstance(line, MemoryLine):
+        memory = line.memory
+        _check_soul(bundle, memory.soul)
+        check_id(memory.id, "memory")
+        span = memory.situation.time_span
+        _aware(memory.created, *((span.start, span.end) if span else ()))
+        _storable(memory.text, *memory.tags)
+        bundle.memories[memory.id] = memory
+    elif isinstance(line, EdgeLine):
+        edge = line.edge
+        _check_soul(bundle, edge.soul)
+        _aware(edge.touched)
+        if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
+            raise Unprocessable("a number of the edge is not finite")
+        bundle.edges[edge.id] = edge
+    elif isinstance(line, UsageLine):
+        usage = line.usage
+        _check_soul(bundle, usage.soul)
+        _aware(usage.first.at, *(stamp.at for stamp in usage.stamps))
+        if not usage.stamps:
+            raise Unprocessable("a usage without any moment")
+        bundle.usages[usage.memory] = usage
+    else:
+        record = line.recall
+        _check_soul(bundle, record.soul)
+        check_id(record.trace, "trace")
+        _aware(record.stamp.at)
+        bundle.recalls[record.trace] = record
+
+
+def _check_soul(bundle: Bundle, soul: SoulId) -> None:
+    if soul != bundle.owner_soul:
+        raise Unprocessable(f"it is of another soul than {bundle.owner_soul!r}")
+
+
+def _aware(*times: datetime | None) -> None:
+    if any(time is not None and time.tzinfo is None for time in times):
+        raise Unprocessable("a time without a zone")
+
+
+def _storable(*texts: str) -> None:
+    """The database takes no zero character."""
+    if any("\x00" in text for text in texts):
+        raise Unprocessable("a text holds a zero character")
+
+
+def _without_texts(error: Exception) -> str:
+    """The words of a reading error; they name paths and types, and quote nothing that somebody said."""
+    return "it nests too deep" if isinstance(error, RecursionError) else str(error)[:200]
