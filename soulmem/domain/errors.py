@@ -92,6 +92,12 @@ class StoreFull(StoreError):
     """The disk is full."""
 
 
+class Protected(StoreError):
+    """What was to be changed is permanent or locked, and it was not the user's own hand."""
+
+    code = "forbidden"
+
+
 class StoreTooNew(StoreError):
     """The data folder was written by a newer SoulMem."""
 

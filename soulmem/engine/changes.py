@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from soulmem.domain.audit import Actor, AuditEntry
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, Origin
@@ -22,6 +23,8 @@ class MindChange:
     put_edges: tuple[Edge, ...] = ()
     drop_edges: tuple[str, ...] = ()
     strand: Strand | None = None
+    by: Actor = Actor.ENGINE
+    audit: tuple[AuditEntry, ...] = ()
 
     def pieces(self, size: int) -> Iterator[MindChange]:
         """The same change in steps: new memories unseen at first, then the strand that shows them all at

@@ -16,9 +16,11 @@ from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
 from soulmem.engine.bundle_export import Exporter
 from soulmem.engine.bundle_import import BundleImport
+from soulmem.engine.audit import Auditor
 from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
+from soulmem.engine.governor import Governor
 from soulmem.engine.health import health_of
 from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.images import ImageKeeper, ImageParams
@@ -98,13 +100,15 @@ class Engine:
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
         self._souls = Souls(store, clock, self._observer, self._images)
-        self._keeper = Keeper(store, self._compute, clock, self._loader)
+        auditor = Auditor(store, self._compute, clock)
+        self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, self._params.learning)
         p = self._params
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
-        lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer)
+        self.governor = Governor(self._world, store, self._compute, clock, auditor, self._loader)
+        lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
         self.exports = Exporter(self._world, store, clock, self._learner)

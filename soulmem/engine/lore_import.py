@@ -12,9 +12,11 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.conversation.importance import importance_of
+from soulmem.domain.audit import Actor
 from soulmem.domain.ids import MemoryId, Owner, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.soul import KnownName, Soul
+from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.jobs import JobRun
 from soulmem.engine.loading import Loader
@@ -63,12 +65,14 @@ class LoreImport:
         clock: Clock,
         loader: Loader,
         observer: Observer,
+        auditor: Auditor,
     ) -> None:
         self._world_of = world_of
         self._compute = compute
         self._clock = clock
         self._loader = loader
         self._observer = observer
+        self._auditor = auditor
 
     async def cast(self, owner: Owner, soul: SoulId, persona: str) -> Cast:
         """Who {{char}} and {{user}} are: the player as given, else as in the soul's latest chat."""
@@ -100,13 +104,13 @@ class LoreImport:
             async with world.writing:
                 mind = await world.mind_while_writing(run.soul)
                 put, some = await self._compute.run(_put, mind, piece, source, self._clock.now())
-                await self._write(world, mind, MindChange(put_memories=tuple(put)))
+                await self._write(run, world, mind, MindChange(put_memories=tuple(put)))
             counts += some
         run.tell(total, total, "memories")
         async with world.writing:
             mind = await world.mind_while_writing(run.soul)
             change, some = await self._withdrawn(mind, lore, source, owner=run.owner)
-            await self._write(world, mind, change)
+            await self._write(run, world, mind, change)
         return counts + some
 
     async def _teach(self, world: World, key: SoulId, names: tuple[KnownName, ...], source: str) -> None:
@@ -137,9 +141,9 @@ class LoreImport:
         counts = LoreCounts(changed=len(left), removed=len(drop), kept=len(kept))
         return MindChange(put_memories=(*left, *kept), drop_memories=tuple(drop)), counts
 
-    async def _write(self, world: World, mind: Mind, change: MindChange) -> None:
+    async def _write(self, run: JobRun, world: World, mind: Mind, change: MindChange) -> None:
         if change.put_memories or change.drop_memories:
-            await world.carry_out(mind, await world.linker.steps(mind, change))
+            await self._auditor.carry_out(world, mind, change, Hand(Actor.IMPORT, run.record.job))
 
 
 def _key(soul: SoulId, statement: Statement) -> MemoryId:

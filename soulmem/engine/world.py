@@ -366,6 +366,8 @@ def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Cha
         drop_memories=change.drop_memories,
         put_edges=change.put_edges,
         drop_edges=change.drop_edges,
+        by=change.by,
+        audit=change.audit,
     )
 
 

@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
+from soulmem.domain.deletions import Deletion
 from soulmem.domain.dialogue import Chat, Message
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
@@ -47,6 +50,11 @@ class Change:
     put_usages: Sequence[Usage] = ()
     put_recalls: Sequence[RecallRecord] = ()
     drop_recalls: Collection[str] = ()  # traces
+    by: Actor = Actor.ENGINE  # whose hand it is
+    audit: Sequence[AuditEntry] = ()
+    purge_audit: Collection[str] = ()  # targets whose entries lose their words, and whose deletions go
+    put_deletions: Sequence[Deletion] = ()
+    put_opinions: Sequence[Opinion] = ()
 
     def souls_touched(self) -> frozenset[SoulId] | None:
         """Whose memory it may alter; None for any of the owner's, where something goes by its id alone."""
@@ -64,7 +72,8 @@ class Change:
     def __bool__(self) -> bool:
         graph = (self.put_memories, self.drop_memories, self.put_edges, self.drop_edges)
         recalls = (self.put_usages, self.put_recalls, self.drop_recalls)
-        return any((self.souls, self.chats, *graph, *recalls))
+        governed = (self.audit, self.purge_audit, self.put_deletions, self.put_opinions)
+        return any((self.souls, self.chats, *graph, *recalls, *governed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +125,12 @@ class Store(Protocol):
     async def commit(self, change: Change) -> None:
         """Store the whole change durably (fsync) or raise and store nothing.
 
-        Edges whose end does not exist (nor is put in the same change) are refused with StoreError. An audit
-        of who
-        did what is not this method's business.
+        Edges whose end does not exist (nor is put in the same change) are refused with StoreError.
+
+        Unless it is `by` the user, a change that alters or drops a permanent or locked memory is refused with
+        Protected, whatever else it says: its text, kind, tags, importance, situation, concept, reach and
+        protection stay, and whether it is in the bin. What the user put there may be dropped. Entries of the
+        audit are only ever added, but for `purge_audit`.
         """
 
     async def owners(self) -> list[Owner]:
@@ -165,6 +177,15 @@ class Store(Protocol):
 
     async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
         """What a soul recalled, and when."""
+
+    async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
+        """Entries of the owner, the newest first."""
+
+    async def deletions(self, owner: Owner) -> list[Deletion]:
+        """All that were asked for, the oldest first."""
+
+    async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
+        """What the user thinks of memories of the soul."""
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         """Let `token` stand for the soul's memory as it is stored now: the next commit that may alter that

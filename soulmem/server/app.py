@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from soulmem.domain.soul import SoulSettings
-from soulmem.server import chats, export, health, jobs, memories, openapi, recall, souls, test_doors, views
+from soulmem.server import audit, chats, export, health, jobs, memories, openapi, recall, souls, test_doors, views
 from soulmem.server.doors import ENGINE, SOUL_DEFAULTS, add_doors
 from soulmem.server.errors import answer_failures
 from soulmem.server.guard import Guard, add_headers
@@ -25,6 +25,7 @@ _ALWAYS = (
     *memories.DOORS,
     *views.DOORS,
     *jobs.DOORS,
+    *audit.DOORS,
     *export.DOORS,
 )
 

@@ -20,6 +20,7 @@ _STATUS: dict[type[errors.SoulMemError], int] = {
     errors.BadRequest: 400,
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
+    errors.Protected: 403,
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.ConfirmationRequired: 409,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
+from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
+from soulmem.domain.deletions import Deletion
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
-from soulmem.domain.errors import StoreError
+from soulmem.domain.errors import Protected, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import BINNED, Memory, MemoryState
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
@@ -32,6 +35,9 @@ class _World:
     usages: dict[MemoryId, Usage] = field(default_factory=dict)
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
     marks: dict[SoulId, str] = field(default_factory=dict)
+    audit: dict[str, AuditEntry] = field(default_factory=dict)
+    deletions: dict[str, Deletion] = field(default_factory=dict)
+    opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -45,6 +51,9 @@ class _World:
             dict(self.usages),
             dict(self.recalls),
             dict(self.marks),
+            dict(self.audit),
+            dict(self.deletions),
+            dict(self.opinions),
         )
 
 
@@ -76,6 +85,8 @@ class FakeStore:
         if self.refuses:
             raise self.refuses
         world = self._world(change.owner).copy()
+        if change.by is not Actor.USER:
+            _check_protected(world, change)
         _apply(world, change)
         self._worlds[change.owner] = world
 
@@ -153,6 +164,28 @@ class FakeStore:
             sorted(records, key=lambda record: (record.stamp.at, record.trace)),
         )
 
+    async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
+        self._check_open()
+        found = [
+            entry
+            for entry in self._world(owner).audit.values()
+            if wanted.soul in (None, entry.soul)
+            and wanted.target in (None, entry.target)
+            and wanted.source in (None, entry.source)
+            and wanted.id in (None, entry.id)
+            and (wanted.since is None or entry.at >= wanted.since)
+            and (wanted.before is None or entry.id < wanted.before)
+        ]
+        return sorted(found, key=lambda entry: entry.id, reverse=True)[: wanted.limit]
+
+    async def deletions(self, owner: Owner) -> list[Deletion]:
+        self._check_open()
+        return sorted(self._world(owner).deletions.values(), key=lambda one: (one.at, one.id))
+
+    async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
+        self._check_open()
+        return [one for one in self._world(owner).opinions.values() if one.soul == soul]
+
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         self._check_open()
         if self.refuses:
@@ -224,6 +257,39 @@ def _apply(world: _World, change: Change) -> None:
             if end not in world.memories:
                 raise StoreError(f"edge {edge.id} ends at memory {end}, which does not exist")
         world.edges[edge.id] = edge
+
+    _govern(world, change)
+
+
+def _govern(world: _World, change: Change) -> None:
+    for key, entry in world.audit.items():
+        if entry.target in change.purge_audit:
+            world.audit[key] = replace(entry, before=None, after=None, reason="")
+    kept = (one for one in world.deletions.values() if one.memory not in change.purge_audit)
+    world.deletions = {one.id: one for one in (*kept, *change.put_deletions)}
+    for entry in change.audit:
+        if world.audit.get(entry.id, entry) != entry:
+            raise Protected("an entry of the audit is protected")
+        world.audit[entry.id] = entry
+    world.opinions.update((one.memory, one) for one in change.put_opinions)
+
+
+def _check_protected(world: _World, change: Change) -> None:
+    put = {memory.id: memory for memory in change.put_memories}
+    for key in (*change.drop_memories, *put):
+        old, new = world.memories.get(key), put.get(key)
+        if old is None or not (old.permanent or old.locked):
+            continue
+        stays = old.state is MemoryState.BIN if new is None else _guarded(new) == _guarded(old)
+        if not stays:
+            raise Protected(f"memory {key} is protected: only the user's own hand may change or delete it")
+
+
+def _guarded(memory: Memory) -> tuple[object, ...]:
+    is_binned = memory.state in BINNED
+    told = (memory.soul, memory.kind, memory.text, memory.created, memory.tags, memory.importance)
+    reach = (memory.permanent, memory.locked, memory.timelines, is_binned)
+    return (*told, *reach, memory.situation, memory.concept)
 
 
 def page_of(edges: Sequence[Edge]) -> EdgePage:

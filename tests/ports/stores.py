@@ -125,7 +125,7 @@ def message(number: int, text: str = "hello", rank: int | None = None) -> Ranked
 
 
 def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: str = SOUL) -> Memory:
-    """A memory with every field set."""
+    """A memory with every field set but its protection."""
     return Memory(
         id=MemoryId(key),
         soul=SoulId(of),
@@ -135,8 +135,6 @@ def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: st
         created=NOON,
         tags=("key", "桥"),
         importance=0.7,
-        permanent=True,
-        locked=True,
         timelines=Timelines.THIS,
         state=MemoryState.STALE,
         revision=4,

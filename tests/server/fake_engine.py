@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
+from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
@@ -29,6 +30,7 @@ from soulmem.engine.answers import (
     Timings,
     Trace,
 )
+from soulmem.engine.audit import AuditPage
 from soulmem.engine.jobs import JobState, JobView, Progress
 from soulmem.engine.requests import (
     Activity,
@@ -40,6 +42,7 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
+from soulmem.engine.undo import Undone
 
 T = TypeVar("T")
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -66,6 +69,37 @@ class FakeJobs:
     async def cancel(self, owner: Owner, job: str) -> JobView:
         self._engine._called("cancel_job", (owner, job))
         return JobView(job, "count", SoulId("s1"), JobState.CANCELLED)
+
+
+class FakeGovernor:
+    """An audit of one entry, and undoing that always finds it."""
+
+    def __init__(self, engine: FakeEngine) -> None:
+        self._engine = engine
+
+    async def audit(
+        self, owner: Owner, soul: SoulId, since: datetime | None, limit: int, cursor: str | None
+    ) -> AuditPage:
+        self._engine._called("audit", (owner, soul, since, limit, cursor))
+        return AuditPage([an_entry()], "c0")
+
+    async def history(self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None) -> AuditPage:
+        self._engine._called("history", (owner, memory, limit, cursor))
+        return AuditPage([an_entry()], None)
+
+    async def undo(
+        self, owner: Owner, soul: SoulId, *, since: datetime | None, change: str | None, job: str | None
+    ) -> Undone:
+        self._engine._called("undo", (owner, soul, since, change, job))
+        return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
+
+
+def an_entry() -> AuditEntry:
+    """What an archivist did to a memory."""
+    before, after = {"text": "rain"}, {"text": "sun"}
+    return AuditEntry(
+        "c1", SoulId("s1"), NOW, Actor.ARCHIVIST, Action.CHANGE, "m1", before, after, "j1", "asked"
+    )
 
 
 class FakeExports:
@@ -99,6 +133,7 @@ class FakeEngine:
         self.jobs = FakeJobs(self)
         self.imports = self.jobs
         self.exports = FakeExports(self)
+        self.governor = FakeGovernor(self)
 
     async def start(self) -> None:
         self.running = True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from soulmem.domain.errors import Protected, StoreBroken, StoreError, StoreFull, StoreLocked, StoreReadOnly
 
 _FULL = ("no space left", "storage full", "disk full", "quota exceeded", "not enough space", "os error 28")
 _READ_ONLY = ("read-only file system", "readonly filesystem", "permission denied", "access is denied")
 _LOCKED = ("already locked", "lock is held", "used by another process")
 _CONFLICT = ("transactionconflict", "transaction conflict", "write conflict", "read or write conflict")
 
+_PROTECTED = "soulmem-protected: "
 _BROKEN = ("checksum", "corrupt", "wal error", "io error")
 
 
@@ -22,6 +23,9 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
     While `opening`, an unknown error means that the folder cannot be read.
     """
     low = text.lower()
+    if _PROTECTED in low:
+        what = text[low.index(_PROTECTED) + len(_PROTECTED) :]
+        return Protected(f"{what} is protected: only the user's own hand may change or delete it")
     if any(words in low for words in _FULL):
         return full(place, text)
     if any(words in low for words in _LOCKED):

@@ -125,6 +125,66 @@ DEFINE FIELD terms ON memory TYPE option<string>;
 DEFINE FIELD names ON memory TYPE option<string>;
 """
 
+# audit [owner, entry], deletion [owner, request], opinion [owner, memory]. Whatever statement tries, a memory
+# that is permanent or locked stays as it is unless the transaction is bound to the user's hand; what lies in
+# the bin may go. `state` counts only as being in the bin or not: a concept is stale while names change.
+_SOVEREIGNTY = """
+DEFINE TABLE audit SCHEMAFULL;
+DEFINE FIELD owner ON audit TYPE string;
+DEFINE FIELD soul ON audit TYPE string;
+DEFINE FIELD key ON audit TYPE string;
+DEFINE FIELD at ON audit TYPE datetime;
+DEFINE FIELD actor ON audit TYPE string;
+DEFINE FIELD action ON audit TYPE string;
+DEFINE FIELD target ON audit TYPE string;
+DEFINE FIELD before ON audit TYPE option<string>;
+DEFINE FIELD after ON audit TYPE option<string>;
+DEFINE FIELD source ON audit TYPE string;
+DEFINE FIELD reason ON audit TYPE string;
+DEFINE INDEX audit_of ON audit FIELDS owner, soul, key;
+DEFINE INDEX audit_target ON audit FIELDS owner, target, key;
+DEFINE EVENT kept ON audit WHEN $event = 'DELETE' OR ($event = 'UPDATE' AND $before != $after AND (
+    $after.before != NONE OR $after.after != NONE OR $after.reason != ''
+    OR [$before.owner, $before.soul, $before.key, $before.at, $before.actor, $before.action, $before.target,
+        $before.source]
+    != [$after.owner, $after.soul, $after.key, $after.at, $after.actor, $after.action, $after.target,
+        $after.source]
+)) THEN { THROW 'soulmem-protected: an entry of the audit' };
+
+DEFINE TABLE deletion SCHEMAFULL;
+DEFINE FIELD owner ON deletion TYPE string;
+DEFINE FIELD soul ON deletion TYPE string;
+DEFINE FIELD memory ON deletion TYPE string;
+DEFINE FIELD actor ON deletion TYPE string;
+DEFINE FIELD reason ON deletion TYPE string;
+DEFINE FIELD quote ON deletion TYPE string;
+DEFINE FIELD at ON deletion TYPE datetime;
+DEFINE FIELD state ON deletion TYPE string;
+DEFINE FIELD decided ON deletion TYPE option<datetime>;
+
+DEFINE TABLE opinion SCHEMAFULL;
+DEFINE FIELD owner ON opinion TYPE string;
+DEFINE FIELD soul ON opinion TYPE string;
+DEFINE FIELD key ON opinion TYPE string;
+DEFINE FIELD score ON opinion TYPE float ASSERT $value >= 0 AND $value <= 1;
+DEFINE FIELD flagged ON opinion TYPE bool;
+DEFINE FIELD not_in ON opinion TYPE array<string>;
+DEFINE INDEX opinion_of ON opinion FIELDS owner, soul, key;
+
+DEFINE EVENT protected ON memory WHEN $hand != 'user' AND $before != NONE
+    AND ($before.permanent = true OR $before.locked = true) AND (
+    ($event = 'DELETE' AND $before.state != 'bin')
+    OR ($event = 'UPDATE' AND (
+        [$before.soul, $before.kind, $before.text, $before.created, $before.tags, $before.importance,
+         $before.permanent, $before.locked, $before.timelines, $before.situation, $before.concept,
+         $before.state IN ['bin', 'retracted', 'forgotten']]
+        != [$after.soul, $after.kind, $after.text, $after.created, $after.tags, $after.importance,
+         $after.permanent, $after.locked, $after.timelines, $after.situation, $after.concept,
+         $after.state IN ['bin', 'retracted', 'forgotten']])
+    )
+) THEN { THROW 'soulmem-protected: memory ' + $before.key };
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -140,6 +200,7 @@ MIGRATIONS = (
     Migration("0003_recalls", _RECALLS),
     Migration("0004_images", _IMAGES),
     Migration("0005_terms", _TERMS),
+    Migration("0006_sovereignty", _SOVEREIGNTY),
 )
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import TypeVar
 
-from soulmem.adapters.surreal import graph_rows, rows
+from soulmem.adapters.surreal import governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, bound
@@ -17,10 +17,13 @@ from soulmem.adapters.surreal.marks import Marks, stored_marks
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.adapters.surreal.transaction import WRITE_ROWS, pieces, size_of, transaction
+from soulmem.domain.audit import AuditEntry, AuditQuery
+from soulmem.domain.deletions import Deletion
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord
 from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
@@ -172,6 +175,22 @@ class SurrealStore:
             return SoulRecalls(usages, sorted(records, key=_when))
 
         return await self._connection.read(load)
+
+    async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
+        which, params = governed_rows.audit_filter(owner, wanted)
+        table = governed_rows.AUDIT
+        sql = f"SELECT VALUE {table.line} FROM audit WHERE {which} ORDER BY key DESC LIMIT $limit;"
+        query = bound(sql, **params, limit=wanted.limit)
+        (lines,) = await self._connection.read(lambda run: run(query))
+        return await asyncio.to_thread(_parse, governed_rows.audit_of, lines)
+
+    async def deletions(self, owner: Owner) -> list[Deletion]:
+        found = await self._range(governed_rows.DELETIONS, [owner], governed_rows.deletion_of)
+        return sorted(found, key=lambda one: (one.at, one.id))
+
+    async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
+        table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
+        return await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         if self._marks is not None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-from soulmem.adapters.surreal import graph_rows, rows
+from soulmem.adapters.surreal import governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.link import Query
 from soulmem.adapters.surreal.marks import Marked
 from soulmem.domain.ids import Owner
@@ -22,7 +22,8 @@ def size_of(change: Change) -> int:
     messages = sum(1 + len(chat.put) + len(chat.drop) for chat in change.chats)
     graph = (change.put_memories, change.drop_memories, change.put_edges, change.drop_edges)
     recalls = (change.put_usages, change.put_recalls, change.drop_recalls)
-    return len(change.souls) + messages + sum(map(len, (*graph, *recalls)))
+    governed = (change.audit, change.purge_audit, change.put_deletions, change.put_opinions)
+    return len(change.souls) + messages + sum(map(len, (*graph, *recalls, *governed)))
 
 
 def transaction(change: Change, marks: list[Marked] | None) -> Query:
@@ -32,7 +33,7 @@ def transaction(change: Change, marks: list[Marked] | None) -> Query:
 
     Nothing that is put is deleted before: the engine in memory does not see it again in the same transaction.
     """
-    script = _Script()
+    script = _Script({"hand": change.by.value})
     owner = change.owner
     usages = {usage.memory for usage in change.put_usages}
     memories, edges = {memory.id for memory in change.put_memories}, {edge.id for edge in change.put_edges}
@@ -54,6 +55,11 @@ def transaction(change: Change, marks: list[Marked] | None) -> Query:
     script.put(rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges])
     script.put(rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages])
     script.put(rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls])
+    script.purge_audit(owner, change.purge_audit)
+    script.put(governed_rows.AUDIT, [governed_rows.audit_row(owner, entry) for entry in change.audit])
+    asked = [governed_rows.deletion_row(owner, one) for one in change.put_deletions]
+    script.put(governed_rows.DELETIONS, asked)
+    script.put(governed_rows.OPINIONS, [governed_rows.opinion_row(owner, o) for o in change.put_opinions])
     if marks is None:
         script.drop_all(rows.IMAGES, owner)
     else:
@@ -64,9 +70,9 @@ def transaction(change: Change, marks: list[Marked] | None) -> Query:
 class _Script:
     """A transaction in the making."""
 
-    def __init__(self) -> None:
+    def __init__(self, params: dict[str, Any]) -> None:
         self._statements: list[str] = []
-        self._params: dict[str, Any] = {}
+        self._params = params
 
     def drop(self, table: rows.Table, ids: list[list[str]]) -> None:
         for piece in pieces(ids, WRITE_ROWS):
@@ -87,6 +93,16 @@ class _Script:
             found = f"(SELECT VALUE <->edge FROM ${ends}.map(|$id| type::record('memory', $id))).flatten()"
             gone = f"{found}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
             self._statements.append(f"DELETE {gone} RETURN NONE;")
+
+    def purge_audit(self, owner: Owner, targets: Collection[str]) -> None:
+        """Take the words out of entries about these targets, and the deletions that were asked for."""
+        for piece in pieces(targets, WRITE_ROWS):
+            whose, which = self._bind(owner), self._bind(piece)
+            self._statements.append(
+                f"UPDATE audit SET before = NONE, after = NONE, reason = '' "
+                f"WHERE owner = ${whose} AND target IN ${which} RETURN NONE;"
+                f"DELETE deletion:[${whose}, '']..=[${whose}, ..] WHERE memory IN ${which} RETURN NONE;"
+            )
 
     def put(self, table: rows.Table, new: list[rows.Row]) -> None:
         for piece in pieces(new, WRITE_ROWS):

@@ -1,0 +1,124 @@
+"""How the audit, deletions and opinions become rows and come back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from soulmem.adapters.surreal.rows import Row, Table, instant, moment
+from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, Told
+from soulmem.domain.deletions import Deletion, DeletionState
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.opinions import Opinion
+
+AUDIT = Table(
+    "audit", ("soul", "at", "actor", "action", "target", "before", "after", "source", "reason"), key=1
+)
+DELETIONS = Table("deletion", ("soul", "memory", "actor", "reason", "quote", "at", "state", "decided"), key=1)
+OPINIONS = Table("opinion", ("soul", "score", "flagged", "not_in"))
+
+
+def audit_row(owner: Owner, entry: AuditEntry) -> Row:
+    return {
+        "id": [owner, entry.id],
+        "owner": owner,
+        "soul": entry.soul,
+        "key": entry.id,
+        "at": entry.at,
+        "actor": entry.actor.value,
+        "action": entry.action.value,
+        "target": entry.target,
+        "before": _text(entry.before),
+        "after": _text(entry.after),
+        "source": entry.source,
+        "reason": entry.reason,
+    }
+
+
+def audit_of(line: str) -> AuditEntry:
+    key, soul, at, actor, action, target, before, after, source, reason = json.loads(line)
+    return AuditEntry(
+        id=key,
+        soul=SoulId(soul),
+        at=instant(at),
+        actor=Actor(actor),
+        action=Action(action),
+        target=target,
+        before=None if before is None else json.loads(before),
+        after=None if after is None else json.loads(after),
+        source=source,
+        reason=reason,
+    )
+
+
+def audit_filter(owner: Owner, wanted: AuditQuery) -> tuple[str, dict[str, Any]]:
+    """The condition that picks the entries, and its parameters."""
+    parts: list[str] = ["owner = $owner"]
+    params: dict[str, Any] = {"owner": owner}
+    for field, value in (
+        ("soul", wanted.soul),
+        ("target", wanted.target),
+        ("key", wanted.id),
+        ("source", wanted.source),
+    ):
+        if value is not None:
+            parts.append(f"{field} = ${field}")
+            params[field] = value
+    if wanted.since is not None:
+        parts.append("at >= $since")
+        params["since"] = wanted.since
+    if wanted.before is not None:
+        parts.append("key < $older_than")
+        params["older_than"] = wanted.before
+    return " AND ".join(parts), params
+
+
+def deletion_row(owner: Owner, one: Deletion) -> Row:
+    return {
+        "id": [owner, one.id],
+        "owner": owner,
+        "soul": one.soul,
+        "memory": one.memory,
+        "actor": one.actor.value,
+        "reason": one.reason,
+        "quote": one.quote,
+        "at": one.at,
+        "state": one.state.value,
+        "decided": one.decided,
+    }
+
+
+def deletion_of(line: str) -> Deletion:
+    key, soul, memory, actor, reason, quote, at, state, decided = json.loads(line)
+    return Deletion(
+        id=key,
+        soul=SoulId(soul),
+        memory=MemoryId(memory),
+        actor=Actor(actor),
+        reason=reason,
+        quote=quote,
+        at=instant(at),
+        state=DeletionState(state),
+        decided=moment(decided),
+    )
+
+
+def opinion_row(owner: Owner, one: Opinion) -> Row:
+    return {
+        "id": [owner, one.memory],
+        "owner": owner,
+        "soul": one.soul,
+        "key": one.memory,
+        "score": float(one.score),
+        "flagged": one.flagged,
+        "not_in": list(one.not_in),
+    }
+
+
+def opinion_of(line: str) -> Opinion:
+    key, soul, score, flagged, not_in = json.loads(line)
+    return Opinion(MemoryId(key), SoulId(soul), score, flagged, tuple(map(ChatId, not_in)))
+
+
+def _text(told: Told | None) -> str | None:
+    return None if told is None else json.dumps(told, ensure_ascii=False)

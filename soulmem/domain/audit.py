@@ -1,0 +1,69 @@
+"""Who changed what: the entries of the audit, which nobody alters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from soulmem.domain.ids import SoulId
+
+
+class Actor(str, Enum):
+    """Whose hand it was. Only the user's own may touch what is permanent or locked."""
+
+    USER = "user"
+    LEAD = "lead"
+    ARCHIVIST = "archivist"
+    ENGINE = "engine"
+    IMPORT = "import"
+
+
+class Action(str, Enum):
+    """What was done."""
+
+    CREATE = "create"
+    CHANGE = "change"
+    BIN = "bin"
+    RESTORE = "restore"
+    PURGE = "purge"
+    READ = "read"
+    LEARN = "learn"
+    FEEDBACK = "feedback"
+    ASK = "ask"  # for a deletion, which the user decides about
+    REJECT = "reject"
+    UNDO = "undo"
+
+
+Told = Mapping[str, Any]  # field to value, as JSON can say it
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One change, with what it changed as it was and as it became; ids sort by the order of the changes."""
+
+    id: str
+    soul: SoulId
+    at: datetime  # aware
+    actor: Actor
+    action: Action
+    target: str  # id of a memory, of an edge, or of what else was changed
+    before: Told | None = None  # None: there was nothing, or its words are purged
+    after: Told | None = None
+    source: str = ""  # the job, the request, the trace or the change it follows from
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """Which entries are wanted; what is None does not matter."""
+
+    soul: SoulId | None = None
+    target: str | None = None
+    source: str | None = None
+    id: str | None = None
+    since: datetime | None = None  # inclusive
+    before: str | None = None  # entries older than the one of this id
+    limit: int = field(default=1000)  # 1..1000

@@ -1,0 +1,35 @@
+"""What the user thinks of a memory that was recalled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
+
+NEUTRAL = 0.5  # what feedback starts at; design 9
+
+
+class Verdict(str, Enum):
+    """One word about a recalled memory."""
+
+    STRONGER = "stronger"
+    WRONG = "wrong"
+    NOT_NOW = "not_now"
+    NEVER_HERE = "never_here"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """All that was said of one memory, a fact among them."""
+
+    memory: MemoryId
+    soul: SoulId
+    score: float = NEUTRAL  # 0..1
+    flagged: bool = False  # called wrong
+    not_in: tuple[ChatId, ...] = ()  # chats it is never to come up in
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.score <= 1.0:
+            raise Unprocessable(f"a score of {self.score} is outside 0..1", field="score")

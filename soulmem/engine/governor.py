@@ -1,0 +1,72 @@
+"""What the user asks about changes: what was done, to which memory, and to undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from soulmem.domain.audit import AuditQuery
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.soul import SoulState
+from soulmem.engine.audit import Auditor, AuditPage
+from soulmem.engine.loading import Loader
+from soulmem.engine.undo import Undo, Undone
+from soulmem.engine.worker import Worker
+from soulmem.engine.world import World
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Store
+
+
+class Governor:
+    """The audit of all owners, and undoing by it."""
+
+    def __init__(
+        self,
+        world_of: Callable[[Owner], Awaitable[World]],
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        loader: Loader,
+    ) -> None:
+        self._world_of = world_of
+        self._auditor = auditor
+        self._undo = Undo(store, compute, clock, auditor, loader)
+
+    async def audit(
+        self, owner: Owner, soul: SoulId, since: datetime | None, limit: int, cursor: str | None
+    ) -> AuditPage:
+        """Entries of a soul, the newest first. Raises NotFound."""
+        world = await self._world_of(owner)
+        world.soul(soul)
+        return await self._auditor.page(owner, AuditQuery(soul, since=since, before=cursor, limit=limit))
+
+    async def history(self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None) -> AuditPage:
+        """What was done to a memory, the newest first; also to one that is purged. Raises NotFound."""
+        await self._world_of(owner)
+        page = await self._auditor.page(owner, AuditQuery(target=memory, before=cursor, limit=limit))
+        if not page.entries and cursor is None:
+            await self._known(owner, memory)
+        return page
+
+    async def undo(
+        self, owner: Owner, soul: SoulId, *, since: datetime | None, change: str | None, job: str | None
+    ) -> Undone:
+        """Revert automatic changes: all since a moment, one, or those of a job.
+
+        Raises NotFound, Unprocessable unless exactly one of the three is given.
+        """
+        if sum(one is not None for one in (since, change, job)) != 1:
+            raise Unprocessable("say what to undo: exactly one of `since`, `change` and `job`", field="since")
+        world = await self._world_of(owner)
+        world.soul(soul)
+        return await self._undo.undo(world, soul, since=since, change=change, job=job)
+
+    async def _known(self, owner: Owner, memory: MemoryId) -> None:
+        """Raises NotFound for a memory that no soul has."""
+        world = await self._world_of(owner)
+        for soul in list(world.souls.values()):
+            if soul.state is SoulState.ACTIVE and memory in (await world.mind(soul.id)).memories:
+                return
+        raise NotFound(f"no memory {memory!r}", field="id")

@@ -1,0 +1,34 @@
+"""What may be asked about changes, and to be undone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Query, Time
+
+
+class AuditQueryParams(Query, frozen=True):
+    """Which entries of a soul's audit."""
+
+    soul: Id
+    since: Time | None = None
+    limit: PageLimit = 100
+    cursor: Cursor | None = None
+
+
+class HistoryQuery(Query, frozen=True):
+    """Which entries of a memory's history."""
+
+    limit: PageLimit = 100
+    cursor: Cursor | None = None
+
+
+class UndoBody(Body, frozen=True):
+    """What to undo: exactly one of `since`, `change` and `job`."""
+
+    soul: Id
+    since: Time | None = None
+    change: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    job: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
