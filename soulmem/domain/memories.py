@@ -9,7 +9,7 @@ from enum import Enum
 from soulmem.domain.dialogue import Version
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
-from soulmem.domain.situation import ConceptDetail, Situation
+from soulmem.domain.situation import ConceptDetail, ConceptType, Situation
 from soulmem.domain.terms import Term
 
 
@@ -40,14 +40,19 @@ class Timelines(str, Enum):
 
 
 class MemoryState(str, Enum):
-    """Whether it is in use, put into the bin by the user, gone there with its chat, or waits to be
-    rebuilt.
+    """Whether it is in use, put into the bin by the user, gone there with its chat, forgotten, or waits to
+    be rebuilt.
     """
 
     ACTIVE = "active"
     BIN = "bin"
     RETRACTED = "retracted"  # comes back by itself when its messages do; listed as bin
     STALE = "stale"
+    FORGOTTEN = "forgotten"  # comes back by itself when a text names it anew; listed as bin
+
+
+NAMEABLE = (MemoryState.ACTIVE, MemoryState.STALE, MemoryState.FORGOTTEN)  # texts are linked to it
+BINNED = (MemoryState.BIN, MemoryState.RETRACTED, MemoryState.FORGOTTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,17 @@ class Memory:
 
     @property
     def is_bare_name(self) -> bool:
-        """Whether it is no more than a name on the card: texts are spotted by it, nobody reads it."""
-        return self.kind is MemoryKind.CONCEPT and self.origin is Origin.CARD
+        """Whether it is no more than a name, of the card or learned, or a topic that was found.
+
+        Texts are spotted by names and thoughts pass through both; nobody reads them.
+        """
+        return self.kind is MemoryKind.CONCEPT and self.origin is not Origin.USER
+
+    @property
+    def is_learned_name(self) -> bool:
+        """Whether it is a name that messages gave."""
+        is_concept = self.kind is MemoryKind.CONCEPT and self.origin is Origin.CHAT
+        return is_concept and (self.concept is None or self.concept.concept_type is not ConceptType.TOPIC)
 
     @property
     def happened(self) -> datetime:

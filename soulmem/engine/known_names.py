@@ -6,19 +6,23 @@ stands for it, with the card's aliases too. The soul's own name stands for nothi
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
+from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
+from soulmem.domain.scripts import HAN
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.domain.soul import Soul
 from soulmem.graph.names import NameIndex, fold
+from soulmem.language.names import names
+from soulmem.language.pinyin import romanised, sound
 
-_IN_USE = (MemoryState.ACTIVE, MemoryState.STALE)
+_HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,36 @@ class KnownNames:
         self._claims: defaultdict[str, set[MemoryId]] = defaultdict(set)  # folded, to concepts of the user's
         self._soul = soul
         self._own, self._card = _card(soul)
+        self._own_words = frozenset(w for name in self._own for w in (name, *name.split()))
+        self._on_card = frozenset(one for card in self._card.values() for one in _taken_by(card))
         self._card_fold = {one.id: folded for folded, one in self._card.items()}
+        self._taken: Counter[str] = Counter()  # folds and sounds of what the card and the user have named
+        self._given: dict[MemoryId, dict[str, bool]] = {}
+        self._heard: dict[MemoryId, set[str]] = {}  # sounds of Latin names of the card's and the user's
+        self._sounds: defaultdict[str, set[MemoryId]] = defaultdict(set)  # the same the other way round
+
+    @property
+    def soul(self) -> Soul:
+        """Whose names they are."""
+        return self._soul
 
     def spot(self, text: str) -> list[MemoryId]:
-        """The concepts that the text names, in order of appearance."""
-        return self.index.find(text)
+        """The concepts that the text names, in order of appearance; those named by sound alone come last."""
+        found = self.index.find(text)
+        if self._sounds and _HAN.search(text):
+            heard = (key for name in names(text) if not name.isascii() and (key := sound(name)) is not None)
+            found += sorted({one for key in heard for one in self._sounds.get(key, ())}.difference(found))
+        return found
+
+    def concept(self, key: MemoryId) -> Memory | None:
+        """The concept of that id, whatever its state."""
+        return self._concepts.get(key)
+
+    def is_taken(self, folded: str) -> bool:
+        """Whether a name that messages give is the card's, the user's or the soul's own already."""
+        if any(word.startswith(folded) for word in self._own_words):
+            return True
+        return any(one in self._taken or one in self._on_card for one in _kinds_of(folded))
 
     def names_of(self, key: MemoryId) -> tuple[str, ...]:
         """What the concept is spotted by; nothing when it is not in use."""
@@ -146,21 +175,45 @@ class KnownNames:
     def _index(self, key: MemoryId) -> None:
         """Bring the index in line with what the concept goes by now."""
         memory = self._concepts.get(key)
-        names = self._spellings(memory) if memory is not None and _is_name(memory) else ()
-        if names != self._names.get(key, ()):
-            self.index.put(key, names)
-            self._names[key] = names
-        if not names:
+        spelled = self._spellings(memory) if memory is not None and _is_name(memory) else ()
+        before = self._names.get(key, ())
+        if spelled != before:
+            self.index.put(key, spelled)
+            self._names[key] = spelled
+        if not spelled:
             self._names.pop(key, None)
+        given = memory is not None and memory.origin is not Origin.CHAT
+        self._give(key, {name: name in _written(memory) for name in spelled} if memory and given else {})
+
+    def _give(self, key: MemoryId, spelled: dict[str, bool]) -> None:
+        """What the card or the user calls it, and whether it is written so, not only to be read so."""
+        for name, more in (*((n, -1) for n in self._given.pop(key, {})), *((n, 1) for n in spelled)):
+            for one in _kinds_of(fold(name)):
+                self._taken[one] += more
+                if not self._taken[one]:
+                    del self._taken[one]
+        if key in self._heard:
+            for heard in self._heard.pop(key):
+                self._sounds[heard].discard(key)
+                if not self._sounds[heard]:
+                    del self._sounds[heard]
+        written = {h for n, is_written in spelled.items() if is_written and n.isascii() and (h := sound(n))}
+        if written:
+            self._heard[key] = written
+            for heard in written:
+                self._sounds[heard].add(key)
+        if spelled:
+            self._given[key] = spelled
 
     def _spellings(self, memory: Memory) -> tuple[str, ...]:
-        names = list(_written(memory))
-        if memory.origin is not Origin.CARD:
+        called = list(_written(memory))
+        if memory.origin is Origin.USER:
             folds = [*_folds(memory)] if _stands(memory) else []
             for folded in (*folds, self._card_fold.get(memory.id)):
                 one = self._card.get(folded) if folded is not None else None
-                names += (one.name, *one.aliases) if one is not None else ()
-        return tuple(n for n in dict.fromkeys(names) if (f := fold(n)) and f not in self._own)
+                called += (one.name, *one.aliases) if one is not None else ()
+        called += [latin for name in called for latin in romanised(name)]
+        return tuple(n for n in dict.fromkeys(called) if (f := fold(n)) and f not in self._own)
 
 
 def _card(soul: Soul) -> tuple[frozenset[str], dict[str, CardName]]:
@@ -181,6 +234,18 @@ def _card(soul: Soul) -> tuple[frozenset[str], dict[str, CardName]]:
     return frozenset(own), card
 
 
+def _kinds_of(folded: str) -> tuple[str, ...]:
+    """The name, and what it sounds like."""
+    heard = sound(folded)
+    return (folded,) if heard is None else (folded, f"~{heard}")
+
+
+def _taken_by(card: CardName) -> Iterator[str]:
+    for name in (card.name, *card.aliases):
+        for spelled in (name, *romanised(name)):
+            yield from _kinds_of(fold(spelled))
+
+
 def _written(memory: Memory) -> tuple[str, ...]:
     return (memory.text, *(memory.concept.aliases if memory.concept else ()))
 
@@ -192,9 +257,9 @@ def _folds(memory: Memory) -> set[str]:
 def _is_name(memory: Memory) -> bool:
     """Whether texts may name it: topics are about words, they are not words themselves."""
     topic = memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
-    return memory.state in _IN_USE and not topic
+    return memory.state in NAMEABLE and not topic
 
 
 def _stands(memory: Memory) -> bool:
     """Whether it may stand for a name of the card: where it is not known, the card's own must be."""
-    return memory.origin is not Origin.CARD and memory.timelines is Timelines.ALL and _is_name(memory)
+    return memory.origin is Origin.USER and memory.timelines is Timelines.ALL and _is_name(memory)

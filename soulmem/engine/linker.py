@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from soulmem.domain.edges import TEXTS, Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -12,25 +13,32 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
 from soulmem.engine.known_names import KnownNames
+from soulmem.engine.learned_names import learned_due
 from soulmem.engine.linking import After, affected, relinked
 from soulmem.engine.mind import Mind
+from soulmem.engine.name_texts import texts_with
 from soulmem.engine.renaming import (
     Renaming,
+    all_names,
     concepts_changed,
     in_steps,
     joined_by_hand,
     left_over,
     moved_names,
     names_of_card,
+    names_told,
     take,
 )
 from soulmem.engine.worker import Worker
 from soulmem.graph.names import Glance
+from soulmem.language.pinyin import sound
 from soulmem.ports.clock import Clock
 
 _PIECE_SIGNS = 30_000  # of text looked through in one go: some 10 ms on the compute thread
 _PIECE_TEXTS = 150
 _PIECE_CONCEPTS = 300
+
+Due = tuple[list[Memory], list[MemoryId]]  # concepts to be written anew, and those that are to go
 
 
 @dataclass(slots=True)
@@ -75,7 +83,12 @@ class Linker:
         self._complete = complete
 
     async def linked(self, mind: Mind, change: MindChange) -> MindChange:
-        """The change of texts, with their mentions; names stay as they are."""
+        """The change of texts, with the names they teach and their mentions; other names stay as they are."""
+        renaming = await self._compute.run(names_told, mind, change, self._clock.now())
+        while renaming is not None and await self._complete(mind, renaming.moved.lost):
+            renaming = await self._compute.run(names_told, mind, change, self._clock.now())
+        if renaming is not None:
+            return await self._followed(mind, renaming)
         after, texts = await self._compute.run(_to_link, mind, change)
         found = _Found()
         for piece in _pieces(texts):
@@ -113,28 +126,43 @@ class Linker:
         self, mind: Mind, change: MindChange, soul: Soul, suspects: Collection[MemoryId] = ()
     ) -> Renaming:
         """`suspects`: concepts of which it is not known what they are linked to."""
-        now = self._clock.now()
         concepts = {m.id: m for m in (*await self._compute.run(mind.names.concepts), *change.put_memories)}
         fresh = await asyncio.to_thread(names_of_card, soul, concepts.values())
         written = {m.id: m for m in change.put_memories}
+        gone: list[MemoryId] = []
+        for due in (_card_due, _learned_due):  # what is learned depends on what the card has
+            put, drop, kept = await self._due(mind, fresh, due)
+            await asyncio.to_thread(take, fresh, put, drop)
+            written.update((m.id, m) for m in (*kept, *put))
+            gone += drop
+        change = replace(change, put_memories=tuple(written.values()), drop_memories=tuple(gone))
+        moved = await asyncio.to_thread(moved_names, mind.names.everything(), fresh.everything(), suspects)
+        return Renaming(change, fresh, moved)
+
+    async def _due(
+        self, mind: Mind, fresh: KnownNames, due: Callable[[Mind, KnownNames, datetime], Due]
+    ) -> tuple[list[Memory], list[MemoryId], list[Memory]]:
+        """What is due, with what stays because the user tied something to it; `fresh` knows of that."""
+        known: list[Memory] = []
         while True:
-            put, drop = await asyncio.to_thread(fresh.due, now)
+            put, drop = await asyncio.to_thread(due, mind, fresh, self._clock.now())
             await self._complete(mind, drop)
             kept: list[Memory] = []
             for start in range(0, len(drop), _PIECE_CONCEPTS):
                 some = drop[start : start + _PIECE_CONCEPTS]
                 kept += await self._compute.run(joined_by_hand, mind, some)
             if not kept:
-                break
+                return put, drop, known
             take(fresh, kept)
-            written.update((m.id, m) for m in kept)
-        written.update((m.id, m) for m in put)
-        await asyncio.to_thread(take, fresh, put, drop)
-        change = replace(change, put_memories=tuple(written.values()), drop_memories=tuple(drop))
-        moved = await asyncio.to_thread(moved_names, mind.names.everything(), fresh.everything(), suspects)
-        return Renaming(change, fresh, moved)
+            known += kept
 
     async def _carried_on(self, mind: Mind, renaming: Renaming) -> Steps:
+        whole = await self._followed(mind, renaming)
+        steps = await asyncio.to_thread(in_steps, mind, renaming.moved.concepts, whole)
+        return Steps(steps, renaming.fresh)
+
+    async def _followed(self, mind: Mind, renaming: Renaming) -> MindChange:
+        """The change with all the mentions that it alters."""
         await self._complete(mind, renaming.moved.lost)
         lost, sources = list(renaming.moved.lost), set[MemoryId]()
         for start in range(0, len(lost), _PIECE_CONCEPTS):
@@ -151,9 +179,7 @@ class Linker:
         for piece in _pieces(covers):
             await self._complete(mind, [m.id for m in piece])
             await self._compute.run(self._link_as, mind, renaming, after, [m.id for m in piece], found)
-        whole = found.on(renaming.change)
-        steps = await asyncio.to_thread(in_steps, mind, renaming.moved.concepts, whole)
-        return Steps(steps, renaming.fresh)
+        return found.on(renaming.change)
 
     def _link_as(
         self, mind: Mind, renaming: Renaming, after: After, keys: Iterable[MemoryId], found: _Found
@@ -165,6 +191,14 @@ class Linker:
         put, drop = relinked(after, names, keys, self._clock.now(), self._clock.extra_turns)
         found.put += put
         found.drop += drop
+
+
+def _card_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
+    return fresh.due(now)
+
+
+def _learned_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
+    return learned_due(fresh, mind.sightings, all_names(mind), now)
 
 
 def _worth_a_look(
@@ -206,10 +240,21 @@ def _to_look_at(
 ) -> tuple[After, list[Memory], set[MemoryId]]:
     """The texts that may have to be linked anew, and those of them that must, with `sources`."""
     after = After(mind, renaming.change)
-    forced = sources.union(affected(mind, renaming.change, after))
-    keys = dict.fromkeys((*mind.memories, *forced)) if renaming.moved.gained else sorted(forced)
+    forced = sources.union(affected(mind, renaming.change, after), _heard(mind, renaming.moved.gained))
+    keys = sorted(forced)
+    if renaming.moved.gained:
+        holding = mind.memories if renaming.held is None else texts_with(mind, renaming.moved.gained)
+        keys = list(dict.fromkeys((*holding, *(renaming.held or ()), *forced)))
     texts = [m for key in keys if (m := after.memory(key)) is not None and m.kind in TEXTS]
     return after, texts, forced
+
+
+def _heard(mind: Mind, names: Iterable[str]) -> set[MemoryId]:
+    """The texts that give a name which sounds like one of these."""
+    keys = {key for name in names if (key := sound(name)) is not None}
+    return {
+        one for key in keys for like in mind.sightings.named_like(key) for one in mind.sightings.holders(like)
+    }
 
 
 def _pieces(memories: Sequence[Memory]) -> Iterator[list[Memory]]:

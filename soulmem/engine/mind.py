@@ -22,7 +22,9 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.embedded import Embedded, TextKey
 from soulmem.engine.facts import Facts
 from soulmem.engine.known_names import KnownNames
+from soulmem.engine.name_reach import NameReach
 from soulmem.engine.sight import Bools, Ints, Neighbours, Sight
+from soulmem.engine.sightings import Sightings
 from soulmem.engine.soul_clock import SoulTime
 from soulmem.engine.text_terms import TextTerms
 from soulmem.graph.association import MEMORY_KINDS
@@ -30,6 +32,7 @@ from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.memory_table import MemoryTable
+from soulmem.graph.names import fold
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
@@ -67,6 +70,8 @@ class Mind:
         self.time = SoulTime(lambda: self.soul.settings.clock, self._sight, self.columns)
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
+        self.sightings = Sightings()
+        self._name_reach = NameReach(self.edges, self.columns, self.residency)
         self.facts = Facts(self.edges, self.memories, self._rows)
         self.terms = TextTerms(self.memories, self.edges, self._rows, lambda key: self.names.names_of(key))
 
@@ -113,10 +118,19 @@ class Mind:
         return self.facts[key] if key in self.facts else self.memories[key]
 
     def sources(self, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
-        """Where the memory was told, the chat `first` before all others."""
+        """Where the memory was told, in the chat `first` before others; a learned name where it was given."""
+        if memory.is_learned_name:
+            told = self.names_given(memory)
+            return tuple(place for one in told for place in self.sources(self.memories[one], first))
         chats = sorted(self.lineages.holders(memory.id), key=lambda chat: chat != first)
         slots = memory.evidence[0] if memory.evidence else ()
         return tuple(Place(chat, version.slot) for chat in chats for version in slots)
+
+    def names_given(self, name: Memory) -> list[MemoryId]:
+        """The memories of the messages that give a learned name, oldest first."""
+        spelled = (name.text, *(name.concept.aliases if name.concept else ()))
+        told = {one for spelling in spelled for one in self.sightings.holders(fold(spelling))}
+        return sorted(told, key=lambda one: (self.memories[one].happened, one))
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
         """Every edge that starts or ends at the memory."""
@@ -147,6 +161,8 @@ class Mind:
         known = self._sight.known(chat, family, self.soul.settings.scope, holds)
         facts, subjects, objects = self.facts.rows()
         known[facts] = known[subjects] & known[objects]
+        if chat is not None:
+            self._name_reach.narrow(known)
         return known
 
     def visible(
@@ -312,6 +328,7 @@ class Mind:
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
         self.names.take(memory)
+        self.sightings.swap(old, memory)
         was_searched, is_searched = bool(self.columns.searched[row]), not memory.is_bare_name
         self.columns.searched[row] = is_searched
         if old is None or old.text != memory.text or was_searched is not is_searched:
@@ -350,7 +367,7 @@ class Mind:
     def _drop_memory(self, key: MemoryId) -> None:
         for fact in self.facts.touching([key]):
             self._drop_fact(fact)
-        self.memories.pop(key, None)
+        self.sightings.swap(self.memories.pop(key, None), None)
         self.names.forget(key)
         self.edges.drop_of(key)
         self._sight.forget(key)

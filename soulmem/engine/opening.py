@@ -11,7 +11,7 @@ import numpy as np
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import Owner
-from soulmem.domain.memories import Origin
+from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.changes import MindChange
 from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.images import ImageKeeper
@@ -19,6 +19,7 @@ from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.strands import followed
 from soulmem.engine.worker import Worker
+from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.ports.store import Store
 
@@ -94,6 +95,8 @@ def _orphans(mind: Mind) -> MindChange:
     for strand in mind.lineages:
         told[mind.order(strand.chat)] = True
     alone = columns.in_use[:n] & (columns.origin[:n] == ORIGINS.index(Origin.CHAT)) & ~told
+    concepts = columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
+    alone &= ~concepts  # those follow the texts that are there
     memories = [mind.id_at(int(row)) for row in np.flatnonzero(alone)]
     drop = {edge.id: None for key in memories for edge in mind.edges.of(key)}
     follows = mind.edges.arrays([EdgeKind.NEXT])

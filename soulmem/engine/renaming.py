@@ -10,11 +10,15 @@ from typing import TypeVar
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
 from soulmem.engine.known_names import KnownNames
+from soulmem.engine.learned_names import learned_due
 from soulmem.engine.mind import Mind
+from soulmem.engine.sightings import Swap
+from soulmem.graph.names import fold
+from soulmem.language.pinyin import romanised
 
 _AT_ONCE = 1_000  # rows; larger changes are stored in several transactions
 
@@ -37,6 +41,7 @@ class Renaming:
     change: MindChange
     fresh: KnownNames | None  # None: the mind's own, with the concepts of the change
     moved: Moved
+    held: frozenset[MemoryId] | None = None  # who gives the names that were learned; None: look at every text
 
     def names(self, mind: Mind) -> AbstractContextManager[KnownNames]:
         """The names to link by, on the compute thread, for one piece of work."""
@@ -96,6 +101,10 @@ def concepts_changed(mind: Mind, change: MindChange, now: datetime) -> Renaming:
     while True:
         with mind.names.as_if(put.values(), change.drop_memories):
             fresh, drop = mind.names.due(now, [*old, *put.values()])
+            learned, unlearned = learned_due(
+                mind.names, mind.sightings, _folds_near([*old, *put.values()]), now
+            )
+            fresh, drop = [*fresh, *learned], [*drop, *unlearned]
         kept = joined_by_hand(mind, drop)
         if not kept:
             break
@@ -110,16 +119,57 @@ def concepts_changed(mind: Mind, change: MindChange, now: datetime) -> Renaming:
     return Renaming(whole, None, moved_names(before, after))
 
 
+def _folds_near(concepts: Iterable[Memory]) -> set[str]:
+    """The names that messages may give of which these concepts decide whether they are learned."""
+    out: set[str] = set()
+    for one in concepts:
+        if one.kind is MemoryKind.CONCEPT:
+            written = (one.text, *(one.concept.aliases if one.concept else ()))
+            spelled = (*written, *(latin for name in written for latin in romanised(name)))
+            out.update(fold(name) for name in spelled)
+    return out - {""}
+
+
+def names_told(mind: Mind, change: MindChange, now: datetime) -> Renaming | None:
+    """What messages that come and go mean for learned names; None when no name comes, changes or goes."""
+    swaps: list[Swap] = [(mind.memories.get(m.id), m) for m in change.put_memories]
+    swaps += [(mind.memories.get(key), None) for key in change.drop_memories]
+    with mind.sightings.as_if(swaps) as folds:
+        fresh, drop = learned_due(mind.names, mind.sightings, folds, now)
+        kept = joined_by_hand(mind, drop)
+        held = {m.id: mind.sightings.holders(fold(m.text)) for m in fresh}
+    if not fresh and not drop:
+        return None
+    put = {m.id: m for m in (*kept, *fresh)}
+    gone = [key for key in drop if key not in put]
+    before = {key: mind.names.names_of(key) for key in (*put, *gone)}
+    with mind.names.as_if(put.values(), gone):
+        after = {key: mind.names.names_of(key) for key in before}
+    whole = replace(
+        change,
+        put_memories=(*change.put_memories, *put.values()),
+        drop_memories=(*change.drop_memories, *gone),
+    )
+    return Renaming(whole, None, moved_names(before, after), frozenset().union(*held.values()))
+
+
 def left_over(mind: Mind, now: datetime) -> list[Memory] | None:
     """Concepts whose links are not known to be complete; None when there is nothing to do at all."""
     concepts = mind.names.concepts()
     suspects = [
         m
         for m in concepts
-        if m.state is MemoryState.STALE or (m.state is not MemoryState.ACTIVE and _is_linked(mind, m.id))
+        if m.state is MemoryState.STALE or (m.state not in NAMEABLE and _is_linked(mind, m.id))
     ]
     put, drop = mind.names.due(now)
-    return suspects if suspects or put or drop else None
+    learned, unlearned = learned_due(mind.names, mind.sightings, all_names(mind), now)
+    return suspects if suspects or put or drop or learned or unlearned else None
+
+
+def all_names(mind: Mind) -> list[str]:
+    """The folds of all names that messages give, and of those that were learned."""
+    learned = (fold(m.text) for m in mind.names.concepts() if m.is_learned_name)
+    return list(dict.fromkeys((*mind.sightings.folds(), *learned)))
 
 
 def _is_linked(mind: Mind, key: MemoryId) -> bool:

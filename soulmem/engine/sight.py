@@ -257,7 +257,7 @@ class Sight:
         shown = memory.kind is not MemoryKind.TRIGGER and not memory.is_bare_name
         columns.in_use[row] = in_use
         columns.active[row] = in_use and shown
-        columns.live[row] = self.lineages.is_live(key) if told else memory.origin is not Origin.CHAT
+        columns.live[row] = self.lineages.is_live(key) if told else _stands_alone(memory)
         columns.everywhere[row] = memory.timelines is Timelines.ALL
         columns.opens_exchange[row] = opens_exchange(memory)
         if not told:
@@ -276,3 +276,8 @@ def opens_exchange(memory: Memory) -> bool:
     if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
         return False
     return all(p.kind is not ParticipantKind.SELF for p in memory.situation.participants)
+
+
+def _stands_alone(memory: Memory) -> bool:
+    """Whether it is there without a chat that tells it: learned names and found topics follow texts."""
+    return memory.origin is not Origin.CHAT or memory.kind is MemoryKind.CONCEPT

@@ -21,6 +21,7 @@ _SIGNS = (
 )
 _ALIKE = re.compile(f"[{''.join(_SIGNS)}]")
 
+_AFTER_APOSTROPHE = frozenset(("s", "re", "ve", "ll", "m", "d"))
 _FEW = 20  # names; more are looked for faster word by word
 
 _ENDS = ""  # under which a node of the tree keeps the names that end there; no token is empty
@@ -203,8 +204,10 @@ def _fits(text: Tokens, start: int, stop: int, surface: Surface) -> bool:
     if not (surface.any_case or text.lower or text.raw[start:stop] == surface.raw):
         return False
     after = text.folded[stop : stop + 2]
-    if after == ["'", "t"]:  # Don is not in "don't"
-        return False
+    if after[:1] == ["'"] and after[1:] and after[1][0].isalnum() and after[1] not in _AFTER_APOSTROPHE:
+        return False  # Don is not in "don't", nor Lyra in a word that goes on
+    if start > 1 and text.raw[start - 1] == "'" and text.raw[start - 2][0].isalnum():
+        return False  # nor Brien in O'Brien
     return not (after and _is_mark(after[0])) and not (start and _is_mark(text.raw[start - 1]))
 
 

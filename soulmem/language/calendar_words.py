@@ -1,4 +1,4 @@
-"""Which words take a capital in English though they name nobody and nothing of a story?"""
+"""Which English words take a capital though they name nobody, or only as a part of a name?"""
 
 from __future__ import annotations
 
@@ -156,5 +156,74 @@ ADDRESSES = frozenset(
             "xoxo",
         ),
         *("earth", "sun", "moon", "internet", "christian", "sweetie", "honey", "darling", "dear"),
+    )
+)
+# What names of places are made with.
+OF_PLACES = frozenset(
+    (
+        *(
+            "castle",
+            "inn",
+            "tavern",
+            "street",
+            "forest",
+            "woods",
+            "river",
+            "lake",
+            "bridge",
+            "tower",
+            "temple",
+        ),
+        *(
+            "church",
+            "chapel",
+            "abbey",
+            "palace",
+            "city",
+            "town",
+            "village",
+            "island",
+            "bay",
+            "harbor",
+            "harbour",
+        ),
+        *(
+            "port",
+            "mountain",
+            "mountains",
+            "mount",
+            "valley",
+            "park",
+            "square",
+            "station",
+            "school",
+            "academy",
+        ),
+        *(
+            "university",
+            "college",
+            "hospital",
+            "library",
+            "museum",
+            "cafe",
+            "hotel",
+            "house",
+            "hall",
+            "manor",
+        ),
+        *("keep", "fort", "fortress", "gate", "road", "lane", "avenue", "market", "desert", "sea", "ocean"),
+        *(
+            "kingdom",
+            "empire",
+            "realm",
+            "garden",
+            "gardens",
+            "cave",
+            "caverns",
+            "mines",
+            "beach",
+            "bar",
+            "pub",
+        ),
     )
 )

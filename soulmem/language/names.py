@@ -11,7 +11,7 @@ from typing import Any
 
 from soulmem.domain.scripts import HAN
 from soulmem.language import chinese, spaced
-from soulmem.language.calendar_words import ADDRESSES, CALENDAR, EXCLAIMED, TONGUES
+from soulmem.language.calendar_words import ADDRESSES, CALENDAR, EXCLAIMED, OF_PLACES, TONGUES
 from soulmem.language.english_forms import JOINTS
 from soulmem.language.markup import plain
 from soulmem.language.stop_words import CHINESE, CHINESE_SIGNS
@@ -73,6 +73,11 @@ def is_person_like(name: str) -> bool:
     )
 
 
+def is_double(name: str) -> bool:
+    """Whether its family name has two signs."""
+    return len(name) > 2 and name.startswith(_DOUBLE)
+
+
 def _in_order(said: str) -> Iterator[str]:
     yield from _spaced(spaced.words(said))
     yield from _quoted(said)
@@ -115,10 +120,19 @@ def _spaced(found: Sequence[spaced.Word]) -> Iterator[str]:
     while at < len(found):
         stop = runs.get(at)
         if stop is not None:
-            yield from _worth([w.raw for w in found[at:stop]])
+            first = at + 1 if _merely_starts(found[at:stop]) else at
+            yield from _worth([w.raw for w in found[first:stop]])
         elif found[at].capital and found[at].starts and _is_invented(found[at].raw):
             yield found[at].raw
         at = stop or at + 1
+
+
+def _merely_starts(run: Sequence[spaced.Word]) -> bool:
+    """Whether the first word owes its capital to its place: in `Poor Kaelith`, not in `Captain Kaelith`."""
+    if len(run) < 2 or not run[0].starts or not _is_invented(run[1].raw):
+        return False
+    low = run[0].raw.lower()
+    return low not in ADDRESSES and low not in OF_PLACES and not _is_invented(run[0].raw) and low.isalpha()
 
 
 def _worth(words: list[str]) -> Iterator[str]:

@@ -6,79 +6,11 @@ import re
 
 from soulmem.domain.scripts import HAN
 from soulmem.language import spaced
-from soulmem.language.calendar_words import CALENDAR, TONGUES
+from soulmem.language.calendar_words import CALENDAR, OF_PLACES, TONGUES
 from soulmem.language.markup import plain
 
 _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throughout"))
 _TO = frozenset(("at", "to", "from", "near", "outside", "around", "towards", "toward", "of"))
-_OF_PLACES = frozenset(
-    (
-        *(
-            "castle",
-            "inn",
-            "tavern",
-            "street",
-            "forest",
-            "woods",
-            "river",
-            "lake",
-            "bridge",
-            "tower",
-            "temple",
-        ),
-        *(
-            "church",
-            "chapel",
-            "abbey",
-            "palace",
-            "city",
-            "town",
-            "village",
-            "island",
-            "bay",
-            "harbor",
-            "harbour",
-        ),
-        *(
-            "port",
-            "mountain",
-            "mountains",
-            "mount",
-            "valley",
-            "park",
-            "square",
-            "station",
-            "school",
-            "academy",
-        ),
-        *(
-            "university",
-            "college",
-            "hospital",
-            "library",
-            "museum",
-            "cafe",
-            "hotel",
-            "house",
-            "hall",
-            "manor",
-        ),
-        *("keep", "fort", "fortress", "gate", "road", "lane", "avenue", "market", "desert", "sea", "ocean"),
-        *(
-            "kingdom",
-            "empire",
-            "realm",
-            "garden",
-            "gardens",
-            "cave",
-            "caverns",
-            "mines",
-            "beach",
-            "bar",
-            "pub",
-        ),
-    )
-)
 _KINDS = (
     "镇|村|城|城堡|要塞|王国|帝国|都|山|山谷|谷|湖|河|江|海|海边|岛|森林|林|沙漠|草原|酒馆|客栈|酒店|旅馆|茶馆|咖啡馆|餐厅|食堂|学院|学校"
     "|大学|教室|图书馆|医院|公园|广场|车站|码头|港|港口|宫|宫殿|皇宫|殿|塔|钟楼|寺|庙|神社|教堂|墓地|街|街道|巷|市场|集市|花园|庭院|院子"
@@ -111,7 +43,7 @@ def _spaced(said: str) -> str | None:
             continue
         words = [w.raw.lower() for w in found[start:stop]]
         sure = before[-1] in _INTO and found[stop - 1].possessive is False
-        if (sure or (before[-1] in _TO and not _OF_PLACES.isdisjoint(words))) and not _is_other(words):
+        if (sure or (before[-1] in _TO and not OF_PLACES.isdisjoint(words))) and not _is_other(words):
             return " ".join(w.raw for w in found[start:stop])
     return None
 

@@ -63,6 +63,22 @@ class Tokeniser:
             out += _characters(match.group(1)) if match.group(1) else self._words_of(match.group(2))
         return out
 
+    def parts(self, name: str) -> list[tuple[str, ...]]:
+        """For each word of the name the tokens of which any text that holds it has one, whatever its case.
+
+        Of scripts without spaces each two signs are a word, and a sign alone where it stands alone.
+        """
+        out: list[tuple[str, ...]] = []
+        for match in _RUN.finditer(_plain(name)):
+            run = match.group()
+            if match.group(1):
+                known = set(_characters(run))
+                pieces = [run[i : i + 2] for i in range(len(run) - 1)] or _ONE_HAN.findall(run)
+                out += [(piece,) for piece in pieces if piece in known]
+            elif words := {*self._word(run), *self._word(run.lower()), *self._word(run.title())}:
+                out.append(tuple(sorted(words)))
+        return out
+
     def shared(self, cue: str, text: str) -> list[str]:
         """What `cue` and `text` have in common, for people to read: words, and runs of unspaced script.
 
