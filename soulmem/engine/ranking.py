@@ -86,7 +86,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     walked = walk.share if walk is not None else np.zeros(n, np.float32)
     heard = replace(p.score, walk=voice(named, p.score))
     started = walk.started if walk is not None else None
-    voices = combine(texts.score, walked, scene.visible, np.ones(n, np.float32), heard, started)
+    voices = combine(texts.score, walked, scene.visible, None, heard, started)
     voices = preferring(voices, scene.asked, p.when)
     rows = best_rows(voices, p.weighed if scene.cue.meant else 0)
     factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
@@ -108,11 +108,13 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
         if spread is not None:
             learned = _learned(mind, scene, spread, np.maximum(score, voices), p)
             seats = with_learned(seats, list(learned))
-    kind = mind.columns.kind[:n]
+    rows = np.flatnonzero(np.isfinite(score))
+    kind = mind.columns.kind[rows]
     few = replace(p.seats, of_kind=min(p.seats.of_kind, scene.max_items // 4))  # half the seats at most
-    of_kind = by_kind(score, [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
-    best = best_rows(score, p.considered + scene.max_items)
-    late = [row for row in (*seats.front, *seats.behind, *of_kind, *of_time) if row not in set(best.tolist())]
+    of_kind = rows[by_kind(score[rows], [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)].tolist()
+    best = rows[best_rows(score[rows], p.considered + scene.max_items)]
+    first = set(best.tolist())
+    late = [row for row in (*seats.front, *seats.behind, *of_kind, *of_time) if row not in first]
     rows = np.concatenate([best, np.asarray(late, np.int64)])
     score[late] = np.where(np.isfinite(score[late]), score[late], voices[late])
     rows = rows[np.lexsort((rows, -score[rows]))]
@@ -214,14 +216,14 @@ def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
 
 def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
-    n, settings = mind.size, mind.soul.settings
-    age = mind.ages(scene.request.chat, scene.extra_turns)[rows]
+    settings = mind.soul.settings
+    age = mind.ages(scene.request.chat, scene.extra_turns, rows)
     facets = Facets(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
         retention=np.exp(-mind.time.ages(rows, age, scene.extra_turns) * settings.forgetting / p.stability),
-        uses=mind.recalls.uses(n)[rows].astype(np.float64),
-        since_use=mind.recalls.since_use(n, mind.turns(scene.extra_turns))[rows],
+        uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
+        since_use=mind.recalls.since_use(rows, mind.turns(scene.extra_turns)),
         content=_content(mind, scene, rows),
         feedback=np.full(rows.size, 0.5),
     )

@@ -47,12 +47,12 @@ class Recalls:
         self._grow(n)
         return self._turn[:n]
 
-    def since_use(self, n: int, turn: int) -> NDArray[np.float64]:
-        """Exchanges since the last recall of each of the first `n` rows, shape (n,); inf: there was none.
+    def since_use(self, rows: Ints, turn: int) -> NDArray[np.float64]:
+        """Exchanges since the last recall of each of these rows, shape (rows,); inf: there was none.
 
         A clock that was set back counts as none passed.
         """
-        last = self.last_turn(n)
+        last = self.last_turn(int(rows.max(initial=-1)) + 1)[rows]
         return np.where(last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf)
 
     def records(self) -> list[RecallRecord]:

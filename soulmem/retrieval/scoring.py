@@ -64,7 +64,7 @@ def combine(
     text: Floats,
     walked: Floats,
     visible: Bools,
-    factor: Floats,
+    factor: Floats | None = None,
     params: ScoreParams | None = None,
     started: Floats | None = None,
 ) -> Floats:
@@ -74,6 +74,7 @@ def combine(
 
     text     float32[n]  of `fusion.fuse`
     walked   float32[n]  how often the walk is found at each row, >= 0; 0 where it did not come
+    factor   float32[n]  of `emphasis`; None where all weigh alike
     started  float32[n]  how much of it started at each, sum 1; None trusts the walk wholly
 
     z is taken over the visible rows. Where no walk took place the text alone speaks. trust = min(1, twice
@@ -82,8 +83,12 @@ def combine(
     p = params or ScoreParams()
     trust = 1.0 if started is None else min(1.0, 2.0 * travelled(walked, started))
     walk = standardise(np.sqrt(walked).astype(np.float32), visible)
-    voices = standardise(text, visible) + p.walk * trust * walk
-    return np.where(visible, weighed(voices.astype(np.float32), factor), -np.inf).astype(np.float32)
+    voices = standardise(text, visible)
+    voices += np.float32(p.walk * trust) * walk
+    if factor is not None:
+        voices = weighed(voices, factor)
+    voices[~visible] = -np.inf
+    return voices
 
 
 def travelled(walked: Floats, started: Floats) -> float:

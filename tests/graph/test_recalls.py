@@ -48,8 +48,8 @@ def test_columns_say_what_the_records_say(rows: Rows[MemoryId]) -> None:
     recalls.put([usage("b", 3, 8), usage("d", 9)])
     assert recalls.uses(200)[:5].tolist() == [0, 2, 0, 1, 0]
     assert recalls.last_turn(5).tolist() == [-1, 8, -1, 9, -1]
-    assert recalls.since_use(5, turn=8).tolist() == [np.inf, 0.0, np.inf, 0.0, np.inf]
-    assert recalls.since_use(5, turn=20).tolist() == [np.inf, 12.0, np.inf, 11.0, np.inf]
+    assert recalls.since_use(np.arange(5), turn=8).tolist() == [np.inf, 0.0, np.inf, 0.0, np.inf]
+    assert recalls.since_use(np.array([3, 4, 1]), turn=20).tolist() == [11.0, np.inf, 12.0]
     assert not recalls.uses(200)[5:].any()
     assert (recalls.last_turn(200)[5:] == -1).all()
     recalls.put([usage("b", 3, 8, 30)])
