@@ -9,14 +9,16 @@ from typing import Any, TypeVar
 from soulmem.conversation.episodes import spoken
 from soulmem.conversation.importance import importance_of
 from soulmem.conversation.reading import read
+from soulmem.domain.audit import Actor
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.domain.soul import SoulState
 from soulmem.engine import listing
 from soulmem.engine.answers import GraphView, MemoryView, Page
+from soulmem.engine.audit import BY_USER, Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
@@ -24,24 +26,23 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
+from soulmem.governance.protection import check_unprotected
 from soulmem.ports.clock import Clock
-from soulmem.ports.store import Store
 
 T = TypeVar("T", Situation, ConceptDetail)
 
-_BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
 
 
 class Keeper:
     """Memories by hand: the store first, then the mind."""
 
-    def __init__(self, store: Store, compute: Worker, clock: Clock, loader: Loader) -> None:
-        self._store = store
+    def __init__(self, auditor: Auditor, compute: Worker, clock: Clock, loader: Loader) -> None:
+        self._auditor = auditor
         self._compute = compute
         self._clock = clock
         self._loader = loader
 
-    async def create(self, world: World, new: NewMemory) -> MemoryView:
+    async def create(self, world: World, new: NewMemory, hand: Hand = BY_USER) -> MemoryView:
         """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
         bad edge.
         """
@@ -67,14 +68,20 @@ class Keeper:
             )
             memory = await self._compute.run(_read, memory)
             edges = await self._compute.run(joined, mind, memory, new.edges, now, self._clock.extra_turns)
-            await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges))
+            await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges), hand)
         return await self.view(world, mind, memory.id)
 
-    async def patch(self, world: World, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
-        """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable."""
+    async def patch(
+        self, world: World, memory: MemoryId, patch: MemoryPatch, hand: Hand = BY_USER
+    ) -> MemoryView:
+        """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable, and Forbidden for a
+        protected one that is not in the user's own hand.
+        """
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
+            if hand.actor is not Actor.USER:
+                check_unprotected(old)
             if patch.revision is not None and patch.revision != old.revision:
                 raise Conflict(
                     f"memory {memory!r} is at revision {old.revision}, not {patch.revision}: read it again",
@@ -89,8 +96,11 @@ class Keeper:
                 await self._compute.run(check_topic, mind, new)
             if (old.origin is Origin.CARD or old.is_learned_name) and changes:
                 new = replace(new, origin=Origin.USER)
-            if old.origin is Origin.CHAT and any(
-                v is not None for v in (patch.text, patch.permanent, patch.locked)
+            by_user = hand.actor is Actor.USER
+            if (
+                by_user
+                and old.origin is Origin.CHAT
+                and any(v is not None for v in (patch.text, patch.permanent, patch.locked))
             ):
                 new = replace(new, origin=Origin.USER, place=next(iter(mind.sources(old)), None))
             if (
@@ -102,33 +112,37 @@ class Keeper:
             now = self._clock.now()
             wanted = patch.edges or ()
             edges = await self._compute.run(joined, mind, new, wanted, now, self._clock.extra_turns)
-            await self._commit(world, mind, MindChange(put_memories=(new,), put_edges=edges))
+            await self._commit(world, mind, MindChange(put_memories=(new,), put_edges=edges), hand)
         return await self.view(world, mind, memory)
 
-    async def bin(self, world: World, memory: MemoryId, confirm: str | None) -> None:
+    async def bin(self, world: World, memory: MemoryId, confirm: str | None, hand: Hand = BY_USER) -> None:
         """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired)."""
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
+            if hand.actor is not Actor.USER:
+                check_unprotected(old)
             if old.permanent and confirm != "permanent":
                 raise ConfirmationRequired(
                     f"memory {memory!r} is permanent: repeat with ?confirm=permanent", field="confirm"
                 )
             if old.state is not MemoryState.BIN:
                 new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
-                await self._commit(world, mind, MindChange(put_memories=(new,)))
+                await self._commit(world, mind, MindChange(put_memories=(new,)), hand)
 
     async def restore(self, world: World, memory: MemoryId) -> MemoryView:
         """Out of the bin. What no chat tells any more is the user's own from then on."""
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
-            if old.state in _BINNED:
+            if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
                 if new.origin is Origin.CHAT and not mind.sources(old):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
-                await self._commit(world, mind, MindChange(put_memories=(new,)))
+                elif new.origin is Origin.CHAT and old.state is MemoryState.FORGOTTEN:  # else it goes again
+                    new = replace(new, origin=Origin.USER, place=next(iter(mind.sources(old)), None))
+                await self._commit(world, mind, MindChange(put_memories=(new,)), BY_USER)
         return await self.view(world, mind, memory)
 
     async def get(self, world: World, memory: MemoryId) -> MemoryView:
@@ -202,8 +216,8 @@ class Keeper:
             raise NotFound(f"chat {head.id!r} has no message {slot!r}", field="slot")
         return Place(head.id, slot)  # type: ignore[arg-type]
 
-    async def _commit(self, world: World, mind: Mind, change: MindChange) -> None:
-        await world.carry_out(mind, await world.linker.steps(mind, change))
+    async def _commit(self, world: World, mind: Mind, change: MindChange, hand: Hand) -> None:
+        await self._auditor.carry_out(world, mind, change, hand)
 
 
 def _importance(new: NewMemory) -> float:
