@@ -16,6 +16,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.embedded import TextKey
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.incidence import Incidence, PackedIncidence
 from soulmem.graph.lineage import Pair
 from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
 from soulmem.graph.rows import Rows
@@ -34,12 +35,14 @@ def pieces(mind: Mind) -> Pieces:
         yield {}
     frame = mind.frame()
     yield named("memories", mind.memories.packed())
+    yield named("names", mind.sightings.packed(frame.rows))
     yield {"ids": packed_texts(frame.rows.ids()), "pairs": _ends(frame.rows, frame.pairs)}
     yield named("columns", mind.columns.packed(mind.size))
     yield named("edges", mind.edges.packed())
     yield named("facts", mind.facts.packed())
     yield named("sight", frame.sight.packed())
     yield _copied(named("words", mind.words.packed()))
+    yield named("terms", _terms(mind))
     for name, table in (("turns", mind.embedded.turns), ("following", mind.embedded.pairs)):
         if table is not None:
             yield _copied(named(name, table.packed()))
@@ -53,6 +56,8 @@ def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
     mind.memories.restore(part("memories", arrays))
     mind.columns.restore(part("columns", arrays))
     yield
+    mind.sightings.restore(part("names", arrays), frame.rows)
+    yield
     mind.edges.restore(part("edges", arrays))
     mind.facts.restore(part("facts", arrays))
     yield
@@ -60,6 +65,7 @@ def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
     yield
     yield from frame.sight.restore(part("sight", arrays))
     mind.words = LexicalIndex.unpacked(part("words", arrays))
+    mind.terms.incidence = _incidence(part("terms", arrays))
     yield
     if model is None:
         mind.embedded.want_all()
@@ -102,3 +108,15 @@ def _pairs(rows: Rows[MemoryId], ends: NDArray[Any]) -> list[Pair | None]:
         before, after = (keys[first], keys[second]) if first >= 0 else (None, None)
         out.append(None if before is None or after is None else (before, after))
     return out
+
+
+def _terms(mind: Mind) -> dict[str, NDArray[Any]]:
+    packed = mind.terms.incidence.packed()
+    arrays = {name: getattr(packed, name) for name in ("rows", "counts", "terms", "salience")}
+    return {**arrays, "keys": packed_texts(packed.keys)}
+
+
+def _incidence(arrays: Arrays) -> Incidence:
+    keys = tuple(key for key in unpacked_texts(arrays["keys"]) if key is not None)
+    rest = {name: array for name, array in arrays.items() if name != "keys"}
+    return Incidence.unpacked(PackedIncidence(keys=keys, **rest))

@@ -16,6 +16,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
+from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import story_time
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
@@ -210,9 +211,9 @@ class Mind:
             if any(strand.held for strand in self.lineages):
                 touched |= set(change.strand.order)  # what another chat lost, this one may still tell
             self.lineages.put(change.strand)
+        texts = self._texts_changed(change)
         self._changes += 1
         reworded = [memory.id for memory in change.put_memories if self._reads_differently(memory)]
-        texts = self._texts_changed(change)
         for memory in change.put_memories:
             texts.update(self._put_memory(memory))
         self._take_edges(change, reworded)
@@ -234,11 +235,6 @@ class Mind:
             if row is not None:  # a fact is as old as its edge
                 self.columns.happened[row] = self.columns.ended[row] = edge.touched.timestamp()
 
-    def _reads_differently(self, memory: Memory) -> bool:
-        """Whether what is told of it must be told anew once it is put."""
-        old = self.memories.get(memory.id)
-        return old is not None and (old.text, old.importance) != (memory.text, memory.importance)
-
     def _texts_changed(self, change: MindChange) -> dict[MemoryId, None]:
         """Texts that hold other terms afterwards."""
         out = {memory.id: None for memory in change.put_memories}
@@ -249,6 +245,11 @@ class Mind:
             if self.names.names_of(key):
                 out.update((text, None) for text in self.terms.texts_of(key))
         return out
+
+    def _reads_differently(self, memory: Memory) -> bool:
+        """Whether what is told of it must be told anew once it is put."""
+        old = self.memories.get(memory.id)
+        return old is not None and (old.text, old.importance) != (memory.text, memory.importance)
 
     def _take_edges(self, change: MindChange, reworded: Iterable[MemoryId]) -> None:
         for edge in change.put_edges:
@@ -333,6 +334,7 @@ class Mind:
         self.columns.searched[row] = is_searched
         if old is None or old.text != memory.text or was_searched is not is_searched:
             self.columns.tokens[row] = UNKNOWN
+            self.columns.unspaced[row] = is_unspaced(memory.text)
             if is_searched:
                 self.words.put(row, self.tokeniser.tokens(memory.text))
                 self.embedded.want(memory.id)
@@ -356,6 +358,7 @@ class Mind:
         self.columns.happened[row] = self.columns.ended[row] = fact.happened.timestamp()
         self.columns.importance[row] = fact.importance
         self.columns.tokens[row] = UNKNOWN
+        self.columns.unspaced[row] = is_unspaced(fact.text)
         self.columns.kind[row] = MEMORY_KINDS.index(fact.kind)
         self.words.put(row, self.tokeniser.tokens(fact.text))
         self.embedded.want(fact.id)

@@ -21,6 +21,7 @@ from soulmem.domain.memories import MemoryKind, Timelines
 from soulmem.domain.soul import KnownName
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.images import ImageParams
+from soulmem.engine.mind import Mind
 from soulmem.engine.requests import NewEdge
 from soulmem.ports.images import Images
 from soulmem.ports.store import Change
@@ -71,12 +72,17 @@ async def whole(stage: Stage) -> Picture:
         "facts": {key: mind.facts[key] for key in mind.facts},
         "ends": {tuple(mind.id_at(int(row)) for row in each) for each in np.column_stack(facts)},
         "names": mind.names.everything(),
+        "terms": {key: _terms(mind, row) for key, row in rows.items()},
         "told": {
             m.id: (m.text, m.kind) for m in (await stage.recall("lantern oil Duchess", "root")).memories
         },
         "from": sorted(await stage.known("left", context_from="m52")),
         "wanted": sorted(map(str, mind.embedded.missing())),
     }
+
+
+def _terms(mind: Mind, row: int) -> dict[str, float]:
+    return {key: round(salience, 3) for key, salience in mind.terms.incidence.terms_of(row)}
 
 
 async def again(stage: Stage) -> Picture:

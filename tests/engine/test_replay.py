@@ -91,6 +91,7 @@ class Player(Namer):
         self.new_chat(souls, messages, text, "full")
         self.branch(0, messages // 2, "bare", souls)
         self.new_chat(("s1", "s2"), 3, text, "full")
+        self.loop.run_until_complete(self.stage.engine.run_idle())  # so there are images that grow old
 
     def pick(self, number: int) -> Told:
         """One of the chats in use."""
