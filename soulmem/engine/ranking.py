@@ -33,6 +33,7 @@ Ints = NDArray[np.int64]
 
 _EPISODES = tuple(MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE))
 _FACTS = tuple(MEMORY_KINDS.index(kind) for kind in (MemoryKind.NOTE, MemoryKind.CONCEPT))
+_CALLED = 48  # of what a learned association calls up, and of what mentions the cue, that are compared
 _TRIGGER = MEMORY_KINDS.index(MemoryKind.TRIGGER)
 
 
@@ -138,21 +139,19 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
 
 def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: RankingParams) -> dict[int, int]:
     """What has a seat because the cue makes the soul think of it, and the place of the term leading there."""
+    seats, table = p.seats, mind.embedded.turns
+    found = called(spread.active, mind.terms.incidence, scene.known, seats.met, seats.pull, seats.alike)
+    if not found.rows.size or table is None:
+        return {}
     first = best_rows(score, min(scene.max_items, 10))
     may = scene.visible & np.isfinite(score)
     may[first] = False
-    found = called(spread.active, may, p.seats.met)
-    table = mind.embedded.turns
-    if not found.rows.size or table is None or found.pull[0] < p.seats.pull:
-        return {}
-    few = found.pull >= p.seats.alike * found.pull[0]
-    pool = found.rows[few][:64]
-    direct = spread.active.direct
-    told = np.union1d(first, direct[best_rows(score[direct], 32)])
-    vectors = table.rows(np.concatenate([told, pool]))
-    places = round(p.seats.associated * scene.max_items)
-    chosen = by_learning(found.pull[few][:64], vectors, told.size, places, p.seats)
-    return {int(pool[at]): int(found.place[at]) for at in chosen}
+    which = np.flatnonzero(may[found.rows])[:_CALLED]
+    told = np.union1d(first, found.direct[best_rows(score[found.direct], _CALLED)])
+    vectors = table.rows(np.concatenate([told, found.rows[which]]))
+    places = round(seats.associated * scene.max_items)
+    chosen = which[by_learning(found.pull[which], vectors, told.size, places, seats)]
+    return {int(found.rows[at]): int(found.place[at]) for at in chosen}
 
 
 def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Walk | None:

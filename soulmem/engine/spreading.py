@@ -59,13 +59,10 @@ def spread_in(mind: Mind, scene: Scene, params: SpreadingParams) -> Spread | Non
         for term, salience in held.numbers(terms(text), named).items():
             heard[term] = max(heard.get(term, 0.0), share * salience)
     seeds = np.fromiter(heard, np.int64, len(heard))
-    place, _ = held.incidence.rows_of(seeds, scene.known)
-    there = np.bincount(place, minlength=seeds.size) > 0
-    if not there.any():
-        return None
-    loudness = np.fromiter(heard.values(), np.float64, len(heard))[there]
-    active = spread_from(held.incidence, seeds[there], loudness / loudness.max(), scene.known, params)
-    return Spread(mind, active)
+    loudness = np.fromiter(heard.values(), np.float64, len(heard))
+    loudness /= max(float(loudness.max(initial=0.0)), 1e-9)
+    active = spread_from(held.incidence, seeds, np.maximum(loudness, 1e-3), scene.known, params)
+    return Spread(mind, active) if active is not None else None
 
 
 def _known(mind: Mind, scene: Scene, concepts: Sequence[MemoryId]) -> list[MemoryId]:

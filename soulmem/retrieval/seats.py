@@ -95,11 +95,9 @@ def by_learning(
     Maximal marginal relevance: of several that are called alike, first what tells something else.
     """
     p = params or SeatParams()
-    if not pull.size:
-        return []
     alike = likeness(vectors)
     repeats = alike[told:, :told].max(axis=1) if told else np.zeros(pull.size, np.float32)
-    strength = pull / pull[0]
+    strength = pull / pull.max(initial=1e-9)
     left = np.ones(pull.size, np.bool_)
     out: list[int] = []
     while len(out) < places and left.any():

@@ -1,4 +1,4 @@
-"""Which passages become active when energy spreads from the terms of a cue to what these are met with?"""
+"""Which memories become active when energy spreads from the terms of a cue to what these are met with?"""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_NONE = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class SpreadingParams:
@@ -27,61 +29,75 @@ class SpreadingParams:
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """The active terms, and the passages they lead to.
+    """The active terms; arrays of one length, the terms of the cue first.
 
-    terms     int64[k]    the seeds first
+    terms     int64[k]
     energy    float64[k]  > 0
-    strength  float64[k]  of the link that first brought the energy, 0..1; 1 for a seed
-    met       int64[k]    windows that hold both it and what first brought it energy; 0 for a seed
-    parent    int64[k]    place in `terms` of what brought it; -1 for a seed
-    windows   int64[k]    known rows that hold each
-    rows      int64[m]    rows that hold an active term, with ..
-    place     int64[m]    .. the place of that term in `terms`, ascending
+    met       int64[k]    windows that hold both it and what first brought it energy; 0 for a term of the cue
+    parent    int64[k]    place of what first brought it energy; -1 for a term of the cue
+    windows   int64[k]    known rows that hold it
+    seeds     how many of them are terms of the cue
     total     known rows that hold any term
     """
 
     terms: Ints
     energy: Floats
-    strength: Floats
     met: Ints
     parent: Ints
     windows: Ints
-    rows: Ints
-    place: Ints
+    seeds: int
     total: int
-    seeds: int  # how many there are
     activation: Activation
 
     @property
-    def specificity(self) -> Floats:
-        """How much a term picks out, float64[k], 0..1: 1 in one window, near 0 in all of them."""
-        return np.asarray(np.log1p(self.total / np.maximum(self.windows, 1)) / np.log1p(max(self.total, 1)))
-
-    @property
-    def direct(self) -> Ints:
-        """The known rows that hold a term of the cue."""
-        return np.unique(self.rows[self.place < self.seeds])
+    def pull(self) -> Floats:
+        """How strongly each term calls up what holds it: its energy, by how few hold it, float64[k], > 0."""
+        rarity = np.log1p(self.total / self.windows) / np.log1p(self.total)
+        return np.asarray(self.energy * rarity, np.float64)
 
     def chain(self, place: int) -> list[int]:
-        """The terms that led to the one at `place`, as places in `terms`, the seed first."""
+        """The terms that led to the one at `place`, as places, the cue's first."""
         way = [place]
         while self.parent[way[-1]] >= 0:
             way.append(int(self.parent[way[-1]]))
         return way[::-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Rows that only a learned association leads to, best first, each by its strongest term.
+
+    rows    int64[m]
+    place   int64[m]    that term, as a place in `Active.terms`
+    pull    float64[m]  of that term, falling
+    direct  int64[d]    known rows that hold a term of the cue
+    """
+
+    rows: Ints
+    place: Ints
+    pull: Floats
+    direct: Ints
+
+
 def spread_from(
     incidence: Incidence, seeds: Ints, share: Floats, known: Bools, params: SpreadingParams | None = None
-) -> Active:
+) -> Active | None:
     """Let energy spread from these terms over what terms are met with in the known rows.
 
-    seeds  int64[k]        distinct terms
+    seeds  int64[k], distinct
     share  float64[k], 0..1, > 0  of the starting energy that each gets
 
-    What a term is met with is counted when it fires, so the graph is only as large as the energy comes far.
+    None when no known row holds any of them. What a term is met with is counted when it fires, so the graph
+    is only as large as the energy comes far.
     """
     p = params or SpreadingParams()
-    local: dict[int, int] = {int(term): at for at, term in enumerate(seeds)}
+    place, _ = incidence.rows_of(seeds, known)
+    windows = np.bincount(place, minlength=seeds.size)
+    there = windows > 0
+    if not there.any():
+        return None
+    seeds, share, windows = seeds[there], share[there], windows[there]
+    local = {term: at for at, term in enumerate(seeds.tolist())}
     met: dict[int, Associates] = {}
     while True:
         links = _links(local, met)
@@ -91,86 +107,73 @@ def spread_from(
         fresh.sort(key=lambda term: (-active.energy[local[term]], incidence.key(term)))
         fresh = fresh[: max(0, p.fired - len(met))]
         if not fresh:
-            break
+            return _told(local, met, active, windows, incidence.windows(known))
         for term in fresh:
             met[term] = associates(incidence, term, known, p.cooccurrence)
             for other in met[term].terms.tolist():
                 local.setdefault(other, len(local))
-    return _told(incidence, local, met, active, known, seeds.size)
+
+
+def called(
+    active: Active, incidence: Incidence, known: Bools, met: int, least: float, alike: float
+) -> Called:
+    """Rows that hold no term of the cue, by the strongest term that the cue's terms led to.
+
+    met    windows in which a term must have been met with what led to it
+    least  how strongly the best term must pull, and each at least `alike` of that
+    """
+    pull = active.pull
+    pull[: active.seeds] = 0.0
+    pull[active.met < met] = 0.0
+    best = float(pull.max(initial=0.0))
+    if best < least or best <= 0:
+        return Called(_NONE, _NONE, np.zeros(0), _NONE)
+    strong = np.flatnonzero(pull >= alike * best)
+    which = np.append(np.arange(active.seeds), strong)
+    at, rows = incidence.rows_of(active.terms[which], known)
+    direct = np.unique(rows[at < active.seeds])
+    led = (at >= active.seeds) & ~np.isin(rows, direct)
+    rows, place = rows[led], which[at[led]]
+    order = np.lexsort((rows, -pull[place]))
+    _, first = np.unique(rows[order], return_index=True)
+    order = order[np.sort(first)]
+    return Called(rows[order], place[order], pull[place[order]], direct)
+
+
+def row_energy(active: Active, incidence: Incidence, known: Bools) -> Floats:
+    """How active each row is by the terms it holds: the sum of their pulls, float64[n], >= 0."""
+    at, rows = incidence.rows_of(active.terms, known)
+    return np.bincount(rows, weights=active.pull[at], minlength=known.size).astype(np.float64)
 
 
 def _links(local: dict[int, int], met: dict[int, Associates]) -> Links:
-    none = np.zeros(0, np.int64)
-    source = [none, *(np.full(m.terms.size, local[term]) for term, m in met.items())]
-    target = [none, *(np.asarray([local[t] for t in m.terms.tolist()], np.int64) for m in met.values())]
+    source = [_NONE, *(np.full(m.terms.size, local[term]) for term, m in met.items())]
+    target = [_NONE, *(np.asarray([local[t] for t in m.terms.tolist()], np.int64) for m in met.values())]
     weight = np.concatenate([np.zeros(0), *(m.strength for m in met.values())])
     return Links.of(len(local), np.concatenate(source), np.concatenate(target), weight)
 
 
 def _told(
-    incidence: Incidence,
-    local: dict[int, int],
-    met: dict[int, Associates],
-    active: Activation,
-    known: Bools,
-    seeds: int,
+    local: dict[int, int], met: dict[int, Associates], active: Activation, windows: Ints, total: int
 ) -> Active:
     """The result in terms of the incidence, without what got no energy."""
     terms = np.fromiter(local, np.int64, len(local))
+    held, together = np.append(windows, np.zeros(terms.size - windows.size, np.int64)), np.zeros_like(terms)
+    for term, found in met.items():
+        at = np.asarray([local[other] for other in found.terms.tolist()], np.int64)
+        held[at] = found.windows
+        first = active.parent[at] == local[term]
+        together[at[first]] = found.pair[first]
     kept = np.flatnonzero(active.energy > 0)
-    at = np.full(terms.size, -1, np.int64)
-    at[kept] = np.arange(kept.size)
-    parent = active.parent[kept]
-    strength, together = np.ones(kept.size), np.zeros(kept.size, np.int64)
-    for reached in np.flatnonzero(parent >= 0).tolist():
-        of = met[int(terms[parent[reached]])]
-        which = np.flatnonzero(of.terms == terms[kept[reached]])[0]
-        strength[reached], together[reached] = of.strength[which], of.pair[which]
-    place, rows = incidence.rows_of(terms[kept], known)
+    place = np.full(terms.size + 1, -1, np.int64)  # the last stands for none
+    place[kept] = np.arange(kept.size)
     return Active(
         terms=terms[kept],
         energy=active.energy[kept],
-        strength=strength,
-        met=together,
-        parent=np.where(parent >= 0, at[parent], -1),
-        windows=np.bincount(place, minlength=kept.size),
-        rows=rows,
-        place=place,
-        total=incidence.windows(known),
-        seeds=seeds,
+        met=together[kept],
+        parent=place[active.parent[kept]],
+        windows=held[kept],
+        seeds=windows.size,
+        total=total,
         activation=active,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """Rows that only a learned association leads to, best first, each by its strongest term.
-
-    rows   int64[m]
-    place  int64[m]    that term, as a place in `Active.terms`
-    pull   float64[m]  > 0, its energy times its specificity, falling
-    """
-
-    rows: Ints
-    place: Ints
-    pull: Floats
-
-
-def called(active: Active, may: Bools, met: int = 1) -> Called:
-    """Rows that hold no term of the cue, by the strongest term that the cue's terms led to.
-
-    may  bool[n]  rows that may be named
-    met  windows in which a term must have been met with what led to it
-    """
-    pull = active.energy * active.specificity
-    direct = np.zeros(may.size, np.bool_)
-    direct[active.rows[active.place < active.seeds]] = True
-    learned = (active.place >= active.seeds) & (active.met[active.place] >= met)
-    which = np.flatnonzero(learned & ~direct[active.rows])
-    rows, place = active.rows[which], active.place[which]
-    order = np.lexsort((rows, -pull[place]))
-    rows, place = rows[order], place[order]
-    _, first = np.unique(rows, return_index=True)
-    first.sort()
-    first = first[may[rows[first]]]
-    return Called(rows[first], place[first], pull[place[first]])

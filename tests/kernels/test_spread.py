@@ -59,7 +59,9 @@ def slowly(n: int, triples: list[tuple[int, int, float]], seeds: list[int], p: S
 
 @settings(max_examples=300, deadline=None)
 @given(LINKS, SEEDS, PARAMS)
-def test_it_is_the_definition(triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams) -> None:
+def test_it_is_the_definition(
+    triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
+) -> None:
     found = spread(links(8, triples), np.asarray(seeds, np.int64), p)
     np.testing.assert_allclose(found.energy, slowly(8, triples, seeds, p), atol=1e-9)
     assert found.rounds <= p.rounds
