@@ -71,3 +71,10 @@ export const digestLine = ({ slot, hash, hidden }) => `${slot}:${hash}:${hidden 
 
 /** The contract's digest of a chat's first messages. @param {readonly Version[]} messages @returns {string} */
 export const digestOf = messages => sha256(messages.map(digestLine).join(''));
+
+/** The id that the same parts always give, as the sidecar makes it: 128 bits of their SHA-256 in base 32.
+ * @param {string} prefix @param {readonly string[]} parts @returns {string} */
+export function derivedId(prefix, parts) {
+    const bits = [...sha256(parts.map(wellFormed).join('\x1f')).slice(0, 32)].map(digit => parseInt(digit, 16).toString(2).padStart(4, '0')).join('');
+    return prefix + (bits.match(/.{1,5}/g) ?? []).map(five => 'abcdefghijklmnopqrstuvwxyz234567'[parseInt(five.padEnd(5, '0'), 2)]).join('');
+}

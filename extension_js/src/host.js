@@ -16,6 +16,18 @@
 
 const FOLDER = new URL('..', import.meta.url).pathname.split('/').slice(0, -2).at(-1) ?? 'SoulMem';
 
+/** Worlds that are linked beside the card's own; SillyTavern's context does not tell them.
+ * @param {string} file of the card, without ending @returns {Promise<string[]>} */
+async function additionalWorlds(file) {
+    try {
+        const path = '/scripts/world-info.js';
+        const { world_info } = await import(path);
+        return world_info?.charLore?.find((/** @type {any} */ one) => one.name === file)?.extraBooks ?? [];
+    } catch {
+        return []; // a SillyTavern that keeps them elsewhere
+    }
+}
+
 /** @param {() => any} getContext SillyTavern.getContext */
 export function createHost(getContext) {
     const ctx = getContext;
@@ -126,6 +138,20 @@ export function createHost(getContext) {
         popup(content, closeLabel) {
             const { Popup, POPUP_TYPE } = ctx();
             return new Popup(content, POPUP_TYPE.TEXT, '', { okButton: closeLabel, wide: true, allowVerticalScrolling: true, leftAlign: true }).show();
+        },
+        /** Names of the worlds linked to a character: its own, and the additional ones. @param {string} avatar @returns {Promise<string[]>} */
+        async worldsOf(avatar) {
+            const index = indexOf(avatar);
+            if (ctx().characters[index]?.shallow) await ctx().unshallowCharacter(String(index));
+            const own = ctx().characters[index]?.data?.extensions?.world;
+            const more = await additionalWorlds(avatar.replace(/\.[^.]+$/, ''));
+            return [...new Set([own, ...more])].filter(name => typeof name === 'string' && name);
+        },
+        /** @param {Element} content @param {string} yes @param {string} no @returns {Promise<boolean>} */
+        async ask(content, yes, no) {
+            const { Popup, POPUP_TYPE, POPUP_RESULT } = ctx();
+            const popup = new Popup(content, POPUP_TYPE.CONFIRM, '', { okButton: yes, cancelButton: no, leftAlign: true });
+            return await popup.show() === POPUP_RESULT.AFFIRMATIVE;
         },
         /** @param {string} question as text: chat names may hold anything @returns {Promise<boolean>} */
         async confirm(question) {

@@ -1,5 +1,6 @@
 // Is the open chat in step with the sidecar? Knows who it is, stamps its messages, and sends what changed.
 
+import { derivedId } from './hash.js';
 import { asksForParent, chatIdentity, presenceToRecord, scene } from './identity.js';
 import { newId } from './ids.js';
 import { lastSlot, mintSlots, slotOf, stampOf, writeStamp } from './slots.js';
@@ -33,6 +34,7 @@ import { createChatSync } from './sync.js';
 const NO_CHAT = { chat: null, held: null, reading: null, paused: false, error: null };
 /** So few messages without a slot were just said, in the scene as it is; more were said while we were away. */
 const LIVED = 4;
+const IMPORTED_WAIT = 5000; // ms for the question whether a chat was imported
 const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
 
 /** @param {Host} host @param {People} people @param {Ask} ask
@@ -79,10 +81,13 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         const renamed = renames.get(name) === before?.name && before?.name !== undefined;
         const facts = { name, mainChat: host.metadata().main_chat ?? null, renamed };
         const parentExists = asksForParent(before, facts) && await exists(String(before?.name), present[0].avatar, group);
+        const souls = present.map(person => person.soul);
+        const known = before?.name === name ? null : await imported(name, souls);
         if (host.chatName() !== name) return null;
         const { record, found } = chatIdentity(before, {
-            ...facts, owner, parentExists, lastSlot: lastSlot(host.chat()), souls: present.map(person => person.soul), mint: () => newId('c'),
+            ...facts, owner, parentExists, lastSlot: lastSlot(host.chat()), souls, mint: () => known?.id ?? newId('c'),
         });
+        if (known?.parent && record.chat === known.id) record.parent = known.parent;
         if (JSON.stringify(record) !== JSON.stringify(before)) host.setRecord(record);
         stampPending(record.chat);
         const nameless = host.chat().filter(message => slotOf(message) === null).length;
@@ -91,6 +96,18 @@ export function createKeeper(host, people, ask, chatNames, changed) {
         if (state.chat !== record.chat) Object.assign(state, NO_CHAT, { chat: record.chat });
         if (found !== 'same' || minted > 2) unsaved.add(record.chat);
         return { record, people: present, name };
+    }
+
+    /** The chat as it was imported from its file before it was ever opened.
+     * @param {string} name @param {readonly string[]} souls
+     * @returns {Promise<{id: string, title: string, parent: import('./types.js').Fork | null} | null>} */
+    async function imported(name, souls) {
+        const id = derivedId('c', ['st_chat', ...[...souls].sort(), name]);
+        const heads = await ask('GET', `/chats?soul=${souls[0]}`, undefined, { timeout: IMPORTED_WAIT }).then(list => list?.chats ?? [], error => {
+            if (error.code === 'not_found') return []; // a soul it has not met
+            throw error; // an id minted now would stand beside the imported chat for ever
+        });
+        return heads.find((/** @type {{id: string, title: string}} */ head) => head.id === id && head.title === name) ?? null;
     }
 
     /** @param {string} parent @param {string} avatar @param {any} group @returns {Promise<boolean>} unsure counts as yes: a fork loses nothing */

@@ -2,6 +2,7 @@
 
 import { checklist, stepText } from './checks.js';
 import { byId, el, onPress } from './dom.js';
+import { bindImport } from './import_button.js';
 import { BOUNDS, bounded } from './settings.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -21,6 +22,7 @@ export async function mountPanel(app, say) {
     bindSettings(app);
     const character = bindCharacter(app);
     const reading = bindReading(app, say);
+    const importing = bindImport(app, say, character.chosen);
 
     onPress(byId('soulmem_look'), () => app.link.look());
     onPress(byId('soulmem_held_confirm'), async () => {
@@ -41,6 +43,7 @@ export async function mountPanel(app, say) {
             el('li', { class: `soulmem_${sign}` }, [el('i', { class: `fa-solid fa-fw ${SIGNS[sign]}` }), el('span', { text })])));
         byId('soulmem_held').hidden = app.keeper.state.held === null;
         reading.draw();
+        importing.draw();
     }
 
     app.subscribe(draw);
@@ -132,6 +135,7 @@ function bindCharacter(app) {
     select.addEventListener('change', () => void show());
 
     return {
+        chosen,
         async draw() {
             const members = app.host.members();
             byId('soulmem_character').hidden = members.length === 0;

@@ -119,6 +119,24 @@ export const EN = {
     kind_digest: 'digest',
     kind_note: 'note',
 
+    // importing everything of a character
+    import_all: 'Import everything of this character',
+    import_resume: 'Go on importing',
+    import_question: 'Import everything of {name} into memory?',
+    import_quote_chats: '{chats} past chats with {messages} messages, {added} of them new',
+    import_quote_lore: '{memories} new memories from the card and {worlds} linked worlds, {names} names',
+    import_under_a_minute: 'This takes less than a minute.',
+    import_minutes: 'This takes about {n} minutes on this computer. You can go on chatting.',
+    import_quote_safe: 'It can be stopped at any time and goes on where it was. What you changed yourself stays.',
+    import_left_out: 'Left out, as it cannot be read or has lost messages: {names}',
+    import_go: 'Import',
+    import_not_now: 'Not now',
+    import_look: '{file} of {files}: {name}',
+    import_step: '{file} of {files}: {name}, {done} of {total}',
+    import_done: 'Imported for {name}: {messages} messages, {memories} memories of card and worlds.',
+    import_stopped: 'Stopped. What is in stays; press the button to go on.',
+    import_failed: 'The import broke off: {error}',
+
     // macro and command
     macro_help: 'What the character recalls for this reply (SoulMem). Set the position to "Nowhere" when you place it yourself.',
     command_help: 'Recalls from the memory of the character of this chat, without changing anything, and returns the texts.',

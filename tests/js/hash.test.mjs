@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOf, sha256, textHash, wellFormed } from '../../extension_js/src/hash.js';
+import { derivedId, digestOf, sha256, textHash, wellFormed } from '../../extension_js/src/hash.js';
 import { sha } from './fakes.mjs';
 
 test('SHA-256 agrees with the platform on every padding length and on any script', () => {
@@ -22,4 +22,10 @@ test('lone surrogates are replaced, pairs and everything else stay', () => {
     assert.equal(wellFormed('🐉 林'), '🐉 林');
     assert.equal(wellFormed(undefined), '');
     assert.equal(Buffer.from(wellFormed('x\uD83Dy\uD83D\uDC09'), 'utf8').toString('utf8'), wellFormed('x\uD83Dy\uD83D\uDC09'));
+});
+
+test('an id made of parts is the sidecar\'s', () => {
+    // derived_id("c", "st_chat", ...) of soulmem/domain/ids.py
+    assert.equal(derivedId('c', ['st_chat', 's1', 'night']), 'cf6swyg2kx2a2hjppe4q3dfie7i');
+    assert.equal(derivedId('c', ['st_chat', 's1', 's2', '夜 😀']), 'chn2zpigzt6maikepicjqgh2iay');
 });

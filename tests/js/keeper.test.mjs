@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKeeper } from '../../extension_js/src/keeper.js';
+import { derivedId } from '../../extension_js/src/hash.js';
 import { createPeople } from '../../extension_js/src/people.js';
 import { slotOf } from '../../extension_js/src/slots.js';
 import { fakeSidecar, said, talk } from './fakes.mjs';
 import { fakeTavern } from './tavern.mjs';
 
-/** @param {Parameters<typeof fakeTavern>[0]} [about] @param {{names?: string[]}} [more] */
-function scene(about, { names = [] } = {}) {
+/** @param {Parameters<typeof fakeTavern>[0]} [about] @param {{names?: string[], imported?: {id: string, title: string, parent: object | null}[]}} [more] */
+function scene(about, { names = [], imported = [] } = {}) {
     const { tavern, host } = fakeTavern(about);
     const sidecar = fakeSidecar();
     const gate = { open: Promise.resolve(), failing: /** @type {Error | null} */ (null) };
     const ask = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ options) => {
+        if (method === 'GET' && path.startsWith('/chats?soul=')) return { chats: imported };
         await gate.open;
         if (gate.failing) throw gate.failing;
         if (method === 'PUT' && path.startsWith('/chats/')) return sidecar.put(path.slice(7), body, options?.signal);
@@ -31,6 +33,19 @@ test('an old chat is named, saved once before it is sent, and read whole', async
     assert.deepEqual(sidecar.held(id()), words(tavern.chat));
     await keeper.syncNow();
     assert.equal(tavern.saves, 1, 'nothing new, nothing to save');
+});
+
+test('a chat that was imported from its file before it was opened is that chat, branch or not', async () => {
+    const soul = 's-known';
+    const id = derivedId('c', ['st_chat', soul, 'old']);
+    const parent = { chat: 'c0', fork_slot: 'm1' };
+    for (const [title, expected] of /** @type {const} */ ([['old', true], ['renamed since', false]])) {
+        const { tavern, keeper, host } = scene({ chat: talk(3), name: 'old' }, { imported: [{ id, title, parent }] });
+        tavern.settings.souls['mira.png'] = soul;
+        await keeper.identify();
+        assert.equal(host.record()?.chat === id, expected, title);
+        assert.deepEqual(host.record()?.parent, expected ? parent : undefined);
+    }
 });
 
 test('a reply does not wait for a save', async () => {
