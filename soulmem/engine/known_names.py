@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
@@ -57,7 +58,6 @@ class KnownNames:
         self._soul = soul
         self._own, self._card = _card(soul)
         self._own_words = frozenset(w for name in self._own for w in (name, *name.split()))
-        self._on_card = frozenset(one for card in self._card.values() for one in _taken_by(card))
         self._card_fold = {one.id: folded for folded, one in self._card.items()}
         self._taken: Counter[str] = Counter()  # folds and sounds of what the card and the user have named
         self._given: dict[MemoryId, dict[str, bool]] = {}
@@ -104,6 +104,11 @@ class KnownNames:
         for folded, one in self._card.items():
             own = {one.id} & self._names.keys()
             yield one, frozenset(own | self._claims.get(folded, set()))
+
+    @cached_property
+    def _on_card(self) -> frozenset[str]:
+        """Made when it is asked for: names are made ready where nothing may be computed."""
+        return frozenset(one for card in self._card.values() for one in _taken_by(card))
 
     def take(self, memory: Memory) -> None:
         """A concept as it is now; a memory of another kind is ignored."""
