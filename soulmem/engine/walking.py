@@ -14,7 +14,10 @@ from soulmem.engine.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationParams, arcs
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays, pair_of
 from soulmem.kernels.explain import Chain, explain
+from soulmem.kernels.tuning import NO_FLAGS
+from soulmem.kernels.steady import Steady, SteadyParams, steady
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
+from soulmem.kernels.warm import kernels
 from soulmem.retrieval.edge_weights import (
     EdgeWeightParams,
     class_factors,
@@ -112,6 +115,13 @@ class Walks:
         walk = ground.walker.walk(seeds, share, params, tuning)
         return Walked(self._mind, ground, walk, seeds, share, params, tuning, p)
 
+    def steady(self, seeds: Rows, share: Doubles, known: Bools, params: SteadyParams) -> Steady:
+        """The steady state over what `refresh` made last, the strongest seed at 1; `known` as for a walk."""
+        assert self._ground is not None
+        graph = self._ground.arcs.graph
+        stimulus = np.bincount(seeds, weights=share / share.max(), minlength=graph.nodes)
+        return steady(graph, stimulus, params, Tuning(kind_factor=self._factors, alive=known))
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -196,12 +206,23 @@ class Walked:
 
     def _tell_facts(self) -> None:
         """A fact is walked as often as its edge is passed, either way."""
-        if not self.ground.fact_rows.size:
+        ground, graph, tuning = self.ground, self.ground.arcs.graph, self._tuning
+        if not ground.fact_rows.size:
             return
-        position, flow = self._flow(self.walk.rows, self.walk.score)
-        fact = self.ground.fact_of[position]
-        passed = np.flatnonzero(fact >= 0)
-        np.add.at(self.share, fact[passed], flow[passed].astype(np.float32))
+        compiled = kernels()
+        if compiled is None:
+            position, flow = self._flow(self.walk.rows, self.walk.score)
+            fact = ground.fact_of[position]
+            passed = np.flatnonzero(fact >= 0)
+            np.add.at(self.share, fact[passed], flow[passed].astype(np.float32))
+            return
+        assert tuning.alive is not None
+        assert tuning.kind_factor is not None
+        compiled.add_passed(
+            *(graph.indptr, graph.indices, graph.weight, graph.kind, self.walk.rows, self.walk.score),
+            *(tuning.kind_factor, tuning.alive, NO_FLAGS if tuning.boundary is None else tuning.boundary),
+            *(self._params.restart, ground.fact_of, self.share),
+        )
 
     def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
         """The arcs that leave these rows, as positions in the graph, and what passes over each."""
