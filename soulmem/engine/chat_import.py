@@ -82,6 +82,11 @@ class ChatImport:
         if log.parent is not None:
             return log
         head, _ = await self._stored(owner, log.chat)
+        attempt = 1
+        while head is not None and head.title != log.title and log.chat == _nameless(log, souls, attempt):
+            attempt += 1  # the chat that had this name once was renamed since
+            log = replace(log, chat=_nameless(log, souls, attempt))
+            head, _ = await self._stored(owner, log.chat)
         if head is not None and head.parent is not None:
             return replace(log, parent=head.parent)
         if log.main_chat is None and log.copied_from is None:
@@ -150,6 +155,11 @@ class ChatImport:
             if head.title == log.main_chat and head.id != log.chat:
                 return head.id
         return chat_id_for(log.main_chat or "", souls)
+
+
+def _nameless(log: ChatLog, souls: Sequence[SoulId], attempt: int) -> ChatId:
+    """The id of a chat whose file tells none, and of the next ones of the same name."""
+    return chat_id_for(log.title if attempt == 1 else f"{log.title}\x1f{attempt}", souls)
 
 
 def _shared(messages: Sequence[Message], stored: Sequence[Message]) -> int:

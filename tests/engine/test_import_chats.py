@@ -16,7 +16,7 @@ from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.engine import chat_import
 from soulmem.engine.jobs import ENDED, JobState, JobView
-from soulmem.engine.requests import ImportFormat, ImportRequest
+from soulmem.engine.requests import ImportFormat, ImportRequest, SyncRequest
 from tests.cli.chat_files import HEADER, said, talk
 from tests.engine.stage import ME, Stage, line
 
@@ -199,6 +199,19 @@ async def test_a_branch_shares_its_beginning_with_the_chat_it_left(stage: Stage)
         stage, chat_file([*rows[:5], said(99, "Another way.")], {**HEADER}), "main - Branch.jsonl"
     )
     assert again["branch_of"] == main["chat"]  # a file that lost the word of its parent changes nothing
+
+
+async def test_a_new_file_with_the_old_name_of_a_renamed_chat_is_another_chat(stage: Stage) -> None:
+    first = await imported(stage, chat_file(talk(25)))
+    world = await stage.world()
+    _, messages = await stage.engine.get_chat(ME, ChatId(first["chat"]))
+    request = SyncRequest(ChatId(first["chat"]), (SoulId("s1"),), sent(messages), title="day")
+    await stage.engine.sync_chat(ME, request)
+    for _ in range(2):
+        second = await imported(stage, chat_file(talk(30, "another river")))
+        assert second["chat"] != first["chat"]
+        assert second["held"] is None
+    assert sorted(head.title for head in world.heads.values()) == ["day", "night"]
 
 
 async def test_what_a_broken_file_lacks_is_not_taken_for_deleted(stage: Stage) -> None:
