@@ -19,7 +19,10 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.engine.known_names import KnownNames
+from soulmem.engine.learned_names import learned_due
 from soulmem.engine.mind import Mind
+from soulmem.engine.renaming import all_names
+from soulmem.engine.sightings import Sightings
 from soulmem.engine.world import World
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
@@ -28,8 +31,8 @@ Told = tuple[str, int]  # a chat's name by content, and the place of an episode 
 
 
 def fingerprint(world: World, mind: Mind) -> str:
-    """Hex SHA-256 over derived memories in use with their provenance, their `next` edges, and the names of
-    the card that they mention. Computes.
+    """Hex SHA-256 over derived memories in use with their provenance and what they are about, their `next`
+    edges, and the names of the card and of their own that they mention. Computes.
     """
     told: defaultdict[MemoryId, list[Told]] = defaultdict(list)
     paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)
@@ -44,7 +47,8 @@ def fingerprint(world: World, mind: Mind) -> str:
     for memory, places in told.items():
         found = mind.memories[memory]
         if found.origin is Origin.CHAT and found.state is not MemoryState.BIN:
-            lines.append(json.dumps(["memory", _content(found), sorted(places)], ensure_ascii=False))
+            line = ["memory", _content(found), sorted(places), found.terms]
+            lines.append(json.dumps(line, ensure_ascii=False))
     for edge in mind.edges.every():
         places = paired.get((edge.source, edge.target), [])
         if edge.kind is EdgeKind.NEXT and edge.origin is Origin.CHAT and places:
@@ -54,10 +58,10 @@ def fingerprint(world: World, mind: Mind) -> str:
 
 
 def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
-    """The names of the card that a concept stands for, and which derived memories are linked to it.
+    """The names of the card and those that messages gave, and which derived memories are linked to them.
 
     Concepts of the user's own are left out, and so is what they do: one with a longer name takes the mentions
-    of a shorter one over, one that goes by a name of the card stands for it.
+    of a shorter one over, one that goes by a name of the card or of a message stands for it.
     """
     alone = KnownNames(mind.soul)  # as if the user had made none
     standing: dict[MemoryId, frozenset[MemoryId]] = {}
@@ -67,20 +71,34 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
         standing[one.id], spelled[one.id] = concepts, one.name
         if concepts:
             yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
-    carded = all(m.origin is Origin.CARD for m in mind.names.concepts())
+    missing, left = learned_due(mind.names, mind.sightings, all_names(mind), _SOME_TIME)
+    yield from (json.dumps(["nobody gives this name", mind.memories[key].text]) for key in left)
+    for concept in _given(alone, mind, told):
+        alone.take(concept)
+        standing[concept.id], spelled[concept.id] = frozenset((concept.id,)), concept.text
+        if concept.id not in {m.id for m in missing}:
+            detail = concept.concept.aliases if concept.concept else ()
+            yield json.dumps(["learned", concept.text, detail], ensure_ascii=False)
     for key, places in told.items() if spelled else ():
         memory = mind.memories[key]
         if memory.origin is not Origin.CHAT or memory.state is MemoryState.BIN:
             continue
         words = spoken(memory)
-        spotted = set(mind.names.spot(words))
-        expected = spotted if carded else set(alone.spot(words))
+        spotted, expected = set(mind.names.spot(words)), set(alone.spot(words))
         direct, linked = _linked(mind, key)
         found = [n for n in expected if not (wanted := standing[n] & spotted) or wanted & linked]
-        stale = [n for n in direct - spotted - expected if mind.memories[n].origin is Origin.CARD]
+        stale = [n for n in direct - spotted - expected if mind.memories[n].origin is not Origin.USER]
         for name in (*found, *stale):
             line = ["mention", _content(memory), sorted(places), spelled.get(name, name)]
             yield json.dumps(line, ensure_ascii=False)
+
+
+def _given(alone: KnownNames, mind: Mind, told: Iterable[MemoryId]) -> list[Memory]:
+    """The concepts of the names that these memories give."""
+    sightings = Sightings()
+    for key in told:
+        sightings.swap(None, mind.memories[key])
+    return learned_due(alone, sightings, sightings.folds(), _SOME_TIME)[0]
 
 
 def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:

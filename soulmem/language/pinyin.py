@@ -29,8 +29,8 @@ def _table() -> dict[str, str]:
 
 
 @cache
-def _any_syllables() -> re.Pattern[str]:
-    return re.compile(f"(?:{'|'.join(sorted(set(_table().values()), key=len, reverse=True))})+")
+def _all_syllables() -> frozenset[str]:
+    return frozenset(_table().values())
 
 
 def romanised(name: str) -> tuple[str, ...]:
@@ -56,8 +56,17 @@ def sound(name: str) -> str | None:
     if not name.isascii() or _LATIN.fullmatch(name) is None:
         return None
     letters = re.sub("[^a-z]", "", name.lower())
-    is_one = _SHORTEST <= len(letters) <= _LONGEST and _any_syllables().fullmatch(letters) is not None
+    is_one = _SHORTEST <= len(letters) <= _LONGEST and _falls_apart(letters)
     return letters if is_one else None
+
+
+def _falls_apart(letters: str) -> bool:
+    """Whether the letters are nothing but syllables of Chinese."""
+    known = _all_syllables()
+    ends = [True] + [False] * len(letters)  # by length: whether the beginning is
+    for stop in range(1, len(letters) + 1):
+        ends[stop] = any(ends[at] and letters[at:stop] in known for at in range(max(0, stop - 6), stop))
+    return ends[-1]
 
 
 def _syllables(name: str) -> list[str] | None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.domain.memories import Origin
 from soulmem.engine.mind import Mind
 from tests.engine.stage import ME, Stage
 from tests.fakes.embedder import FakeEmbedder
@@ -47,7 +46,7 @@ async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
 
 def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     out: list[object] = []
-    searched = [(key, row) for key, row in mind._rows if mind.at(row).origin is not Origin.CARD]
+    searched = [(key, row) for key, row in mind._rows if not mind.at(row).is_bare_name]
     for rows, table in ((searched, mind.embedded.turns), (list(mind._pairs), mind.embedded.pairs)):
         assert table is not None
         for key, row in rows:

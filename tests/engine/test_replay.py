@@ -31,7 +31,16 @@ from tests.fakes.images import FakeImages
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 TEXTS = st.sampled_from(
-    ["Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"]
+    [
+        *("Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"),
+        *(
+            "Ask Kaelith.",
+            "kaelith has it, Kaelith!",
+            "林月来了。",
+            "Where is Lin Yue?",
+            "Castle Kaelith fell.",
+        ),
+    ]
 )
 ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
 HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
