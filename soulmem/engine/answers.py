@@ -129,6 +129,7 @@ class MemoryView:
     strength: float = 1.0
     visibility: float = 1.0
     usage: Usage | None = None  # None: it was never recalled
+    base_activation: float | None = None  # 0..1, of a concept: how present it is whatever is asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from soulmem.engine.audit import Auditor
 from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
+from soulmem.engine.forgetting import Forgetter
 from soulmem.engine.governor import Governor
 from soulmem.engine.health import health_of
 from soulmem.engine.heap import spare_the_collector
@@ -112,6 +113,7 @@ class Engine:
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
         self.exports = Exporter(self._world, store, clock, self._learner)
+        self.forgetting = Forgetter(self._world, auditor, self._compute, clock)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -312,6 +314,7 @@ class Engine:
             self._learner.settled(world)
         await self._learner.drain()
         await self._learner.look_round(self._minds())
+        await self.forgetting.rest(list(self._worlds.values()))
         await self._loader.rest(self._minds())
         await self._embedding.drain()
         await self._embedding.take_better_model()

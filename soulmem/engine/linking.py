@@ -13,14 +13,13 @@ from datetime import datetime
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.edges import TEXTS, Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
+from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
 from soulmem.engine.changes import MindChange
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.mind import Mind
 from soulmem.engine.sight import opens_exchange
 
 DIRECT_FROM = 0.6  # importance; below it an abstract episode takes the link over (design 2)
-_IN_USE = (MemoryState.ACTIVE, MemoryState.STALE)
 _OURS = (EdgeKind.MENTIONS, EdgeKind.INSTANCE_OF)
 
 
@@ -59,14 +58,14 @@ class After:
         """The abstract episodes that cover it wherever it is known."""
         for edge in self.edges(episode, EdgeKind.INSTANCE_OF):
             found = self.memory(edge.target)
-            if found is not None and found.state in _IN_USE and found.timelines is Timelines.ALL:
+            if found is not None and found.state in NAMEABLE and found.timelines is Timelines.ALL:
                 yield found.id
 
     def instances(self, abstract: MemoryId) -> Iterator[Memory]:
         """The episodes it covers."""
         for edge in self.edges(abstract, EdgeKind.INSTANCE_OF):
             found = self.memory(edge.source)
-            if found is not None and found.state in _IN_USE:
+            if found is not None and found.state in NAMEABLE:
                 yield found
 
     def near(self, memory: Memory) -> Iterator[MemoryId]:
@@ -97,7 +96,7 @@ def affected(mind: Mind, change: MindChange, after: After) -> list[MemoryId]:
 
 def mentioned(after: After, names: KnownNames, memory: Memory) -> set[MemoryId]:
     """The concepts that the text is to be linked to."""
-    if memory.kind not in TEXTS or memory.state not in _IN_USE:
+    if memory.kind not in TEXTS or memory.state not in NAMEABLE:
         return set()
     if _hands_over(memory) and any(after.classes(memory.id)):
         return set()

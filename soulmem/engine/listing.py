@@ -12,17 +12,18 @@ from itertools import islice
 
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.cutting import edge_left, edges_left
 from soulmem.engine.mind import Mind
+from soulmem.engine.presence import presences, told_in
 from soulmem.engine.requests import MemoryFilter, TagMatch
 from soulmem.engine.timeline import newest_first, overlapping, place_of
 from soulmem.graph.association import MEMORY_KINDS
 
 _CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
+_PLACES = 50  # where a concept is told of, at most
 _NOTHING = 5  # a rung below the ladder of tag matches
-_BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
 
 
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
@@ -31,7 +32,12 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
     edges = tuple(edges_left(mind, memory, extra_turns))
-    return MemoryView(found, mind.sources(found), edges, usage=mind.recalls.usage(memory))
+    sources, usage = mind.sources(found), mind.recalls.usage(memory)
+    if found.kind is not MemoryKind.CONCEPT:
+        return MemoryView(found, sources, edges, usage=usage)
+    present = presences(mind, [memory], extra_turns)[memory]
+    told = sources or told_in(mind, memory, _PLACES)
+    return MemoryView(found, told, edges, usage=usage, base_activation=present.activation)
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
@@ -67,7 +73,7 @@ def page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -
     """One page behind `after`: the best rung of the tag ladder first, then the newest."""
     if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
         return _newest_page(mind, wanted, after)
-    states = _BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
+    states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
     found = []
     for memory in mind.memories.values():
         if memory.state not in states or (wanted.kind is not None and memory.kind is not wanted.kind):

@@ -16,6 +16,7 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
+from soulmem.engine.forgetting import awake
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import SyncAnswer, SyncRequest
@@ -212,7 +213,7 @@ class Observer:
 
     async def _carry_out(self, world: World, step: _Step) -> None:
         """Store it, then take it over."""
-        linked = [(mind, await world.linker.linked(mind, change)) for mind, change in step.minds]
+        linked = [(mind, await self._linked(world, mind, change)) for mind, change in step.minds]
         changes = [change for _, change in linked]
         stored = Change(
             owner=world.owner,
@@ -230,6 +231,10 @@ class Observer:
         for mind, change in linked:
             for piece in change.pieces(_PIECE):
                 await self._compute.run(mind.apply, piece)
+
+    async def _linked(self, world: World, mind: Mind, change: MindChange) -> MindChange:
+        """The change with what follows for mentions, and what they bring back to mind."""
+        return await self._compute.run(awake, mind, await world.linker.linked(mind, change))
 
     async def _move(self, world: World, step: _Step, stored: Change) -> None:
         """A change that gives other chats' tree another root, by which their episodes are named."""
@@ -251,7 +256,7 @@ class Observer:
         """Let the mind read a chat again; what is to be stored of that."""
         async with _read_ahead(world, [m.text for m in log.messages]):
             change = await self._compute.run(world.compare, mind, log, family)
-        change = await world.linker.linked(mind, change)
+        change = await self._linked(world, mind, change)
         await self._compute.run(mind.apply, change)
         return Change(
             owner=world.owner,

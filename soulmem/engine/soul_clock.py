@@ -51,14 +51,20 @@ class SoulTime:
         lived = np.searchsorted(self._sight.told(), moments, "right").astype(np.float64)
         return self._at_turns(lived)
 
+    def touched(self, moments: Floats, turns: Floats) -> Floats:
+        """What it showed at these moments, POSIX seconds, which were noted as these turns; NaN: not noted."""
+        if self._clock() is SoulClock.WALL:
+            return self.when(moments)
+        unknown = np.isnan(turns)
+        if unknown.any():
+            lived = np.searchsorted(self._sight.told(), moments, "right")
+            turns = np.where(unknown, lived, turns)
+        return self._at_turns(turns)
+
     def since_touched(self, edges: EdgeArrays, extra: int) -> Floats:
         """Turns since each edge was touched, at least 0."""
-        if self._clock() is SoulClock.WALL:
-            return np.asarray(np.maximum(self.reading(extra) - self.when(edges.touched / 1e6), 0.0))
-        told = self._sight.told()
-        lived = np.searchsorted(told, edges.touched / 1e6, "right")
-        turn = np.where(np.isnan(edges.at_turn), lived, edges.at_turn)
-        return np.asarray(np.maximum(self.reading(extra) - self._at_turns(turn), 0.0))
+        then = self.touched(edges.touched / 1e6, edges.at_turn)
+        return np.asarray(np.maximum(self.reading(extra) - then, 0.0))
 
     def since(self, edge: Edge, turn: float) -> float:
         """Turns since one edge was touched, when so many exchanges are lived."""

@@ -289,6 +289,10 @@ class EdgeTable(Mapping[str, Edge]):
             uses=self._uses[which],
         )
 
+    def drawn_by_hand(self, slots: Ints) -> NDArray[np.bool_]:
+        """Which of the edges in these slots the user drew."""
+        return np.asarray(self._origin[slots] == _ORIGIN_CODE[Origin.USER.value])
+
     def _touching(self, memory: MemoryId) -> Iterator[int]:
         row = self._rows.row(memory)
         if row is not None:

@@ -68,6 +68,7 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "last_used": None,
         "recall_frequency": 0.0,
         "recalls": [],
+        "base_activation": None,
         "units": [],
         "anchors": [],
     }

@@ -62,6 +62,7 @@ class MemoryAnswer(ListedMemory, frozen=True):
     """A memory with everything that belongs to it; each set of `evidence` alone is enough to know it.
 
     `uses` counts recalls whose reply was kept, `recalls` are the last of them; `recall_frequency` per turn.
+    `base_activation`, 0..1, is that of a concept: how present it is whatever is asked.
     """
 
     soul: str
@@ -77,6 +78,7 @@ class MemoryAnswer(ListedMemory, frozen=True):
     last_used: datetime | None
     recall_frequency: float
     recalls: list[StampAnswer]
+    base_activation: float | None = None
     units: list[dict[str, Any]] = field(default_factory=list)
     anchors: list[dict[str, Any]] = field(default_factory=list)
 
@@ -136,6 +138,7 @@ def memory_answer(view: MemoryView) -> MemoryAnswer:
         last_used=usage.last.at if usage else None,
         recall_frequency=usage.frequency() if usage else 0.0,
         recalls=[StampAnswer(at=stamp.at, turn=stamp.turn) for stamp in usage.stamps] if usage else [],
+        base_activation=view.base_activation,
     )
 
 

@@ -1,0 +1,152 @@
+"""Which memories are forgotten, and how they are put away: into the bin, from where they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.consolidation.promotion import PromotionParams, is_promoted
+from soulmem.domain.audit import Actor
+from soulmem.domain.edges import DECAYING, EdgeKind
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.engine.audit import Auditor, Hand
+from soulmem.engine.changes import MindChange
+from soulmem.engine.cutting import strengths_left
+from soulmem.engine.mind import Mind
+from soulmem.engine.presence import presences, unused_for
+from soulmem.engine.worker import Worker
+from soulmem.engine.world import World
+from soulmem.forgetting.base_activation import ActivationParams
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import ORIGINS
+from soulmem.graph.edge_table import EDGE_KINDS
+from soulmem.ports.clock import Clock
+
+Ints = NDArray[np.int64]
+
+_MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
+_CHAT = ORIGINS.index(Origin.CHAT)
+_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
+_KINDS = tuple(
+    MEMORY_KINDS.index(kind) for kind in (MemoryKind.CONCEPT, MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
+)
+_HAND = Hand(Actor.ENGINE, "forget", "held by nothing, and not recalled for long")
+_PIECE = 200  # memories looked at in one go: some 20 ms
+
+
+@dataclass(frozen=True, slots=True)
+class ForgettingParams:
+    """When something is forgotten; design 6."""
+
+    unused: float = 500.0  # turns of the soul's clock without a recall
+    activation: ActivationParams = field(default_factory=ActivationParams)
+    promotion: PromotionParams = field(default_factory=PromotionParams)
+
+
+class Forgetter:
+    """Puts away what holds on to nothing any more. Whoever asks does not hold `World.writing`."""
+
+    def __init__(
+        self,
+        world: Callable[[Owner], Awaitable[World]],
+        auditor: Auditor,
+        compute: Worker,
+        clock: Clock,
+        params: ForgettingParams | None = None,
+    ) -> None:
+        self._world = world
+        self._auditor = auditor
+        self._compute = compute
+        self._clock = clock
+        self._params = params or ForgettingParams()
+
+    async def rest(self, worlds: Iterable[World]) -> None:
+        """A quiet moment: look through every open soul."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                await self._forget(world, mind)
+
+    async def forget(self, owner: Owner, soul: SoulId) -> int:
+        """Put away what is forgotten of a soul; returns how many memories. Raises NotFound."""
+        world = await self._world(owner)
+        world.soul(soul)
+        return await self._forget(world, await world.mind(soul))
+
+    async def _forget(self, world: World, mind: Mind) -> int:
+        """Put away what is forgotten; returns how many memories.
+
+        A soul of which only parts are loaded is left alone: what its memories hang on is not known.
+        """
+        if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
+            return 0
+        suspects = await self._compute.run(unheld, mind, self._clock.extra_turns, self._params)
+        count = 0
+        for start in range(0, len(suspects), _PIECE):
+            piece = suspects[start : start + _PIECE]
+            async with world.writing:
+                due = await self._compute.run(forgotten, mind, piece, self._clock.extra_turns, self._params)
+                if due:
+                    put = tuple(replace(m, state=MemoryState.FORGOTTEN, revision=m.revision + 1) for m in due)
+                    await self._auditor.carry_out(world, mind, MindChange(put_memories=put), _HAND)
+                    count += len(due)
+        return count
+
+
+def unheld(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
+    """Memories that hung on links which fade, and hang on none that still holds. What texts say of a concept
+    does not count for the concept. Computes; some 5 ms for 100,000 links.
+    """
+    n, columns = mind.size, mind.columns
+    edges = mind.edges.arrays([kind for kind in EdgeKind if kind in DECAYING])
+    holds = strengths_left(mind, edges, extra) > 0.0
+    own = (edges.kind == _MENTIONS) & (columns.kind[edges.target] == _CONCEPT)
+    by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
+    had = _ends(edges.source, n) + _ends(edges.target, n)
+    held = _ends(edges.source[holds], n) + _ends(edges.target[holds & ~by_text], n)
+    may = columns.in_use[:n] & (columns.origin[:n] == _CHAT) & np.isin(columns.kind[:n], _KINDS)
+    may &= ~columns.permanent[:n] & ~columns.locked[:n]
+    rows = np.flatnonzero(may & (had > 0) & (held == 0))
+    return [mind.id_at(int(row)) for row in rows]
+
+
+def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: ForgettingParams) -> list[Memory]:
+    """Those of `unheld` memories that are forgotten by now, as they were not recalled for long: concepts that
+    are not present any more, and texts that were never taken over into long-term memory. Computes.
+    """
+    known = [m for key in suspects if (m := mind.memories.get(key)) is not None]
+    concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
+    present = presences(mind, [m.id for m in concepts], extra, params.activation)
+    out = [
+        m
+        for m in concepts
+        if present[m.id].activation < params.activation.floor and present[m.id].idle >= params.unused
+    ]
+    texts = [m for m in known if m.kind is not MemoryKind.CONCEPT]
+    rows = np.asarray([mind.row_of(m) for m in texts], np.int64)
+    ages = mind.time.ages(rows, mind.ages(None, extra, rows), extra)
+    unused = unused_for(mind, [m.id for m in texts], extra)
+    for memory, age in zip(texts, ages.tolist(), strict=True):
+        siblings = int(np.count_nonzero(mind.columns.created == mind.columns.created[mind.row_of(memory)]))
+        promoted = is_promoted(memory, mind.recalls.usage(memory.id), siblings, params.promotion)
+        if min(age, unused.get(memory.id, age)) >= params.unused and not promoted:
+            out.append(memory)
+    return out
+
+
+def awake(mind: Mind, change: MindChange) -> MindChange:
+    """The change, with what was forgotten in use again of which its texts speak. Computes."""
+    put = {memory.id: memory for memory in change.put_memories}
+    woken: dict[MemoryId, Memory] = {}
+    for target in {edge.target for edge in change.put_edges if edge.kind is EdgeKind.MENTIONS}:
+        known = put.get(target) or mind.memories.get(target)
+        if known is not None and known.state is MemoryState.FORGOTTEN:
+            woken[target] = replace(known, state=MemoryState.ACTIVE, revision=known.revision + 1)
+    return replace(change, put_memories=tuple((put | woken).values())) if woken else change
+
+
+def _ends(rows: NDArray[np.uint32], n: int) -> Ints:
+    return np.bincount(rows, minlength=n).astype(np.int64)

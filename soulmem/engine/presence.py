@@ -1,0 +1,108 @@
+"""How present are concepts by themselves? Their mentions and recalls, read off the mind, as base activation.
+
+Everything here computes: worker only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.memories import Memory, Place
+from soulmem.domain.usage import Usage
+from soulmem.engine.mind import Mind
+from soulmem.forgetting.base_activation import ActivationParams, Met, base_activation, mention, recall
+from soulmem.graph.names import Tokens, fold
+
+_LATEST = 64  # mentions that are looked at: with more of them a concept is as present as can be
+_SALIENCE = 0.5  # 0..1, of a mention whose text does not tell how much it is about the concept
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """How present a concept is."""
+
+    activation: float  # 0..1
+    idle: float  # turns of the soul's clock since it was met or recalled last
+
+
+def presences(
+    mind: Mind, concepts: Iterable[MemoryId], extra: int, params: ActivationParams | None = None
+) -> dict[MemoryId, Presence]:
+    """How present each of these concepts is now; `extra` turns of a moved clock count."""
+    p = params or ActivationParams()
+    now, pace = mind.time.reading(extra), mind.soul.settings.forgetting
+    return {
+        key: Presence(base_activation(met, now, pace, p), max(0.0, now - max(one.at for one in met)))
+        for key, met in _met(mind, list(concepts), p).items()
+    }
+
+
+def unused_for(mind: Mind, memories: Iterable[MemoryId], extra: int) -> dict[MemoryId, float]:
+    """Turns of the soul's clock since the last recall of each; those never recalled are left out."""
+    now = mind.time.reading(extra)
+    used = [(key, usage) for key in memories if (usage := mind.recalls.usage(key)) is not None]
+    out: dict[MemoryId, float] = {}
+    for key, at in _used(mind, used):
+        out[key] = min(out.get(key, np.inf), max(0.0, now - at))
+    return out
+
+
+def told_in(mind: Mind, concept: MemoryId, most: int, first: ChatId | None = None) -> tuple[Place, ...]:
+    """Where texts mention it, the latest first."""
+    texts = (mind.memories[edge.source] for edge in _mentions(mind, concept))
+    places = (place for text in texts for place in mind.sources(text, first))
+    return tuple(dict.fromkeys(place for place, _ in zip(places, range(most), strict=False)))
+
+
+def _met(mind: Mind, concepts: list[MemoryId], p: ActivationParams) -> dict[MemoryId, list[Met]]:
+    """When each was met, and what it gained."""
+    out: defaultdict[MemoryId, list[Met]] = defaultdict(list)
+    found = [(key, edge) for key in concepts for edge in _mentions(mind, key)]
+    moments = np.asarray([edge.touched.timestamp() for _, edge in found], np.float64)
+    turns = np.asarray([np.nan if e.at_turn is None else e.at_turn for _, e in found], np.float64)
+    for (key, edge), at in zip(found, mind.time.touched(moments, turns).tolist(), strict=True):
+        out[key].append(mention(at, _salience(mind, key, edge), p))
+    used = [(key, usage) for key in concepts if (usage := mind.recalls.usage(key)) is not None]
+    for key, at in _used(mind, used):
+        out[key].append(recall(at, p))
+    for key in concepts:
+        known = mind.memories[key]
+        if key not in out:  # made by hand, and never met since
+            made = np.asarray([known.created.timestamp()], np.float64)
+            out[key].append(mention(float(mind.time.when(made)[0]), known.importance, p))
+    return out
+
+
+def _used(mind: Mind, used: list[tuple[MemoryId, Usage]]) -> Iterator[tuple[MemoryId, float]]:
+    """What the clock showed at each recall that is kept."""
+    stamps = [(key, stamp) for key, usage in used for stamp in usage.stamps]
+    moments = np.asarray([stamp.at.timestamp() for _, stamp in stamps], np.float64)
+    turns = np.asarray([stamp.turn for _, stamp in stamps], np.float64)
+    shown = mind.time.touched(moments, turns).tolist()
+    return ((key, at) for (key, _), at in zip(stamps, shown, strict=True))
+
+
+def _mentions(mind: Mind, concept: MemoryId) -> list[Edge]:
+    """The latest links from texts in use to the concept, the last one first."""
+    edges = [
+        edge
+        for edge in mind.edges.of(concept)
+        if edge.kind is EdgeKind.MENTIONS and edge.target == concept and edge.source in mind.memories
+    ]
+    edges.sort(key=lambda edge: (edge.touched, edge.at_turn or 0.0, edge.id), reverse=True)
+    return edges[:_LATEST]
+
+
+def _salience(mind: Mind, concept: MemoryId, edge: Edge) -> float:
+    """How much the text is about the concept, 0..1."""
+    known: Memory = mind.memories[concept]
+    names = (known.text, *(known.concept.aliases if known.concept else ()))
+    words = {fold(name) for name in names}.union(*(Tokens.of(name).folded for name in names))
+    found = (term.salience for term in mind.memories[edge.source].terms if fold(term.key) in words)
+    return max(found, default=_SALIENCE)
