@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from soulmem.domain.scripts import UNSPACED
@@ -24,19 +25,24 @@ _ALIKE = re.compile(f"[{''.join(_SIGNS)}]")
 _AFTER_APOSTROPHE = frozenset(("s", "re", "ve", "ll", "m", "d"))
 _FEW = 20  # names; more are looked for faster word by word
 
-_ENDS = ""  # under which a node of the tree keeps the names that end there; no token is empty
+_CUT = 1024  # names whose cut is remembered: one is folded and put in several places, one after the other
 
 Key = TypeVar("Key", bound=Hashable)
-Node = dict[str, Any]  # what follows a beginning that some names share: token to node
 
 
-class Surface(NamedTuple):
-    """One way a name is written, cut into tokens, and whose it is."""
+class _Cut(NamedTuple):
+    """A name in tokens."""
 
-    raw: list[str]  # as written
-    folded: list[str]  # without regard to case
+    raw: tuple[str, ...]  # as written
+    folded: tuple[str, ...]  # without regard to case
     any_case: bool  # matches in any case
+
+
+class _Surface(NamedTuple):
+    """One way a name is written, and whose it is."""
+
     key: Any
+    raw: str | None  # as written; None where it matches in any case
 
 
 class Spot(NamedTuple):
@@ -67,11 +73,13 @@ class Tokens:
 
 
 class NameIndex(Generic[Key]):
-    """Names by key: a tree of tokens. A text of 500 characters takes some 0.1 ms, however many names."""
+    """Names by key. A text of 500 characters takes some 0.1 ms, however many names; a name some 500 bytes."""
 
     def __init__(self) -> None:
-        self._root: Node = {}
-        self._held: dict[Key, list[Surface]] = {}
+        self._surfaces: dict[str, tuple[_Surface, ...]] = {}  # by the folded name
+        # By the token a name begins with, in how many tokens names are cut that do, and how many are.
+        self._lengths: dict[str, dict[int, int]] = {}
+        self._held: dict[Key, tuple[str, ...]] = {}  # as written
 
     def __len__(self) -> int:
         """Keys with a name."""
@@ -80,44 +88,51 @@ class NameIndex(Generic[Key]):
     def put(self, key: Key, names: Iterable[str]) -> None:
         """Let these be the names of `key`, instead of any it had; one without letter or digit is ignored."""
         self.drop(key)
-        held: list[Surface] = []
+        held: list[str] = []
         for name in names:
-            surface = _surface(name, key)
-            if surface is None or surface in held:
+            cut = _cut(name)
+            if cut is None:
                 continue
-            held.append(surface)
-            node = self._root
-            for token in surface.folded:
-                node = node.setdefault(token, {})
-            node.setdefault(_ENDS, []).append(surface)
+            folded, surface = "".join(cut.folded), _Surface(key, None if cut.any_case else "".join(cut.raw))
+            known = self._surfaces.get(folded, ())
+            if surface in known:
+                continue
+            held.append(name)
+            self._surfaces[folded] = (*known, surface)
+            lengths = self._lengths.setdefault(cut.folded[0], {})
+            lengths[len(cut.folded)] = lengths.get(len(cut.folded), 0) + 1
         if held:
-            self._held[key] = held
+            self._held[key] = tuple(held)
 
     def drop(self, key: Key) -> None:
         """Forget the names of `key`."""
-        for surface in self._held.pop(key, ()):
-            way = [self._root]
-            for token in surface.folded:
-                way.append(way[-1][token])
-            way[-1][_ENDS].remove(surface)
-            if not way[-1][_ENDS]:
-                del way[-1][_ENDS]
-            while len(way) > 1 and not way.pop():
-                del way[-1][surface.folded[len(way) - 1]]
+        for name in self._held.pop(key, ()):
+            cut = _cut(name)
+            assert cut is not None  # else it would not be held
+            folded, surface = "".join(cut.folded), _Surface(key, None if cut.any_case else "".join(cut.raw))
+            left = tuple(other for other in self._surfaces[folded] if other != surface)
+            if left:
+                self._surfaces[folded] = left
+            else:
+                del self._surfaces[folded]
+            first, count = cut.folded[0], len(cut.folded)
+            self._lengths[first][count] -= 1
+            if not self._lengths[first][count]:
+                del self._lengths[first][count]
+            if not self._lengths[first]:
+                del self._lengths[first]
 
     def spots(self, text: Tokens) -> Iterator[Spot]:
         """Every place that holds a name, those inside others too."""
-        folded, after_start = text.folded, self._root.get
-        count = len(folded)
+        folded, lengths_of = text.folded, self._lengths.get
         for start, token in enumerate(folded):
-            node = after_start(token)
-            stop = start + 1
-            while node is not None:
-                for surface in node.get(_ENDS, ()):
+            lengths = lengths_of(token)
+            for count in sorted(lengths) if lengths is not None else ():
+                stop = start + count
+                name = "".join(folded[start:stop])
+                for surface in self._surfaces.get(name, ()) if stop <= len(folded) else ():
                     if _fits(text, start, stop, surface):
-                        yield Spot(sum(map(len, surface.folded)), start, stop, surface.key)
-                node = node.get(folded[stop]) if stop < count else None
-                stop += 1
+                        yield Spot(len(name), start, stop, surface.key)
 
     def find(self, text: str) -> list[Key]:
         """Whose names the text holds, in order of appearance, each key once."""
@@ -145,8 +160,8 @@ class Glance:
     """A quick first look for names: whether a text may hold one of them, wrong only in saying yes."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        surfaces = [s for name in names if (s := _surface(name, None)) is not None]
-        self._longest = frozenset(max(s.folded, key=_word_length) for s in surfaces)
+        cuts = [cut for name in names if (cut := _cut(name)) is not None]
+        self._longest = frozenset(max(cut.folded, key=_word_length) for cut in cuts)
 
     def may_hold(self, text: str) -> bool:
         """Some 5 microseconds for 500 characters and a few names, 40 for many."""
@@ -159,8 +174,8 @@ class Glance:
 
 def fold(name: str) -> str:
     """What two spellings of one name have in common; empty for one without letter or digit."""
-    surface = _surface(name, None)
-    return "".join(surface.folded) if surface is not None else ""
+    cut = _cut(name)
+    return "".join(cut.folded) if cut is not None else ""
 
 
 def _word_length(token: str) -> tuple[bool, int]:
@@ -185,7 +200,9 @@ def _sign(match: re.Match[str]) -> str:
     return _SIGNS[match.group()]
 
 
-def _surface(name: str, key: object) -> Surface | None:
+@lru_cache(_CUT)
+def _cut(name: str) -> _Cut | None:
+    """The name in tokens; None without letter or digit."""
     plain = _plain(name)
     tokens: list[str] = _TOKEN.findall(plain)
     words = [token for token in tokens if token[0].isalnum()]
@@ -196,12 +213,12 @@ def _surface(name: str, key: object) -> Surface | None:
         or sum(map(str.isalpha, plain)) >= _FREE_LETTERS
         or plain == plain.lower()  # a plain word; at the start of a sentence it has a capital
     )
-    return Surface(tokens, [token.casefold() for token in tokens], any_case, key)
+    return _Cut(tuple(tokens), tuple(token.casefold() for token in tokens), any_case)
 
 
-def _fits(text: Tokens, start: int, stop: int, surface: Surface) -> bool:
+def _fits(text: Tokens, start: int, stop: int, surface: _Surface) -> bool:
     """Whether what reads alike is the name: in its case, and not a part of a longer word."""
-    if not (surface.any_case or text.lower or text.raw[start:stop] == surface.raw):
+    if not (surface.raw is None or text.lower or "".join(text.raw[start:stop]) == surface.raw):
         return False
     after = text.folded[stop : stop + 2]
     if after[:1] == ["'"] and after[1:] and after[1][0].isalnum() and after[1] not in _AFTER_APOSTROPHE:
