@@ -12,7 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.conversation.importance import importance_of
+from soulmem.conversation.reading import read
 from soulmem.domain.audit import Actor
+from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId, Owner, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.soul import KnownName, Soul
@@ -104,6 +106,7 @@ class LoreImport:
             async with world.writing:
                 mind = await world.mind_while_writing(run.soul)
                 put, some = await self._compute.run(_put, mind, piece, source, self._clock.now())
+                put = await self._compute.run(_read, put)
                 await self._write(run, world, mind, MindChange(put_memories=tuple(put)))
             counts += some
         run.tell(total, total, "memories")
@@ -184,6 +187,15 @@ def _put(
             put[key] = replace(known, importance=importance, revision=known.revision + 1)
     added = sum(key not in mind.memories for key in put)
     return list(put.values()), LoreCounts(added=added, changed=len(put) - added, kept=kept)
+
+
+def _read(memories: Iterable[Memory]) -> list[Memory]:
+    """With what their texts are about, and whom they name."""
+    out = []
+    for memory in memories:
+        told = read(memory.text) if memory.kind in TEXTS else None
+        out.append(replace(memory, terms=told.terms, names=told.names) if told else memory)
+    return out
 
 
 def _made_by(mind: Mind, keys: Iterable[MemoryId], source: str, said: set[MemoryId]) -> list[Memory]:

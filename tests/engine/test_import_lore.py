@@ -75,6 +75,7 @@ async def test_a_card_becomes_notes_habits_and_names(either_stage: Stage) -> Non
         "The lamp is out.": _note("first message"),
     }
     assert not any(m.permanent or m.locked for m in found.values())
+    assert "lamp" in [term.key for term in found["The lamp is out."].terms]
     soul = await either_stage.engine.get_soul(ME, SoulId("s1"))
     assert soul.names == (
         KnownName("Isle of Varn", (), "card"),
