@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,9 @@ class ForgettingParams:
     """When something is forgotten; design 6."""
 
     unused: float = 500.0  # turns of the soul's clock without a recall
+    legible: float = (
+        600.0  # turns; S0 of a text, which holds itself as long as e^(-age / S0) is above the floor
+    )
     activation: ActivationParams = field(default_factory=ActivationParams)
     promotion: PromotionParams = field(default_factory=PromotionParams)
 
@@ -115,7 +119,8 @@ def unheld(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
 
 def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: ForgettingParams) -> list[Memory]:
     """Those of `unheld` memories that are forgotten by now, as they were not recalled for long: concepts that
-    are not present any more, and texts that were never taken over into long-term memory. Computes.
+    are not present any more, and texts that faded themselves and were never taken over into long-term memory.
+    Computes.
     """
     known = [m for key in suspects if (m := mind.memories.get(key)) is not None]
     concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
@@ -128,11 +133,12 @@ def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: Forg
     texts = [m for m in known if m.kind is not MemoryKind.CONCEPT]
     rows = np.asarray([mind.row_of(m) for m in texts], np.int64)
     ages = mind.time.ages(rows, mind.ages(None, extra, rows), extra)
+    faded = params.legible * log(1.0 / params.activation.floor) / mind.soul.settings.forgetting
     unused = unused_for(mind, [m.id for m in texts], extra)
     for memory, age in zip(texts, ages.tolist(), strict=True):
         siblings = int(np.count_nonzero(mind.columns.created == mind.columns.created[mind.row_of(memory)]))
         promoted = is_promoted(memory, mind.recalls.usage(memory.id), siblings, params.promotion)
-        if min(age, unused.get(memory.id, age)) >= params.unused and not promoted:
+        if min(age, unused.get(memory.id, age)) >= max(params.unused, faded) and not promoted:
             out.append(memory)
     return out
 

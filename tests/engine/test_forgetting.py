@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
@@ -22,15 +24,12 @@ DAY = 86_400.0
 
 
 async def concepts(
-    stage: Stage, keys: Iterable[str], told_by: str, origin: Origin = Origin.CHAT, **more: object
+    stage: Stage, keys: Iterable[str], told_by: str, origin: Origin = Origin.CHAT, **more: Any
 ) -> None:
     """Concepts that one text speaks of, now."""
     world, mind = await stage.world(), await stage.mind()
     now, turn = stage.clock.now(), float(mind.turns(stage.clock.extra_turns))
-    made = [
-        Memory(MemoryId(k), SOUL, MemoryKind.CONCEPT, f"Concept {k}", origin, now, **more)  # type: ignore[arg-type]
-        for k in keys
-    ]
+    made = [Memory(MemoryId(k), SOUL, MemoryKind.CONCEPT, f"Concept {k}", origin, now, **more) for k in keys]
     links = [
         Edge(SOUL, MemoryId(told_by), m.id, EdgeKind.MENTIONS, Origin.CHAT, now, 0.44, at_turn=turn)
         for m in made
@@ -40,7 +39,7 @@ async def concepts(
         await world.carry_out(mind, Steps([change]))
 
 
-async def talk(stage: Stage, text: str = "text of m1", **settings: object) -> MemoryId:
+async def talk(stage: Stage, text: str = "text of m1", **settings: Any) -> MemoryId:
     """A chat, of which one message tells something."""
     await stage.soul(**settings)
     await stage.sync("c1", [line("m1", text), *lines(2, 2)])
@@ -168,6 +167,9 @@ async def test_an_episode_goes_by_the_same_rule_and_only_where_it_had_links(stag
         MemoryState.ACTIVE,
         MemoryState.FORGOTTEN,
     )
+    stage.clock.advance(0.0, 1100)
+    await stage.engine.run_idle()
+    assert await state(stage, text) is MemoryState.ACTIVE  # its links are cut, and its words still there
     stage.clock.advance(0.0, 60)
     await stage.engine.run_idle()
     assert await state(stage, text) is MemoryState.FORGOTTEN
@@ -192,3 +194,31 @@ async def test_a_concept_tells_how_present_it_is_and_looking_changes_nothing(sta
     later = await stage.engine.get_memory(ME, MemoryId("once"))
     assert later.base_activation == pytest.approx(first.base_activation / 2.718281828, rel=1e-6)
     assert (await stage.engine.get_memory(ME, text)).base_activation is None
+
+
+async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_nothing_of_it(
+    stage: Stage,
+) -> None:
+    await stage.soul(clock=SoulClock.WALL)
+    told = [line("a1", "I met Zephyrine at the well."), line("a2", "Zephyrine? A fine name.", Role.CHARACTER)]
+    seen: list[dict[str, MemoryState]] = []
+    for day in range(32):
+        told += [line(f"x{day}", f"Balthasar came by, day {day}."), line(f"y{day}", "I see.", Role.CHARACTER)]
+        await stage.sync("c1", [*told, line("end", "Hm.")])
+        await stage.engine.run_idle()
+        found = (await stage.mind()).memories.values()
+        seen.append({m.text: m.state for m in found if m.kind is MemoryKind.CONCEPT})
+        stage.clock.advance(DAY)
+    assert seen[20]["Zephyrine"] is MemoryState.ACTIVE
+    assert seen[30]["Zephyrine"] is MemoryState.FORGOTTEN
+    assert all(names["Balthasar"] is MemoryState.ACTIVE for names in seen[1:])
+    replay = Stage()
+    await replay.start()
+    await replay.soul(clock=SoulClock.WALL)
+    await replay.sync("c1", [*told, line("end", "Hm.")])
+    assert await replay.fingerprint() == await stage.fingerprint()
+    await replay.stop()
+    told += [line("z1", "Zephyrine is back!"), line("z2", "Oh.", Role.CHARACTER)]
+    await stage.sync("c1", [*told, line("end", "Hm.")])
+    (back,) = [m for m in (await stage.mind()).memories.values() if m.text == "Zephyrine"]
+    assert back.state is MemoryState.ACTIVE
