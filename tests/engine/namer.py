@@ -31,11 +31,14 @@ NAMES = st.lists(
             KnownName("S1", ("noon",)),
             KnownName("Al", ("Alicia",)),
             KnownName("雨停"),
+            KnownName("Kaelith"),
+            KnownName("Lin Yue", ("the smith",)),
+            KnownName("林月"),
         ]
     ),
     max_size=4,
 )
-CALLED = st.sampled_from(["ring", "the ring", "noon", "lost the ring", "雨停了", "s2"])
+CALLED = st.sampled_from(["ring", "the ring", "noon", "lost the ring", "雨停了", "s2", "Kaelith", "林月"])
 
 
 class Namer(RuleBasedStateMachine):
