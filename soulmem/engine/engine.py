@@ -18,6 +18,7 @@ from soulmem.engine.bundle_export import Exporter
 from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.audit import Auditor
 from soulmem.engine.chat_import import ChatImport
+from soulmem.engine.deletions import Deletions
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.forgetting import Forgetter
@@ -47,6 +48,7 @@ from soulmem.engine.requests import (
 )
 from soulmem.engine.search import RecallParams
 from soulmem.engine.souls import Souls
+from soulmem.engine.tools import Tools
 from soulmem.engine.walking import WalkingParams
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
@@ -109,6 +111,9 @@ class Engine:
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
         self.governor = Governor(self._world, store, self._compute, clock, auditor, self._loader)
+        self.deletions = Deletions(self._world, store, clock, auditor, self._keeper)
+        governed = auditor, self._keeper, self._recaller, self.deletions
+        self.tools = Tools(self._world, store, self._compute, *governed)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)

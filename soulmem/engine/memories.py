@@ -32,7 +32,6 @@ from soulmem.ports.clock import Clock
 T = TypeVar("T", Situation, ConceptDetail)
 
 
-
 class Keeper:
     """Memories by hand: the store first, then the mind."""
 
@@ -66,7 +65,7 @@ class Keeper:
                 situation=new.situation,
                 concept=new.concept,
             )
-            memory = await self._compute.run(_read, memory)
+            memory = await self._compute.run(read_again, memory)
             edges = await self._compute.run(joined, mind, memory, new.edges, now, self._clock.extra_turns)
             await self._commit(world, mind, MindChange(put_memories=(memory,), put_edges=edges), hand)
         return await self.view(world, mind, memory.id)
@@ -91,7 +90,7 @@ class Keeper:
             changes = _changes(old, patch)
             new = replace(old, revision=old.revision + 1, **changes)
             if new.text != old.text:
-                new = await self._compute.run(_read, new)
+                new = await self._compute.run(read_again, new)
             if patch.concept is not None:
                 await self._compute.run(check_topic, mind, new)
             if (old.origin is Origin.CARD or old.is_learned_name) and changes:
@@ -226,7 +225,7 @@ def _importance(new: NewMemory) -> float:
     return importance_of(new.text, max((e.intensity for e in new.situation.emotions), default=None))
 
 
-def _read(memory: Memory) -> Memory:
+def read_again(memory: Memory) -> Memory:
     """With what its text tells of; the fields of its situation are the user's to fill."""
     if memory.kind not in TEXTS:
         return memory

@@ -16,6 +16,7 @@ from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.joining import check_fires
 from soulmem.engine.loading import Loader
+from soulmem.engine.memories import read_again
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -126,6 +127,8 @@ def _edges_back(mind: Mind, found: Reversal) -> tuple[tuple[Edge, ...], tuple[st
 
 def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
     new = with_told(old, values)
+    if new.text != old.text:
+        new = read_again(new)
     if new.state is MemoryState.ACTIVE and old.state is MemoryState.BIN and old.kind is MemoryKind.ACTION:
         try:
             check_fires(mind, old)

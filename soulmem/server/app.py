@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from soulmem.domain.soul import SoulSettings
-from soulmem.server import audit, chats, export, health, jobs, memories, openapi, recall, souls, test_doors, views
+from soulmem.server import (
+    audit,
+    chats,
+    export,
+    health,
+    jobs,
+    memories,
+    openapi,
+    recall,
+    souls,
+    test_doors,
+    tools,
+    views,
+)
 from soulmem.server.doors import ENGINE, SOUL_DEFAULTS, add_doors
 from soulmem.server.errors import answer_failures
 from soulmem.server.guard import Guard, add_headers
@@ -26,6 +39,7 @@ _ALWAYS = (
     *views.DOORS,
     *jobs.DOORS,
     *audit.DOORS,
+    *tools.DOORS,
     *export.DOORS,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -204,7 +205,7 @@ async def test_the_fingerprint_after_undoing_is_that_from_before(stage: Stage) -
 
 
 @pytest.mark.parametrize("guard", [{"permanent": True}, {"locked": True}])
-async def test_no_other_hand_changes_what_is_protected(stage: Stage, guard: dict[str, bool]) -> None:
+async def test_no_other_hand_changes_what_is_protected(stage: Stage, guard: dict[str, Any]) -> None:
     await stage.soul()
     made = (await stage.note("rain", **guard)).memory
 

@@ -50,7 +50,9 @@ def unset_fields(value: object, path: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "value", [soul(), chat(), message(1), replace(memory(), permanent=True, locked=True), edge()], ids=lambda v: type(v).__name__
+    "value",
+    [soul(), chat(), message(1), replace(memory(), permanent=True, locked=True), edge()],
+    ids=lambda v: type(v).__name__,
 )
 def test_the_sample_values_leave_no_field_at_its_default(value: object) -> None:
     """A field that is added to the domain and forgotten by a store must show in the tests below."""

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
@@ -94,6 +95,32 @@ class FakeGovernor:
         return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
 
 
+class FakeTools:
+    """Tools that answer with what they were asked, and one deletion."""
+
+    def __init__(self, engine: FakeEngine) -> None:
+        self._engine = engine
+
+    async def call(
+        self, owner: Owner, name: str, soul: str, actor: Actor, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        self._engine._called("call_tool", (owner, name, soul, actor, arguments))
+        return {"said": arguments}
+
+    async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
+        self._engine._called("list_deletions", (owner, soul))
+        return [a_deletion()]
+
+    async def decide(self, owner: Owner, request: str, *, confirmed: bool) -> Deletion:
+        self._engine._called("decide", (owner, request, confirmed))
+        return replace(a_deletion(), state=DeletionState.CONFIRMED, decided=NOW)
+
+
+def a_deletion() -> Deletion:
+    """One that waits."""
+    return Deletion("d1", SoulId("s1"), MemoryId("m1"), Actor.LEAD, "tidy", "rain", NOW)
+
+
 def an_entry() -> AuditEntry:
     """What an archivist did to a memory."""
     before, after = {"text": "rain"}, {"text": "sun"}
@@ -134,6 +161,7 @@ class FakeEngine:
         self.imports = self.jobs
         self.exports = FakeExports(self)
         self.governor = FakeGovernor(self)
+        self.tools = self.deletions = FakeTools(self)
 
     async def start(self) -> None:
         self.running = True

@@ -14,18 +14,11 @@ from tests.server.wire import exchange
 SECRET = "the letter under the floorboard"
 LATER = [
     ("POST", "/v1/feedback"),
-    ("POST", "/v1/undo"),
-    ("GET", "/v1/tools"),
-    ("POST", "/v1/tools/search_memories"),
-    ("GET", "/v1/audit"),
     ("GET", "/v1/fading"),
     ("GET", "/v1/ledger"),
-    ("GET", "/v1/deletions"),
-    ("POST", "/v1/deletions/d1"),
     ("POST", "/v1/streams/x"),
     ("GET", "/v1/events"),
     ("GET", "/v1/llm/next"),
-    ("GET", "/v1/memories/m1/history"),
 ]
 NOWHERE = [
     ("GET", "/"),

@@ -1,0 +1,202 @@
+"""What language models can do with a memory: search it, keep something for good, ask for a deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from soulmem.consolidation.digests import Line, digest
+from soulmem.conversation.reading import read
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, Owner
+from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.soul import Soul
+from soulmem.engine import tool_definitions as wanted
+from soulmem.engine.audit import Auditor, Hand
+from soulmem.engine.deletions import Deletions
+from soulmem.engine.memories import Keeper
+from soulmem.engine.mind import Mind
+from soulmem.engine.recall import Recaller
+from soulmem.engine.requests import MemoryPatch, NewMemory, RecallRequest, RecallType, TimeRange
+from soulmem.engine.timeline import overlapping
+from soulmem.engine.tool_definitions import Arguments, arguments_of
+from soulmem.engine.worker import Worker
+from soulmem.engine.world import World
+from soulmem.governance.protection import check_unprotected
+from soulmem.ports.store import Change, Store
+
+_BUDGET = 1_000_000  # tokens: a search is limited by its count
+_CORE = 0.9  # importance of what the lead keeps for good
+_DIGESTS = 366  # at most, of one call; the latest
+
+Result = dict[str, Any]
+
+
+class Tools:
+    """The tools, whichever door they are called through."""
+
+    def __init__(
+        self,
+        world_of: Callable[[Owner], Awaitable[World]],
+        store: Store,
+        compute: Worker,
+        auditor: Auditor,
+        keeper: Keeper,
+        recaller: Recaller,
+        deletions: Deletions,
+    ) -> None:
+        self._world_of = world_of
+        self._store = store
+        self._compute = compute
+        self._auditor = auditor
+        self._keeper = keeper
+        self._recaller = recaller
+        self._deletions = deletions
+
+    async def call(
+        self, owner: Owner, name: str, soul: str, actor: Actor, arguments: Mapping[str, Any]
+    ) -> Result:
+        """What the tool answers.
+
+        Raises NotFound, Forbidden for a protected memory or a tool of the other model, Unprocessable.
+        """
+        asked = arguments_of(name, actor, arguments)
+        world = await self._world_of(owner)
+        whose = world.soul(soul)  # type: ignore[arg-type]
+        work: dict[type[Arguments], Callable[[World, Soul, Actor, Any], Awaitable[Result]]] = {
+            wanted.CallAssistant: self._call_assistant,
+            wanted.SavePermanentMemory: self._save,
+            wanted.SearchMemories: self._search,
+            wanted.SearchMemoriesInTime: self._search,
+            wanted.CreateDailySummary: self._summary,
+            wanted.ArchiveMemories: self._archive,
+            wanted.UpdateMemoryNode: self._update,
+            wanted.DeleteMemory: self._delete,
+        }
+        return await work[type(asked)](world, whose, actor, asked)
+
+    async def _call_assistant(
+        self, _world: World, _soul: Soul, _actor: Actor, _asked: wanted.CallAssistant
+    ) -> Result:
+        raise Unprocessable(
+            "the archivist needs a language model, and none is set up: memories are kept and found without"
+        )
+
+    async def _save(
+        self, world: World, soul: Soul, actor: Actor, asked: wanted.SavePermanentMemory
+    ) -> Result:
+        new = NewMemory(
+            soul.id, MemoryKind.NOTE, asked.content, tuple(asked.tags), importance=_CORE, permanent=True
+        )
+        view = await self._keeper.create(world, new, Hand(actor, reason=asked.reason))
+        return {"memory": view.memory.id, "permanent": True}
+
+    async def _search(self, world: World, soul: Soul, actor: Actor, asked: wanted.SearchMemories) -> Result:
+        span = None
+        if isinstance(asked, wanted.SearchMemoriesInTime) and asked.time_range is not None:
+            span = TimeRange(asked.time_range.start, asked.time_range.end)
+            if span.start is not None and span.end is not None and span.end <= span.start:
+                raise Unprocessable("the time range ends before it begins", field="arguments.time_range.to")
+        request = RecallRequest(
+            soul.id,
+            query=asked.query,
+            type=RecallType.QUIET,
+            budget_tokens=_BUDGET,
+            max_items=asked.limit,
+            time_range=span,
+        )
+        found = await self._recaller.recall(world, request)
+        said = {"query": asked.query, "found": [memory.id for memory in found.memories]}
+        entry = await self._auditor.entry(
+            world.owner, soul.id, Hand(actor, source=found.trace), Action.READ, soul.id, None, said
+        )
+        await self._store.commit(Change(world.owner, audit=[entry], by=actor))
+        return {
+            "memories": [
+                {
+                    "id": one.id,
+                    "kind": one.kind,
+                    "text": one.text,
+                    "score": one.score,
+                    "permanent": one.permanent,
+                    "why": one.why,
+                    "sources": [{"chat": place.chat, "slot": place.slot} for place in one.sources],
+                }
+                for one in found.memories
+            ]
+        }
+
+    async def _summary(
+        self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
+    ) -> Result:
+        mind = await world.mind(soul.id)
+        days = await self._compute.run(_digests, mind, "day", asked.context, 1)
+        return days[0] if days else {"from": None, "to": None, "text": "", "memories": []}
+
+    async def _archive(
+        self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
+    ) -> Result:
+        mind = await world.mind(soul.id)
+        found = await self._compute.run(_digests, mind, asked.period, "", _DIGESTS)
+        return {"period": asked.period, "digests": found}
+
+    async def _update(self, world: World, soul: Soul, actor: Actor, asked: wanted.UpdateMemoryNode) -> Result:
+        await self._memory(world, soul, asked.memory_id)
+        patch = MemoryPatch(text=asked.new_content)
+        view = await self._keeper.patch(world, MemoryId(asked.memory_id), patch, Hand(actor))
+        return {"memory": view.memory.id, "text": view.memory.text, "revision": view.memory.revision}
+
+    async def _delete(self, world: World, soul: Soul, actor: Actor, asked: wanted.DeleteMemory) -> Result:
+        memory = await self._memory(world, soul, asked.memory_id)
+        request = await self._deletions.ask(world, memory, Hand(actor, reason=asked.reason))
+        return {"request": request.id, "status": request.state.value}
+
+    async def _memory(self, world: World, soul: Soul, key: str) -> Memory:
+        """The memory, of that soul. Raises NotFound, and Forbidden for a protected one."""
+        found = (await world.mind(soul.id)).memories.get(MemoryId(key))
+        if found is None:
+            raise NotFound(f"no memory {key!r} of soul {soul.id!r}", field="arguments.memory_id")
+        check_unprotected(found)
+        return found
+
+
+def _digests(mind: Mind, period: str, context: str, most: int) -> list[Result]:
+    """Digests of the latest periods that have something in them, oldest first. Computes."""
+    about = frozenset(term.key for term in read(context).terms)
+    told = [m for m in overlapping(mind, None, None, None) if m.kind is MemoryKind.EPISODE]
+    runs = [list(run) for _, run in groupby(told, lambda memory: _begins(memory.happened, period))]
+    return [_digest(run, period, about) for run in runs[-most:]]
+
+
+def _digest(memories: list[Memory], period: str, about: frozenset[str]) -> Result:
+    lines = []
+    for memory in memories:
+        keys = tuple(term.key for term in memory.terms)
+        asked = len(about.intersection(keys)) / max(1, len(about))
+        lines.append(Line(memory.text, memory.importance, keys, asked))
+    quoted = [memories[at] for at in digest(lines)]
+    start = _begins(memories[0].happened, period)
+    return {
+        "from": start.isoformat(),
+        "to": _ends(start, period).isoformat(),
+        "text": "\n".join(memory.text for memory in quoted),
+        "memories": [memory.id for memory in quoted],
+    }
+
+
+def _begins(at: datetime, period: str) -> datetime:
+    """When the day, week (from Monday), month or year began, in its own zone."""
+    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    if period == "week":
+        return day - timedelta(days=day.weekday())
+    if period == "month":
+        return day.replace(day=1)
+    return day.replace(month=1, day=1) if period == "year" else day
+
+
+def _ends(start: datetime, period: str) -> datetime:
+    days = {"day": 1, "week": 7, "month": 32, "year": 367}[period]
+    return _begins(start + timedelta(days=days), period)

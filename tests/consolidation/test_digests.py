@@ -1,0 +1,45 @@
+"""A digest quotes what matters, what most is about, and what was asked for; nothing twice."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.consolidation.digests import DigestParams, Line, digest
+
+lines = st.lists(
+    st.builds(
+        Line,
+        st.text("ab ", min_size=1, max_size=4),
+        st.floats(0, 1),
+        st.lists(st.sampled_from("xyz"), max_size=3).map(tuple),
+        st.floats(0, 1),
+    ),
+    max_size=12,
+)
+
+
+@given(lines, st.integers(1, 6))
+def test_it_quotes_few_in_their_order_and_nothing_twice(given_lines: list[Line], most: int) -> None:
+    chosen = digest(given_lines, DigestParams(lines=most))
+
+    assert chosen == sorted(set(chosen))
+    said = {" ".join(line.text.split()).casefold() for line in given_lines}
+    assert len(chosen) == min(most, len(said))
+    assert len({" ".join(given_lines[at].text.split()).casefold() for at in chosen}) == len(chosen)
+
+
+def test_what_matters_comes_first() -> None:
+    told = [Line("a", 0.2), Line("b", 0.9), Line("c", 0.3)]
+    assert digest(told, DigestParams(lines=1)) == [1]
+    assert digest(told, DigestParams(lines=2)) == [1, 2]
+
+
+def test_what_most_is_about_weighs() -> None:
+    told = [Line("a", 0.3, ("rain",)), Line("b", 0.2, ("storm",)), Line("c", 0.2, ("storm",))]
+    assert digest(told, DigestParams(lines=2)) == [1, 2]
+
+
+def test_what_was_asked_for_weighs_most() -> None:
+    told = [Line("a", 0.9, ("rain",)), Line("b", 0.1, ("heron",), asked=1.0)]
+    assert digest(told, DigestParams(lines=1)) == [1]
