@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
+from soulmem.engine import reaching
 from soulmem.engine.asked_time import preferring, seats_of_time
 from soulmem.engine.mind import Mind
+from soulmem.engine.reaching import Reach, ReachParams, reach
 from soulmem.engine.requests import RecallMode
 from soulmem.engine.search import Scene, Texts
-from soulmem.engine.spreading import Spread, Thought, spread_in
+from soulmem.engine.spreading import Spread, Thought
 from soulmem.engine.walking import Walked, Walks
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
@@ -22,8 +24,7 @@ from soulmem.retrieval.fusion import standardise
 from soulmem.retrieval.mood import Mood, MoodParams, fit, mood_given, mood_of
 from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
 from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind, by_learning, with_learned
-from soulmem.retrieval.seeds import SeedParams, seeds
-from soulmem.retrieval.spreading import SpreadingParams, called
+from soulmem.retrieval.spreading import called
 from soulmem.retrieval.weights import Facets, WeightParams, weight
 from soulmem.retrieval.when import WhenParams
 
@@ -34,7 +35,6 @@ Ints = NDArray[np.int64]
 _EPISODES = tuple(MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE))
 _FACTS = tuple(MEMORY_KINDS.index(kind) for kind in (MemoryKind.NOTE, MemoryKind.CONCEPT))
 _CALLED = 48  # of what a learned association calls up, and of what mentions the cue, that are compared
-_TRIGGER = MEMORY_KINDS.index(MemoryKind.TRIGGER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,11 @@ class RankingParams:
     considered: int = 60  # candidates beyond the seats of the answer
     weighed: int = 512  # rows whose weight is looked at: no weight lifts a row from further below
     stability: float = 600.0  # turns; S0 of a memory, design 6
-    seeds: SeedParams = field(default_factory=SeedParams)
+    reach: ReachParams = field(default_factory=ReachParams)
     score: ScoreParams = field(default_factory=ScoreParams)
     weight: WeightParams = field(default_factory=WeightParams)
     seats: SeatParams = field(default_factory=SeatParams)
     when: WhenParams = field(default_factory=WhenParams)
-    spreading: SpreadingParams = field(default_factory=SpreadingParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,51 +66,44 @@ class Ranked:
     of_kind: tuple[int, ...]  # rows with a seat for their kind
     of_time: tuple[int, ...]  # rows with a seat for the time they are of
     position: Ints  # of every row of the mind in its chat
-    walk: Walked | None
-    spread: Spread | None
+    reach: Reach
     learned: dict[int, int]  # rows that a learned association leads to, and the place of its term
+
+    @property
+    def walk(self) -> Walked | None:
+        """The walk, if there was one."""
+        return self.reach.walk
 
     def thought(self, row: int) -> Thought | None:
         """What the cue made the soul think of, if that is how it came to the row."""
         place = self.learned.get(row)
-        return self.spread.thought(place) if self.spread is not None and place is not None else None
+        spread = self.reach.spread
+        return spread.thought(place) if spread is not None and place is not None else None
 
 
 def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Ranked:
     """The candidates for an answer. Computes."""
     p, n = params, mind.size
     mood = _mood(mind, scene)
-    walk, named = None, np.zeros(0)
-    if scene.request.mode is not RecallMode.BASELINE and scene.cue.meant:
-        walk, named = _walk(mind, walks, scene, texts, mood, p)
-    walked = walk.share if walk is not None else np.zeros(n, np.float32)
-    heard = replace(p.score, walk=voice(named, p.score))
-    started = walk.started if walk is not None else None
-    voices = combine(texts.score, walked, scene.visible, None, heard, started)
+    plain = scene.request.mode is RecallMode.BASELINE
+    gone = reach(mind, walks, scene, texts, mood, p.reach)
+    heard = replace(p.score, walk=voice(gone.named, p.score))
+    voices = combine(texts.score, gone.share, scene.visible, None, heard, gone.started)
     voices = preferring(voices, scene.asked, p.when)
     rows = best_rows(voices, p.weighed if scene.cue.meant else 0)
-    factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
     score = np.full(n, -np.inf, np.float32)
-    score[rows] = weighed(voices[rows], factor)
+    score[rows] = voices[rows]
+    if not plain:
+        factor = emphasis(_weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score)
+        score[rows] = weighed(voices[rows], factor)
     of_time = seats_of_time(
         mind, scene.asked, score, scene.max_items, lambda few: _weights(mind, scene, few, p), p.when
     )
-    seats = Seats((), ())
-    only_time = scene.asked is not None and scene.asked.only  # then no word leads anywhere
-    if walk is not None and not only_time:
-        eligible = np.where(scene.visible & np.isfinite(voices), np.maximum(score, voices), -np.inf)
-        seats = by_association(
-            eligible.astype(np.float32), walk.distances(), named.astype(np.int64), scene.max_items, p.seats
-        )
-    spread, learned = None, {}
-    if scene.request.mode is RecallMode.AUTO and scene.cue.said and not only_time:
-        spread = spread_in(mind, scene, p.spreading)
-        if spread is not None:
-            learned = _learned(mind, scene, spread, np.maximum(score, voices), p)
-            seats = with_learned(seats, list(learned))
+    seats, learned = _seats(mind, scene, gone, voices, score, p)
     rows = np.flatnonzero(np.isfinite(score))
     kind = mind.columns.kind[rows]
-    few = replace(p.seats, of_kind=min(p.seats.of_kind, scene.max_items // 4))  # half the seats at most
+    most = 0 if plain else scene.max_items // 4  # for each of two kinds: half the seats at most
+    few = replace(p.seats, of_kind=min(p.seats.of_kind, most))
     of_kind = rows[by_kind(score[rows], [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)].tolist()
     best = rows[best_rows(score[rows], p.considered + scene.max_items)]
     first = set(best.tolist())
@@ -126,15 +118,32 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
         alone=texts.alone[rows],
         dense=texts.dense[rows],
         lexical=texts.lexical[rows],
-        walked=walked[rows],
+        walked=gone.share[rows],
         seats=seats,
         of_kind=tuple(of_kind),
         of_time=of_time,
         position=texts.position,
-        walk=walk,
-        spread=spread,
+        reach=gone,
         learned=learned,
     )
+
+
+def _seats(
+    mind: Mind, scene: Scene, gone: Reach, voices: Floats, score: Floats, p: RankingParams
+) -> tuple[Seats, dict[int, int]]:
+    """Rows that only association leads to; and of those a learned one leads to, the place of its term."""
+    seats, learned = Seats((), ()), dict[int, int]()
+    if scene.asked is not None and scene.asked.only:
+        return seats, learned  # no word leads anywhere
+    eligible = np.where(scene.visible & np.isfinite(voices), np.maximum(score, voices), -np.inf)
+    eligible = eligible.astype(np.float32)
+    if gone.walk is not None:
+        ways, names = gone.walk.distances(), gone.named.astype(np.int64)
+        seats = by_association(eligible, ways, names, scene.max_items, p.seats)
+    if gone.spread is not None:
+        learned = _learned(mind, scene, gone.spread, eligible, p)
+        seats = with_learned(seats, list(learned))
+    return seats, learned
 
 
 def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: RankingParams) -> dict[int, int]:
@@ -144,7 +153,7 @@ def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: Ranking
     if not found.rows.size or table is None:
         return {}
     first = best_rows(score, min(scene.max_items, 10))
-    may = scene.visible & np.isfinite(score)
+    may = np.isfinite(score)
     may[first] = False
     which = np.flatnonzero(may[found.rows])[:_CALLED]
     told = np.union1d(first, found.direct[best_rows(score[found.direct], _CALLED)])
@@ -156,39 +165,13 @@ def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: Ranking
 
 def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Walk | None:
     """The walk that `rank` takes, None where there is none. Computes."""
-    if scene.request.mode is RecallMode.BASELINE or not scene.cue.meant:
-        return None
-    walked, _ = _walk(mind, walks, scene, texts, _mood(mind, scene), params)
+    walked = reaching.walk_alone(mind, walks, scene, texts, _mood(mind, scene), params.reach)
     return walked.walk if walked is not None else None
 
 
 def named(mind: Mind, scene: Scene) -> list[MemoryId]:
     """The concepts that the cue names, known or not. Computes."""
     return [concept for text, _ in scene.cue.said for concept in mind.names.spot(text)]
-
-
-def _walk(
-    mind: Mind, walks: Walks, scene: Scene, texts: Texts, mood: Mood, p: RankingParams
-) -> tuple[Walked | None, Doubles]:
-    """The walk from what the cue names and what it reads like, None when there is nowhere to start; and how
-    many edges each concept has that the cue names.
-    """
-    known = scene.known & (mind.columns.kind[: mind.size] != _TRIGGER)
-    known[mind.facts.rows()[0]] = False  # a fact is a step between two memories, not a place
-    graph = walks.refresh(scene.extra_turns).arcs.graph
-    heard: dict[int, float] = {}
-    for text, share in scene.cue.said:
-        for concept in mind.names.spot(text):
-            row = mind.row(concept)
-            if row is not None and known[row]:
-                heard[row] = heard.get(row, 0.0) + share
-    named = np.fromiter(heard, np.uint32, len(heard))
-    degree = np.diff(graph.indptr)[named].astype(np.float64)
-    loudness = np.fromiter(heard.values(), np.float64, len(heard))
-    rows, start = seeds(texts.own, scene.visible & known, named, degree, p.seeds, loudness)
-    if not rows.size or (mind.residency.whole and not graph.indices.size):
-        return None, degree
-    return walks.walk(rows, start, known, mood, texts.dense), degree
 
 
 def _mood(mind: Mind, scene: Scene) -> Mood:

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import NotFound
@@ -17,12 +16,13 @@ from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.firing import HabitParams, Habits, Moment, moment_of
+from soulmem.engine.grades import told_of
 from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.ranking import Ranked, RankingParams, named, rank, walk_alone
 from soulmem.engine.reading import Read
-from soulmem.engine.requests import RecallRequest
+from soulmem.engine.requests import RecallMode, RecallRequest
 from soulmem.engine.search import Cue, Floats, RecallParams, Scene, Texts, cue_of, read, scene_of
 from soulmem.engine.walking import WalkingParams, Walks
 from soulmem.engine.worker import Worker
@@ -205,7 +205,8 @@ class Recaller:
         ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking)
         habits = self._habits.of(mind, scene, scene.known, moment)
         walked = time.perf_counter()
-        answer, considered = assemble(mind, scene, ranked, self._params.novelty, habits)
+        novelty = 0.0 if request.mode is RecallMode.BASELINE else self._params.novelty
+        answer, considered = assemble(mind, scene, ranked, novelty, habits)
         done = time.perf_counter()
         timings = Timings(
             search=1000 * (searched - began), walk=1000 * (walked - searched), assemble=1000 * (done - walked)
@@ -218,7 +219,7 @@ class Recaller:
             chat=request.chat,
             query=cue.meant,
             type=request.type.value,
-            **_told_of_walk(mind, ranked),
+            **told_of(mind, ranked, request.mode),
             guidance={
                 "mode": request.mode.value,
                 "embedded": vectors is not None,
@@ -275,22 +276,3 @@ def _active(mind: Mind) -> list[MemoryId]:
     """What was in working memory when the recall came, the latest first."""
     working = mind.recalls.working
     return [one.memory for one in working.active(_ACTIVE)] if working is not None else []
-
-
-def _told_of_walk(mind: Mind, ranked: Ranked) -> dict[str, Any]:
-    """How far the recall went, where it began, and what the walk passed."""
-    walk = ranked.walk
-    if walk is None:
-        best = zip(ranked.rows[:10], ranked.score[:10], strict=True)
-        return {
-            "grade": "baseline",
-            "grade_why": "text and meaning, with the moments beside them; there was no walk",
-            "seeds": tuple((mind.at(int(row)).id, float(score)) for row, score in best),
-        }
-    order = walk.seed_share.argsort()[::-1][:30]
-    return {
-        "grade": "walk",
-        "grade_why": f"text, meaning and a walk of {walk.walk.visits} edges, exact to {walk.walk.error:.2g}",
-        "seeds": tuple((mind.at(int(walk.seeds[at])).id, float(walk.seed_share[at])) for at in order),
-        "walked": walk.flows(),
-    }

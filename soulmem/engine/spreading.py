@@ -38,6 +38,12 @@ class Spread:
         self.active = active
         self._mind = mind
 
+    def seeds(self) -> list[tuple[MemoryId, float]]:
+        """The terms of the cue and how active each became, the most active first."""
+        active = self.active
+        best = np.argsort(-active.energy[: active.seeds], kind="stable")
+        return [(self._step(int(active.terms[at]), None).id, float(active.energy[at])) for at in best]
+
     def thought(self, place: int) -> Thought:
         """The terms from the cue to the active one at `place`."""
         numbers = [int(self.active.terms[at]) for at in self.active.chain(place)]

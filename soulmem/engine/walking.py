@@ -14,6 +14,7 @@ from soulmem.engine.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationParams, arcs
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays, pair_of
 from soulmem.kernels.explain import Chain, explain
+from soulmem.kernels.steady import Steady, SteadyParams, steady
 from soulmem.kernels.tuning import NO_FLAGS
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
 from soulmem.kernels.warm import kernels
@@ -113,6 +114,15 @@ class Walks:
             tuning = replace(tuning, edges=ground.fact_arcs, factor=np.concatenate([factor, factor]))
         walk = ground.walker.walk(seeds, share, params, tuning)
         return Walked(self._mind, ground, walk, seeds, share, params, tuning, p)
+
+    def steady(self, seeds: Rows, share: Doubles, known: Bools, params: SteadyParams) -> Steady:
+        """The steady state over what `refresh` made last, the strongest seed at 1; `known` as for a walk."""
+        assert self._ground is not None
+        graph = self._ground.arcs.graph
+        stimulus = np.bincount(seeds, weights=share / share.max(), minlength=graph.nodes)
+        return steady(
+            graph, stimulus.astype(np.float64), params, Tuning(kind_factor=self._factors, alive=known)
+        )
 
 
 @dataclass(frozen=True, slots=True)
