@@ -41,7 +41,7 @@ class TextTerms:
         for key in keys:
             memory, row = self._memories.get(key), self._rows.row(key)
             if memory is not None and row is not None and memory.kind in TEXTS:
-                concepts = [e.target for e in self._edges.of(key) if _mentions(e) and e.source == key]
+                concepts = [e.target for e in self._edges.of(key, EdgeKind.MENTIONS) if e.source == key]
                 self.incidence.put(row, self._held(memory.terms, concepts))
 
     def texts_of(self, concept: MemoryId) -> Iterator[MemoryId]:

@@ -75,7 +75,7 @@ async def measure(folder: str) -> dict[str, float]:
         )
         if answer.memories and first is None:
             first = time.perf_counter() - began
-        if not answer.timed_out and not engine.health().pending:
+        if SOUL in (await engine._world(DEFAULT_OWNER)).minds:
             break
         await asyncio.sleep(0.1)
     out = {
@@ -84,7 +84,7 @@ async def measure(folder: str) -> dict[str, float]:
         "first_answer_s": first or 0.0,
         "loop_lag_ms": lag.worst,
     }
-    await engine.run_idle()  # the store gives back what it read
+    await engine.run_idle()  # every text has its vector, and the store gives back what it read
     await asyncio.sleep(_SETTLED)
     gc.collect()
     out["rss_mb"] = resident() - before
