@@ -152,7 +152,8 @@ def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
         out += _told_memory(mind.memories.get(memory.id), memory, before, after)
     for key in change.drop_memories:
         if key in mind.memories:
-            out.append(_Told(key, Action.PURGE, told(mind.memories[key]), None))
+            was = None if key in change.purge_audit else told(mind.memories[key])
+            out.append(_Told(key, Action.PURGE, was, None))
     for target, (before, after) in edges.items():
         out.append(_Told(target, Action.CHANGE, {EDGES: before}, {EDGES: after}))
     return out

@@ -25,6 +25,7 @@ class MindChange:
     strand: Strand | None = None
     by: Actor = Actor.ENGINE
     audit: tuple[AuditEntry, ...] = ()
+    purge_audit: tuple[str, ...] = ()  # targets whose entries lose their words
 
     def pieces(self, size: int) -> Iterator[MindChange]:
         """The same change in steps: new memories unseen at first, then the strand that shows them all at

@@ -14,11 +14,10 @@ from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
+from soulmem.engine.audit import Auditor
 from soulmem.engine.bundle_export import Exporter
 from soulmem.engine.bundle_import import BundleImport
-from soulmem.engine.audit import Auditor
 from soulmem.engine.chat_import import ChatImport
-from soulmem.engine.deletions import Deletions
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.forgetting import Forgetter
@@ -48,11 +47,11 @@ from soulmem.engine.requests import (
 )
 from soulmem.engine.search import RecallParams
 from soulmem.engine.souls import Souls
-from soulmem.engine.tools import Tools
 from soulmem.engine.walking import WalkingParams
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
+from soulmem.governance.keeping import BinParams
 from soulmem.ports.clock import Clock
 from soulmem.ports.images import Images
 from soulmem.ports.spool import Spool
@@ -73,6 +72,7 @@ class EngineParams:
     walking: WalkingParams = field(default_factory=WalkingParams)
     learning: LearningParams = field(default_factory=LearningParams)
     loading: LoadingParams = field(default_factory=LoadingParams)
+    bin: BinParams = field(default_factory=BinParams)
     images: ImageParams = field(default_factory=ImageParams)
 
 
@@ -110,10 +110,8 @@ class Engine:
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
-        self.governor = Governor(self._world, store, self._compute, clock, auditor, self._loader)
-        self.deletions = Deletions(self._world, store, clock, auditor, self._keeper)
-        governed = auditor, self._keeper, self._recaller, self.deletions
-        self.tools = Tools(self._world, store, self._compute, *governed)
+        governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs
+        self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
@@ -161,6 +159,7 @@ class Engine:
 
     def health(self) -> Health:
         """How everything is, now."""
+        speaking = self._embedding, self._warming, self.governor.bin
         return health_of(
             opened=self._opened.is_set(),
             error=self._store_error,
@@ -169,7 +168,7 @@ class Engine:
             phase=self._lifecycle.phase.value,
             kernels=self._warming.state,
             minds=self._minds(),
-            notes=[*self._embedding.notes(), *self._warming.notes()],
+            notes=[note for part in speaking for note in part.notes()],
         )
 
     async def put_soul(
@@ -321,6 +320,7 @@ class Engine:
         await self._learner.look_round(self._minds())
         await self.forgetting.rest(list(self._worlds.values()))
         await self._loader.rest(self._minds())
+        await self.governor.bin.rest(list(self._worlds.values()))
         await self._embedding.drain()
         await self._embedding.take_better_model()
         if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):

@@ -10,16 +10,25 @@ from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.soul import SoulState
 from soulmem.engine.audit import Auditor, AuditPage
+from soulmem.engine.bin import Bin
+from soulmem.engine.deletions import Deletions
+from soulmem.engine.jobs import Jobs
+from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
+from soulmem.engine.memories import Keeper
+from soulmem.engine.recall import Recaller
+from soulmem.engine.tools import Tools
 from soulmem.engine.undo import Undo, Undone
+from soulmem.engine.upkeep import Upkeep
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
+from soulmem.governance.keeping import BinParams
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
 
 class Governor:
-    """The audit of all owners, and undoing by it."""
+    """The audit of all owners and undoing by it; the tools, the deletions they ask for, and the bin."""
 
     def __init__(
         self,
@@ -29,9 +38,18 @@ class Governor:
         clock: Clock,
         auditor: Auditor,
         loader: Loader,
+        keeper: Keeper,
+        recaller: Recaller,
+        learner: Learner,
+        jobs: Jobs,
+        params: BinParams,
     ) -> None:
         self._world_of = world_of
         self._auditor = auditor
+        self.deletions = Deletions(world_of, store, clock, auditor, keeper)
+        self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions)
+        self.bin = Bin(store, compute, clock, auditor, params)
+        Upkeep(jobs, world_of, learner, self.tools)
         self._undo = Undo(store, compute, clock, auditor, loader)
 
     async def audit(

@@ -368,6 +368,7 @@ def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Cha
         drop_edges=change.drop_edges,
         by=change.by,
         audit=change.audit,
+        purge_audit=change.purge_audit,
     )
 
 

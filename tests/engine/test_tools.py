@@ -27,7 +27,7 @@ GUARDS: tuple[dict[str, Any], ...] = (
 
 
 async def call(stage: Stage, name: str, actor: Actor = Actor.ARCHIVIST, **arguments: Any) -> dict[str, Any]:
-    return await stage.engine.tools.call(ME, name, "s1", actor, arguments)
+    return await stage.engine.governor.tools.call(ME, name, "s1", actor, arguments)
 
 
 async def actions(stage: Stage) -> list[tuple[Actor, Action]]:
@@ -133,7 +133,7 @@ async def test_a_deletion_waits_for_the_user(stage: Stage) -> None:
 
     assert got["status"] == "awaiting_confirmation"
     assert len(await stage.listed()) == 1
-    (asked,) = await stage.engine.deletions.list(ME, SoulId("s1"))
+    (asked,) = await stage.engine.governor.deletions.list(ME, SoulId("s1"))
     assert (asked.id, asked.quote, asked.reason, asked.actor) == (
         got["request"],
         "rain",
@@ -141,12 +141,12 @@ async def test_a_deletion_waits_for_the_user(stage: Stage) -> None:
         Actor.ARCHIVIST,
     )
     await stage.restart()
-    decided = await stage.engine.deletions.decide(ME, asked.id, confirmed=True)
+    decided = await stage.engine.governor.deletions.decide(ME, asked.id, confirmed=True)
     assert decided.state is DeletionState.CONFIRMED
     assert [m.id for m in await stage.listed(MemoryState.BIN)] == [made.id]
     for confirmed in (True, False):
         with pytest.raises(Conflict):
-            await stage.engine.deletions.decide(ME, asked.id, confirmed=confirmed)
+            await stage.engine.governor.deletions.decide(ME, asked.id, confirmed=confirmed)
     assert (await actions(stage))[1:] == [(Actor.ARCHIVIST, Action.ASK), (Actor.USER, Action.BIN)]
 
 
@@ -154,17 +154,17 @@ async def test_a_rejected_or_late_deletion_does_nothing(stage: Stage) -> None:
     await stage.soul()
     made = (await stage.note("rain")).memory
     first = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))["request"]
-    await stage.engine.deletions.decide(ME, first, confirmed=False)
+    await stage.engine.governor.deletions.decide(ME, first, confirmed=False)
     second = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))["request"]
     stage.clock.advance(7 * 86_400, 0)
 
-    states = {one.id: one.state for one in await stage.engine.deletions.list(ME, None)}
+    states = {one.id: one.state for one in await stage.engine.governor.deletions.list(ME, None)}
     assert states == {first: DeletionState.REJECTED, second: DeletionState.EXPIRED}
     for request in (first, second):
         with pytest.raises(Conflict):
-            await stage.engine.deletions.decide(ME, request, confirmed=True)
+            await stage.engine.governor.deletions.decide(ME, request, confirmed=True)
     with pytest.raises(NotFound):
-        await stage.engine.deletions.decide(ME, "nobody", confirmed=True)
+        await stage.engine.governor.deletions.decide(ME, "nobody", confirmed=True)
     assert [m.id for m in await stage.listed()] == [made.id]
 
 
@@ -176,7 +176,7 @@ async def test_what_was_protected_meanwhile_stays(stage: Stage, guard: dict[str,
     await stage.engine.patch_memory(ME, made.id, MemoryPatch(**guard))
 
     with pytest.raises(Forbidden):
-        await stage.engine.deletions.decide(ME, request, confirmed=True)
+        await stage.engine.governor.deletions.decide(ME, request, confirmed=True)
     assert [m.id for m in await stage.listed()] == [made.id]
 
 
@@ -225,7 +225,7 @@ def test_no_order_of_calls_touches_what_is_protected(script: list[tuple[str, int
             try:
                 got = await call(stage, name, actor, **given[name])
                 if "request" in got:
-                    await stage.engine.deletions.decide(ME, got["request"], confirmed=confirmed)
+                    await stage.engine.governor.deletions.decide(ME, got["request"], confirmed=confirmed)
             except SoulMemError:
                 continue
         await stage.engine.governor.undo(ME, SoulId("s1"), since=start, change=None, job=None)

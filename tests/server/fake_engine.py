@@ -77,6 +77,7 @@ class FakeGovernor:
 
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
+        self.tools = self.deletions = FakeTools(engine)
 
     async def audit(
         self, owner: Owner, soul: SoulId, since: datetime | None, limit: int, cursor: str | None
@@ -161,7 +162,6 @@ class FakeEngine:
         self.imports = self.jobs
         self.exports = FakeExports(self)
         self.governor = FakeGovernor(self)
-        self.tools = self.deletions = FakeTools(self)
 
     async def start(self) -> None:
         self.running = True

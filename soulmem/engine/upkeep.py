@@ -1,0 +1,50 @@
+"""What can be had done about a soul's memory by asking for it, without a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from soulmem.domain.audit import Actor
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import Owner
+from soulmem.engine.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.learning import Learner
+from soulmem.engine.tools import Tools
+from soulmem.engine.world import World
+
+_PERIODS = ("day", "week", "month", "year")
+
+
+class Upkeep:
+    """The jobs `consolidate` and `digest`."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        world_of: Callable[[Owner], Awaitable[World]],
+        learner: Learner,
+        tools: Tools,
+    ) -> None:
+        self._world_of = world_of
+        self._learner = learner
+        self._tools = tools
+        jobs.register(JobKind("consolidate", self._consolidate))
+        jobs.register(JobKind("digest", self._digest, arguments=("period",)))
+
+    async def _consolidate(self, run: JobRun) -> dict[str, Any]:
+        """What recalls taught is stored, and what came to mind often enough is taken over."""
+        world = await self._world_of(run.owner)
+        self._learner.settled(world)
+        await self._learner.drain()
+        mind = await world.mind(run.soul)
+        await self._learner.look_round([mind])
+        working = mind.recalls.working
+        return {"active": 0 if working is None else len(working.active(len(mind.memories)))}
+
+    async def _digest(self, run: JobRun) -> dict[str, Any]:
+        period = run.arguments.get("period", "day")
+        if period not in _PERIODS:
+            raise Unprocessable(f"a digest is of a {', '.join(_PERIODS)}", field="arguments.period")
+        given = {"period": period}
+        return await self._tools.call(run.owner, "archive_memories", run.soul, Actor.ARCHIVIST, given)
