@@ -1,4 +1,4 @@
-// How is the sidecar asked? The only module that fetches.
+// How is the sidecar asked?
 
 /** @typedef {{kind: 'plugin'} | {kind: 'direct', url: string, token: string}} Route */
 /** @typedef {'http' | 'network' | 'timeout' | 'aborted'} Trouble */
