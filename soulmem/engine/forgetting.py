@@ -17,6 +17,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.cutting import strengths_left
+from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.mind import Mind
 from soulmem.engine.presence import presences, unused_for
 from soulmem.engine.worker import Worker
@@ -60,6 +61,7 @@ class Forgetter:
         auditor: Auditor,
         compute: Worker,
         clock: Clock,
+        jobs: Jobs,
         params: ForgettingParams | None = None,
     ) -> None:
         self._world = world
@@ -67,6 +69,7 @@ class Forgetter:
         self._compute = compute
         self._clock = clock
         self._params = params or ForgettingParams()
+        jobs.register(JobKind("forget", self._job))
 
     async def rest(self, worlds: Iterable[World]) -> None:
         """A quiet moment: look through every open soul."""
@@ -80,6 +83,9 @@ class Forgetter:
         world.soul(soul)
         return await self._forget(world, await world.mind(soul))
 
+    async def _job(self, run: JobRun) -> dict[str, int]:
+        return {"forgotten": await self.forget(run.owner, run.soul)}
+
     async def _forget(self, world: World, mind: Mind) -> int:
         """Put away what is forgotten; returns how many memories.
 
@@ -92,6 +98,8 @@ class Forgetter:
         for start in range(0, len(suspects), _PIECE):
             piece = suspects[start : start + _PIECE]
             async with world.writing:
+                if world.minds.get(mind.soul.id) is not mind:  # let go, or opened anew
+                    return count
                 due = await self._compute.run(forgotten, mind, piece, self._clock.extra_turns, self._params)
                 if due:
                     put = tuple(replace(m, state=MemoryState.FORGOTTEN, revision=m.revision + 1) for m in due)

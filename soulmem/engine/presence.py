@@ -10,15 +10,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.domain.memories import Memory, Place
+from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.usage import Usage
 from soulmem.engine.mind import Mind
 from soulmem.forgetting.base_activation import ActivationParams, Met, base_activation, mention, recall
+from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.names import Tokens, fold
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 _LATEST = 64  # mentions that are looked at: with more of them a concept is as present as can be
 _SALIENCE = 0.5  # 0..1, of a mention whose text does not tell how much it is about the concept
 
@@ -41,6 +47,16 @@ def presences(
         key: Presence(base_activation(met, now, pace, p), max(0.0, now - max(one.at for one in met)))
         for key, met in _met(mind, list(concepts), p).items()
     }
+
+
+def retained(mind: Mind, rows: Ints, fading: Floats, extra: int) -> Floats:
+    """What is left of these rows by their age, 0..1, and of concepts at least how present they are."""
+    keys = {at: mind.id_at(int(rows[at])) for at in np.flatnonzero(mind.columns.kind[rows] == _CONCEPT)}
+    present = presences(mind, keys.values(), extra)
+    out: Floats = fading.copy()
+    for at, key in keys.items():
+        out[at] = max(out[at], present[key].activation)
+    return out
 
 
 def unused_for(mind: Mind, memories: Iterable[MemoryId], extra: int) -> dict[MemoryId, float]:

@@ -12,6 +12,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine import reaching
 from soulmem.engine.asked_time import preferring, seats_of_time
 from soulmem.engine.mind import Mind
+from soulmem.engine.presence import retained
 from soulmem.engine.reaching import Reach, ReachParams, reach
 from soulmem.engine.requests import RecallMode
 from soulmem.engine.search import Scene, Texts
@@ -199,11 +200,12 @@ def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
 def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
     settings = mind.soul.settings
-    age = mind.ages(scene.request.chat, scene.extra_turns, rows)
+    age = mind.time.ages(rows, mind.ages(scene.request.chat, scene.extra_turns, rows), scene.extra_turns)
+    fading = np.exp(-age * settings.forgetting / p.stability)
     facets = Facets(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
-        retention=np.exp(-mind.time.ages(rows, age, scene.extra_turns) * settings.forgetting / p.stability),
+        retention=retained(mind, rows, fading, scene.extra_turns),
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
         since_use=mind.recalls.since_use(rows, mind.turns(scene.extra_turns)),
         content=_content(mind, scene, rows),

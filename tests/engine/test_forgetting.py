@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
+from soulmem.domain.audit import Actor
 from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.changes import MindChange
+from soulmem.engine.jobs import JobState
 from soulmem.engine.linker import Steps
+from soulmem.engine.presence import retained
 from soulmem.engine.requests import NewEdge, NewMemory
+from soulmem.graph.association import MEMORY_KINDS
 from tests.engine.stage import ME, Stage, line, lines
 
 SOUL = SoulId("s1")
@@ -222,3 +228,33 @@ async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_no
     await stage.sync("c1", [*told, line("end", "Hm.")])
     (back,) = [m for m in (await stage.mind()).memories.values() if m.text == "Zephyrine"]
     assert back.state is MemoryState.ACTIVE
+
+
+async def test_forgetting_can_be_asked_for_as_a_job(stage: Stage) -> None:
+    text = await talk(stage)
+    await concepts(stage, ["a", "b"], text)
+    stage.clock.advance(0.0, 700)
+    job = await stage.engine.jobs.ask(ME, "forget", SOUL, {})
+    for _ in range(500):
+        if (view := stage.engine.jobs.get(ME, job)).state not in (JobState.QUEUED, JobState.RUNNING):
+            break
+        await asyncio.sleep(0.01)
+    assert view.result == {"forgotten": 2}
+    page = await stage.engine.governor.audit(ME, SOUL, None, 100, None)
+    told = {entry.target: (entry.actor, entry.source) for entry in page.entries}
+    assert told["a"] == told["b"] == (Actor.ENGINE, "forget")
+
+
+async def test_a_concept_that_is_spoken_of_weighs_as_if_it_were_young(stage: Stage) -> None:
+    text = await talk(stage)
+    await concepts(stage, ["spoken", "silent"], text, Origin.USER)
+    mind = await stage.mind()
+    rows = np.asarray([mind.row_of(mind.memories[MemoryId(k)]) for k in ("spoken", "silent")] + [0], np.int64)
+    old = np.asarray([0.01, 0.01, 0.01])
+    assert mind.columns.kind[0] == MEMORY_KINDS.index(MemoryKind.EPISODE)
+    stage.clock.advance(0.0, 1500)
+    assert (retained(mind, rows, old, 1500) == old).all()
+    await concepts(stage, ["spoken"], text, Origin.USER)
+    young = retained(mind, rows, old, 1500)
+    assert young[0] > 0.05
+    assert (young[1:] == 0.01).all()
