@@ -151,14 +151,15 @@ def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: Ranking
     """What has a seat because the cue makes the soul think of it, and the place of the term leading there."""
     seats, table = p.seats, mind.embedded.turns
     found = called(spread.active, mind.terms.incidence, scene.known, seats.met, seats.pull, seats.alike)
-    if not found.rows.size or table is None:
+    if not found.rows.size:
         return {}
     first = best_rows(score, min(scene.max_items, 10))
     may = np.isfinite(score)
     may[first] = False
     which = np.flatnonzero(may[found.rows])[:_CALLED]
     told = np.union1d(first, found.direct[best_rows(score[found.direct], _CALLED)])
-    vectors = table.rows(np.concatenate([told, found.rows[which]]))
+    rows = np.concatenate([told, found.rows[which]])
+    vectors = table.rows(rows) if table is not None else np.full((rows.size, 1), np.nan, np.float32)
     places = round(seats.associated * scene.max_items)
     chosen = which[by_learning(found.pull[which], vectors, told.size, places, seats)]
     return {int(found.rows[at]): int(found.place[at]) for at in chosen}
