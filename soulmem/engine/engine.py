@@ -45,6 +45,7 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
+from soulmem.engine.rereading import Rereader
 from soulmem.engine.search import RecallParams
 from soulmem.engine.souls import Souls
 from soulmem.engine.walking import WalkingParams
@@ -99,6 +100,7 @@ class Engine:
         self._warming = Warming(warm)
         self._compute = Worker("soulmem-compute")
         self._embedding = Embedding(store, self._compute, model, fallback)
+        self._rereader = Rereader(self._compute)
         self._observer = Observer(store, self._compute, clock)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
@@ -116,7 +118,7 @@ class Engine:
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
         self.exports = Exporter(self._world, store, clock, self._learner)
-        self.forgetting = Forgetter(self._world, auditor, self._compute, clock, self.jobs)
+        self.forgetting = Forgetter(self._world, auditor, self._compute, clock)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -318,6 +320,7 @@ class Engine:
             self._learner.settled(world)
         await self._learner.drain()
         await self._learner.look_round(self._minds())
+        await self._rereader.rest(list(self._worlds.values()))
         await self.forgetting.rest(list(self._worlds.values()))
         await self._loader.rest(self._minds())
         await self.governor.bin.rest(list(self._worlds.values()))
