@@ -118,7 +118,7 @@ class Engine:
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
         self.exports = Exporter(self._world, store, clock, self._learner)
-        self.forgetting = Forgetter(self._world, auditor, self._compute, clock)
+        self.forgetting = Forgetter(self._world, auditor, self._compute, clock, self.jobs)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
