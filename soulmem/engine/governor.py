@@ -8,10 +8,12 @@ from datetime import datetime
 from soulmem.domain.audit import AuditQuery
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulState
 from soulmem.engine.audit import Auditor, AuditPage
 from soulmem.engine.bin import Bin
 from soulmem.engine.deletions import Deletions
+from soulmem.engine.feedback import Judge, Judged
 from soulmem.engine.jobs import Jobs
 from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
@@ -50,6 +52,8 @@ class Governor:
         self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions)
         self.bin = Bin(store, compute, clock, auditor, params)
         Upkeep(jobs, world_of, learner, self.tools)
+        self._recaller = recaller
+        self._judge = Judge(store, compute, clock, auditor, loader)
         self._undo = Undo(store, compute, clock, auditor, loader)
 
     async def audit(
@@ -80,6 +84,11 @@ class Governor:
         world = await self._world_of(owner)
         world.soul(soul)
         return await self._undo.undo(world, soul, since=since, change=change, job=job)
+
+    async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
+        """Take the user's word about a memory that a recall brought. Raises NotFound, Unprocessable."""
+        world = await self._world_of(owner)
+        return await self._judge.judge(world, self._recaller.trace(owner, trace), memory, verdict)
 
     async def _known(self, owner: Owner, memory: MemoryId) -> None:
         """Raises NotFound for a memory that no soul has."""

@@ -112,6 +112,7 @@ class Learner:
         """A mind was opened: it gets its records, and its working memory if the library is there."""
         stored = await self._store.recalls(owner, mind.soul.id)
         await self._compute.run(mind.recalls.put, stored.usages, stored.records)
+        await self._compute.run(mind.opinions.put, await self._store.opinions(owner, mind.soul.id))
         await self.look_round([mind])
 
     async def look_round(self, minds: Iterable[Mind]) -> None:

@@ -34,6 +34,7 @@ from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.names import fold
+from soulmem.graph.opinions import Opinions
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
@@ -66,6 +67,7 @@ class Mind:
         self.edges = EdgeTable(soul.id, self._rows)
         self.residency = Residency()
         self.recalls = Recalls(self._rows)
+        self.opinions = Opinions(self._rows)
         self._sight = Sight(self.memories, self._rows, self.columns)
         self.lineages = self._sight.lineages
         self.time = SoulTime(lambda: self.soul.settings.clock, self._sight, self.columns)

@@ -210,7 +210,7 @@ def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
         since_use=mind.recalls.since_use(rows, mind.turns(scene.extra_turns)),
         content=_content(mind, scene, rows),
-        feedback=np.full(rows.size, 0.5),
+        feedback=mind.opinions.scores(mind.size)[rows],
     )
     return weight(facets, p.weight.of_soul(settings.weights))
 

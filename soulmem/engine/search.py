@@ -109,6 +109,8 @@ def scene_of(
     family = world.family(chat) if chat is not None else None
     known = mind.known(chat, family, world.holds)
     visible = mind.shown(known)
+    if chat is not None:
+        visible[mind.opinions.kept_out(chat)] = False
     notes: list[str] = []
     if chat is not None and request.context_from is not None:
         window = _window(world, chat, request.context_from)

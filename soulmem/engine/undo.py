@@ -14,6 +14,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
+from soulmem.engine.feedback import opinion_of, opinion_told
 from soulmem.engine.joining import check_fires
 from soulmem.engine.loading import Loader
 from soulmem.engine.memories import read_again
@@ -21,9 +22,9 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.telling import edge_of, edge_with_told, with_told
-from soulmem.governance.undoing import Reversal, is_undoable, reversal
+from soulmem.governance.undoing import OPINION, Reversal, is_undoable, reversal
 from soulmem.ports.clock import Clock
-from soulmem.ports.store import Store
+from soulmem.ports.store import Change, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,27 @@ class Undo:
             await self._auditor.carry_out(
                 world, mind, back, Hand(Actor.USER, source=source, action=Action.UNDO)
             )
+            await self._take_back_opinions(world, mind, found, source)
             return Undone(
                 changes=tuple(found.undone),
                 memories=tuple(memory.id for memory in back.put_memories),
                 edges=len(back.put_edges) + len(back.drop_edges),
                 skipped=tuple(found.skipped),
             )
+
+    async def _take_back_opinions(self, world: World, mind: Mind, found: Reversal, source: str) -> None:
+        hand = Hand(Actor.USER, source=source)
+        for key, values in found.memories.items():
+            if OPINION not in values:
+                continue
+            old, new = mind.opinions.of(MemoryId(key)), opinion_of(values[OPINION])
+            before = None if old is None else {OPINION: opinion_told(old)}
+            after = {OPINION: opinion_told(new)}
+            entry = await self._auditor.entry(
+                world.owner, mind.soul.id, hand, Action.UNDO, key, before, after
+            )
+            await self._store.commit(Change(world.owner, put_opinions=[new], audit=[entry], by=Actor.USER))
+            await self._compute.run(mind.opinions.put, [new])
 
     async def _chosen(
         self, world: World, soul: SoulId, since: datetime | None, change: str | None, job: str | None

@@ -13,6 +13,7 @@ from typing import Any
 from soulmem.domain.audit import Action, Actor, AuditEntry
 
 EDGES = "edges"
+OPINION = "opinion"
 _CHANGES = frozenset(
     {Action.CREATE, Action.CHANGE, Action.BIN, Action.RESTORE, Action.LEARN, Action.FEEDBACK}
 )

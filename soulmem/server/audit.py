@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.server.answers.audit import AuditAnswer, UndoAnswer, audit_answer, undo_answer
+from soulmem.server.answers.audit import (
+    AuditAnswer,
+    FeedbackAnswer,
+    UndoAnswer,
+    audit_answer,
+    feedback_answer,
+    undo_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
-from soulmem.server.schemas.audit import AuditQueryParams, HistoryQuery, UndoBody
+from soulmem.server.schemas.audit import AuditQueryParams, FeedbackBody, HistoryQuery, UndoBody
 from soulmem.server.schemas.common import NoBody, NoQuery, utc
 
 
@@ -40,4 +47,12 @@ async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoAnswer]:
     return Reply(lambda: undo_answer(undone), rows=len(undone.memories) + len(undone.skipped))
 
 
-DOORS = (read_audit, read_history, undo)
+@door("POST", "/v1/feedback", query=NoQuery, body=FeedbackBody, answer=FeedbackAnswer)
+async def give_feedback(call: Call[NoQuery, FeedbackBody]) -> Reply[FeedbackAnswer]:
+    """Say of a recalled memory that it is to come up more, is wrong, came at a bad time, or never here."""
+    body = call.body
+    judged = await call.engine.governor.feedback(call.owner, body.trace, MemoryId(body.memory), body.verdict)
+    return Reply(lambda: feedback_answer(judged))
+
+
+DOORS = (read_audit, read_history, undo, give_feedback)

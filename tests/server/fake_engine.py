@@ -14,6 +14,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
+from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.domain.soul import KnownName, Soul, SoulSettings
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.answers import (
@@ -32,6 +33,7 @@ from soulmem.engine.answers import (
     Trace,
 )
 from soulmem.engine.audit import AuditPage
+from soulmem.engine.feedback import Judged
 from soulmem.engine.jobs import JobState, JobView, Progress
 from soulmem.engine.requests import (
     Activity,
@@ -94,6 +96,10 @@ class FakeGovernor:
     ) -> Undone:
         self._engine._called("undo", (owner, soul, since, change, job))
         return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
+
+    async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
+        self._engine._called("feedback", (owner, trace, memory, verdict))
+        return Judged(Opinion(memory, SoulId("s1"), 0.35, True, (ChatId("c1"),)), 2, "c9")
 
 
 class FakeTools:

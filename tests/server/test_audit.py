@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 import pytest
 
 from soulmem.domain.ids import DEFAULT_OWNER
+from soulmem.domain.opinions import Verdict
 from tests.server.conftest import Client
 from tests.server.fake_engine import FakeEngine
 
@@ -67,3 +68,22 @@ async def test_undoing_is_told(
 async def test_bad_questions_are_refused(client: Client, engine: FakeEngine, path: str) -> None:
     assert (await client.get(path)).status == 422
     assert engine.calls == []
+
+
+@pytest.mark.parametrize("verdict", [one.value for one in Verdict])
+async def test_feedback_is_taken(client: Client, engine: FakeEngine, verdict: str) -> None:
+    body = {"trace": "t1", "memory": "m1", "verdict": verdict}
+    got = await client.post("/v1/feedback", json=body)
+
+    assert got.status == 200
+    assert await got.json() == {
+        "memory": "m1",
+        "score": 0.35,
+        "flagged": True,
+        "not_in": ["c1"],
+        "edges": 2,
+        "change": "c9",
+    }
+    assert engine.asked("feedback") == (DEFAULT_OWNER, "t1", "m1", Verdict(verdict))
+    for broken in ({"verdict": "meh"}, {"trace": ""}, {"more": 1}):
+        assert (await client.post("/v1/feedback", json=body | broken)).status == 422

@@ -13,7 +13,6 @@ from tests.server.wire import exchange
 
 SECRET = "the letter under the floorboard"
 LATER = [
-    ("POST", "/v1/feedback"),
     ("GET", "/v1/fading"),
     ("GET", "/v1/ledger"),
     ("POST", "/v1/streams/x"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from soulmem.domain.audit import AuditEntry
 from soulmem.engine.audit import AuditPage
+from soulmem.engine.feedback import Judged
 from soulmem.engine.undo import Undone
 from soulmem.server.answers.common import Answer
 
@@ -46,6 +47,30 @@ class UndoAnswer(Answer, frozen=True):
     memories: list[str]
     edges: int
     skipped: list[SkippedAnswer]
+
+
+class FeedbackAnswer(Answer, frozen=True):
+    """What the user thinks of the memory by now; `change` is what POST /v1/undo takes it back by."""
+
+    memory: str
+    score: float
+    flagged: bool
+    not_in: list[str]
+    edges: int
+    change: str
+
+
+def feedback_answer(judged: Judged) -> FeedbackAnswer:
+    """What a word did."""
+    opinion = judged.opinion
+    return FeedbackAnswer(
+        memory=opinion.memory,
+        score=opinion.score,
+        flagged=opinion.flagged,
+        not_in=list(opinion.not_in),
+        edges=judged.edges,
+        change=judged.change,
+    )
 
 
 def audit_answer(page: AuditPage) -> AuditAnswer:

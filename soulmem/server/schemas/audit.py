@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from soulmem.domain.opinions import Verdict
 from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Query, Time
 
 
@@ -23,6 +24,14 @@ class HistoryQuery(Query, frozen=True):
 
     limit: PageLimit = 100
     cursor: Cursor | None = None
+
+
+class FeedbackBody(Body, frozen=True):
+    """A word about a memory that a recall brought."""
+
+    trace: Id
+    memory: Id
+    verdict: Verdict
 
 
 class UndoBody(Body, frozen=True):

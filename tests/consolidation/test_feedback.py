@@ -1,0 +1,47 @@
+"""A word about a memory: scores stay in range, ways grow or weaken, and nothing else happens."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.consolidation.feedback import FeedbackParams, judged, way_after
+from soulmem.consolidation.plasticity import FLOOR, PlasticityParams
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.domain.opinions import Opinion, Verdict
+
+P, HOW = FeedbackParams(), PlasticityParams()
+HERE = ChatId("c1")
+FRESH = Opinion(MemoryId("m1"), SoulId("s1"))
+
+
+@given(st.lists(st.sampled_from(Verdict), max_size=30))
+def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
+    opinion = FRESH
+    for word in words:
+        before = opinion
+        opinion = judged(opinion, word, HERE, P)
+        assert 0.0 <= opinion.score <= 1.0
+        if word is Verdict.STRONGER:
+            assert opinion.score > before.score or before.score > 0.999
+        elif word is Verdict.WRONG:
+            assert opinion.score < before.score
+        else:
+            assert opinion.score == before.score
+    assert opinion.not_in == ((HERE,) if Verdict.NEVER_HERE in words else ())
+    told = [word for word in words if word in (Verdict.WRONG, Verdict.STRONGER)]
+    assert opinion.flagged is (bool(told) and told[-1] is Verdict.WRONG)
+
+
+@given(st.floats(0.0, 1.0), st.booleans())
+def test_ways_grow_with_praise_and_weaken_with_blame(strength: float, keep: bool) -> None:
+    def after(word: Verdict) -> float:
+        return way_after(strength, word, keep=keep, plasticity=HOW, params=P)
+
+    assert strength <= after(Verdict.STRONGER) <= 1.0
+    assert after(Verdict.WRONG) == after(Verdict.NOT_NOW) <= strength
+    assert after(Verdict.NEVER_HERE) == strength
+    if keep:
+        assert after(Verdict.WRONG) >= min(strength, FLOOR)
+    if 0.0 < strength < 1.0:
+        assert after(Verdict.STRONGER) - strength >= (1.0 - strength) * HOW.eta  # more than a recall teaches
