@@ -107,7 +107,7 @@ class Engine:
         self._souls = Souls(store, clock, self._observer, self._images)
         auditor = Auditor(store, self._compute, clock)
         self._keeper = Keeper(auditor, self._compute, clock, self._loader)
-        self._learner = Learner(store, self._compute, clock, self._params.learning)
+        self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
         p = self._params
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)

@@ -8,9 +8,11 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.conversation.episodes import settled_count
+from soulmem.domain.audit import Action, Actor
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import ChatId, Owner
 from soulmem.domain.soul import SoulState
@@ -18,11 +20,14 @@ from soulmem.domain.usage import Trail
 from soulmem.engine import attention
 from soulmem.engine.answers import Recalled
 from soulmem.engine.attention import AttentionParams
+from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.lessons import Learned, Noted, Reply, learn
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import ChatLog, World
+from soulmem.governance.telling import edge_difference
+from soulmem.governance.undoing import EDGES
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
 
@@ -46,11 +51,17 @@ class Learner:
     """
 
     def __init__(
-        self, store: Store, compute: Worker, clock: Clock, params: LearningParams | None = None
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        params: LearningParams | None = None,
     ) -> None:
         self._store = store
         self._compute = compute
         self._clock = clock
+        self._auditor = auditor
         self._params = params or LearningParams()
         self._pending: OrderedDict[Reply, Noted] = OrderedDict()
         self._lessons: set[asyncio.Task[None]] = set()
@@ -162,9 +173,13 @@ class Learner:
         learned = await self._compute.run(self._learn, mind, reply, noted)
         if learned is None:
             return
+        told = await self._compute.run(_told, mind, learned)
+        hand = Hand(Actor.ENGINE, source=reply.chat)
+        entry = await self._auditor.entry(world.owner, reply.soul, hand, Action.LEARN, noted.trace, *told)
         await self._store.commit(
             Change(
                 owner=world.owner,
+                audit=[entry],
                 put_edges=learned.edges,
                 put_usages=learned.usages,
                 put_recalls=[learned.record],
@@ -182,3 +197,13 @@ class Learner:
         mind.learn(learned.edges)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         attention.recalled(mind, learned.record, self._params.attention)
+
+
+def _told(mind: Mind, learned: Learned) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the lesson does to edges, as they were and as they become. Computes."""
+    known = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
+    pairs = {new.id: edge_difference(old, new) for old, new in known if old is not None and old != new}
+    return (
+        {EDGES: {key: was for key, (was, _) in pairs.items()}},
+        {EDGES: {key: now for key, (_, now) in pairs.items()}},
+    )
