@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from aiohttp import web
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
+from soulmem.adapters.backup_folder import BackupFolder, Rotation
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.image_folder import ImageFolder
+from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import EmbedderSettings, Settings
@@ -26,6 +29,7 @@ from soulmem.server.app import create_app
 STORE_FOLDER = "store"  # inside the data folder
 JOBS_FOLDER = "jobs"  # what unfinished jobs work on
 IMAGES_FOLDER = "images"  # of open souls, so that large ones open soon; may be deleted at any time
+BACKUPS_FOLDER = "backups"  # copies of the store
 KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
@@ -45,6 +49,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
         rest_by_itself=not test_mode,
+        daily_backups=settings.backup.daily + settings.backup.weekly > 0,
         recall=replace(
             RecallParams(),
             budget_tokens=settings.recall.budget_tokens,
@@ -58,7 +63,8 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             release_after=settings.graph.release_after_turns,
         ),
     )
-    store = SurrealStore(settings.store.url or f"surrealkv://{settings.data / STORE_FOLDER}")
+    kept = None if settings.store.url else KeptStore(settings.data, STORE_FOLDER, backups_of(settings))
+    store = kept or SurrealStore(settings.store.url)
     clock = MovableClock() if test_mode else SystemClock()
     return Engine(
         store,
@@ -69,8 +75,15 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         advance=clock.advance if isinstance(clock, MovableClock) else None,
         warm=partial(warm, settings.data / KERNELS_FOLDER),
         spool=FolderSpool(settings.data / JOBS_FOLDER),
+        backups=kept,
         images=ImageFolder(settings.data / IMAGES_FOLDER),
     )
+
+
+def backups_of(settings: Settings) -> BackupFolder:
+    """Where the copies of the settings' store are, and how many are kept."""
+    folder = Path(settings.backup.folder) if settings.backup.folder else settings.data / BACKUPS_FOLDER
+    return BackupFolder(folder.expanduser(), Rotation(settings.backup.daily, settings.backup.weekly))
 
 
 def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource | None]:

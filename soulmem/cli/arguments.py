@@ -14,6 +14,8 @@ COMMANDS = {
     "demo": "soulmem.cli.demo",
     "import": "soulmem.cli.import_files",
     "recall": "soulmem.cli.recall",
+    "export": "soulmem.cli.export",
+    "restore": "soulmem.cli.restore",
     "doctor": "soulmem.cli.doctor",
 }
 
@@ -40,6 +42,14 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
     made["recall"].add_argument("text", help=words("help_text"))
     made["recall"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
     made["recall"].add_argument("--chat", metavar="ID", help=words("help_chat"))
+
+    _add_place(made["export"], words)
+    made["export"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    made["export"].add_argument("--out", type=Path, metavar="FILE", help=words("help_out"))
+
+    _add_place(made["restore"], words)
+    made["restore"].add_argument("file", nargs="?", type=Path, metavar="FILE", help=words("help_restored"))
+    made["restore"].add_argument("--newest", action="store_true", help=words("help_newest"))
 
     _add_place(made["doctor"], words)
     for command in made.values():

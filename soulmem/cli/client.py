@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from soulmem.domain.errors import SoulMemError
 
 API_MAJOR = 1  # of the contract that we speak
+_PIECE = 1 << 20  # bytes of a file read at once
 _ANY_ADDRESS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # where to call what listens everywhere
 
 
@@ -26,6 +29,14 @@ class Refused(SoulMemError):
         super().__init__(message, field=field)
         self.status = status
         self.code = code
+
+
+@contextmanager
+def _told_unreachable(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        raise Unreachable(f"{url} does not answer: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,30 @@ class Client:
             message = str(told.get("message") or f"{self.url}{path} answered {status}")
             raise Refused(status, str(told.get("error") or "error"), message, told.get("field"))
         return answer
+
+    def save(self, path: str, file: BinaryIO, *, seconds: float) -> int:
+        """Write what `GET /v1{path}` answers into `file`; its lines. Raises Unreachable, Refused, OSError."""
+        connection = http.client.HTTPConnection(
+            _ANY_ADDRESS.get(self.host, self.host), self.port, timeout=seconds
+        )
+        sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        lines = 0
+        try:
+            with _told_unreachable(self.url):
+                connection.request("GET", f"/v1{path}", headers=sent)
+                response = connection.getresponse()
+            if response.status != 200:
+                told = json.loads(response.read() or b"{}")
+                raise Refused(response.status, told["error"], told["message"], told.get("field"))
+            while True:
+                with _told_unreachable(self.url):
+                    piece = response.read(_PIECE)
+                if not piece:
+                    return lines
+                lines += piece.count(b"\n")
+                file.write(piece)
+        finally:
+            connection.close()
 
     def health(self, origin: str | None = None, *, seconds: float = 2.0) -> tuple[dict[str, Any], str | None]:
         """What a sidecar says of itself, and the Origin it lets in. Raises Unreachable or Refused."""

@@ -152,6 +152,17 @@ class IdleSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class BackupSettings(Section):
+    """Copies of the whole store, made once a day in a quiet moment."""
+
+    name = "backup"
+
+    daily: int = _limited(7, 0, 1000)  # days of which the newest is kept
+    weekly: int = _limited(4, 0, 1000)  # weeks likewise; with 0 and 0 only upgrades are preceded by one
+    folder: str = ""  # empty: in the data folder
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings(Section):
     """What is told in the log; texts of chats only at `debug`."""
 
@@ -172,6 +183,7 @@ class Settings:
     graph: GraphSettings = field(default_factory=GraphSettings)
     soul: SoulDefaults = field(default_factory=SoulDefaults)
     idle: IdleSettings = field(default_factory=IdleSettings)
+    backup: BackupSettings = field(default_factory=BackupSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 
@@ -185,6 +197,7 @@ SECTIONS: dict[str, type[Any]] = {
         GraphSettings,
         SoulDefaults,
         IdleSettings,
+        BackupSettings,
         LogSettings,
     )
 }

@@ -27,6 +27,7 @@ from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.images import ImageKeeper, ImageParams
 from soulmem.engine.importing import Importer
 from soulmem.engine.jobs import Jobs
+from soulmem.engine.keeping import BackupKeeper
 from soulmem.engine.learning import Learner, LearningParams
 from soulmem.engine.lifecycle import Lifecycle
 from soulmem.engine.loading import Loader, LoadingParams
@@ -53,6 +54,7 @@ from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.keeping import BinParams
+from soulmem.ports.backups import Backups
 from soulmem.ports.clock import Clock
 from soulmem.ports.images import Images
 from soulmem.ports.spool import Spool
@@ -68,6 +70,7 @@ class EngineParams:
     idle_after: float = 60.0  # seconds without a request; design 5
     settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
     rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
+    daily_backups: bool = True
     recall: RecallParams = field(default_factory=RecallParams)
     ranking: RankingParams = field(default_factory=RankingParams)
     walking: WalkingParams = field(default_factory=WalkingParams)
@@ -92,6 +95,7 @@ class Engine:
         warm: Callable[[], object] | None = None,
         spool: Spool,
         images: Images | None = None,
+        backups: Backups | None = None,
     ) -> None:
         self._params = params or EngineParams()
         self._store = store
@@ -112,6 +116,7 @@ class Engine:
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
+        self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
         governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs
         self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
@@ -161,7 +166,7 @@ class Engine:
 
     def health(self) -> Health:
         """How everything is, now."""
-        speaking = self._embedding, self._warming, self.governor.bin
+        speaking = self._embedding, self._warming, self.governor.bin, self._backups
         return health_of(
             opened=self._opened.is_set(),
             error=self._store_error,
@@ -330,6 +335,7 @@ class Engine:
             await self._embedding.forget_unused()
         await self._images.rest(list(self._worlds.values()))
         await self._store.maintain()
+        await self._backups.rest()
         spare_the_collector()
 
     async def _open(self) -> None:

@@ -1,0 +1,212 @@
+"""Does what was exported come back, and the whole store from a backup, by the commands that are told?"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from soulmem.cli.client import Client, Refused
+from tests.cli.chat_files import talk, write
+from tests.cli.conftest import Command, run_process, start_process
+
+pytestmark = pytest.mark.timeout(180)
+
+BARE = {"SOULMEM_EMBEDDER_MODEL": "none"}
+
+
+@contextmanager
+def serving(data: Path) -> Iterator[Client]:
+    """A sidecar on the folder, stopped as a user stops it."""
+    arguments = ("serve", "--test-mode", "--port", "0", "--data", str(data), "--json")
+    with start_process(*arguments, **BARE) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        yield Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def settled(client: Client) -> dict[str, Any]:
+    """Its health once it has started, or cannot."""
+    for _ in range(300):
+        health, _ = client.health()
+        if health["status"] != "starting" or health["store"]["state"] == "error":
+            return health
+        time.sleep(0.1)
+    raise AssertionError(health)
+
+
+def ended(client: Client, job: str) -> dict[str, Any]:
+    """The job when it is over."""
+    for _ in range(600):
+        told: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
+        if told["state"] in ("done", "failed", "cancelled"):
+            return told
+        time.sleep(0.05)
+    raise AssertionError(told)
+
+
+def fill(client: Client, chat: Path) -> str:
+    """A soul with a chat and a note; its fingerprint."""
+    client.ask("PUT", "/souls/s1", {"name": "Bel"})
+    body = {"soul": "s1", "format": "st_chat", "name": chat.name, "text": chat.read_text("utf-8")}
+    assert ended(client, client.ask("POST", "/import", body)["job"])["state"] == "done"
+    client.ask("POST", "/memories", {"soul": "s1", "kind": "note", "text": "by hand", "permanent": True})
+    return fingerprint(client)
+
+
+def fingerprint(client: Client) -> str:
+    return str(client.ask("GET", "/souls/s1/fingerprint")["hash"])
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """A chat file."""
+    return Path(write(tmp_path / "night.jsonl", [*talk(30), *talk(1, "a silver whistle")]))
+
+
+def test_a_soul_goes_through_a_file_into_another_place(tmp_path: Path, chat: Path) -> None:
+    file = tmp_path / "bel.jsonl"
+    with serving(tmp_path / "one") as client:
+        before = fill(client, chat)
+        place = ("--port", str(client.port))
+        told = run_process("export", "--soul", "Bel", "--out", str(file), *place, "--json", **BARE)
+        assert (told.code, told.err) == (0, "")
+        lines = file.read_text("utf-8").count("\n")
+        assert told.json() == {"soul": "s1", "file": str(file), "lines": lines}
+        again = run_process("export", "--soul", "Bel", "--out", str(file), *place, "--lang", "en", **BARE)
+        assert (again.code, "is there already" in again.err) == (1, True)
+    with serving(tmp_path / "two") as client:
+        place = ("--port", str(client.port))
+        told = run_process("restore", str(file), *place, "--json", **BARE)
+        assert (told.code, told.err) == (0, "")
+        assert told.json()["whole"]
+        assert fingerprint(client) == before
+        again = run_process("restore", str(file), *place, "--lang", "en", **BARE)
+        assert (again.code, again.err) == (0, "")
+        assert re.search(r"Bel: 0 memories and 0 messages of 0 chats came in, \d\d were", again.out)
+        notes = client.ask("GET", "/memories?soul=s1&kind=note")["memories"]
+        assert [note["text"] for note in notes] == ["by hand"]
+
+
+def test_a_file_that_was_cut_short_is_said_to_be(tmp_path: Path, chat: Path) -> None:
+    file = tmp_path / "bel.jsonl"
+    with serving(tmp_path / "one") as client:
+        before = fill(client, chat)
+        place = ("--port", str(client.port), "--lang", "en")
+        assert run_process("export", "--soul", "Bel", "--out", str(file), *place, **BARE).code == 0
+    file.write_bytes(file.read_bytes()[:-2000])
+    with serving(tmp_path / "two") as client:
+        told = run_process("restore", str(file), "--port", str(client.port), "--lang", "en", **BARE)
+        assert (told.code, "is not whole" in told.out) == (1, True)
+        assert fingerprint(client) == before  # the chats were whole
+
+
+def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(tmp_path: Path, chat: Path) -> None:
+    """Acceptance: truncate a file, start, read the words, do what they say, and all is as it was."""
+    data = tmp_path / "data folder"
+    with serving(data) as client:
+        before = fill(client, chat)
+        client.ask("POST", "/test/idle")
+        (backup,) = (data / "backups").iterdir()
+        client.ask("POST", "/test/clock", {"advance_seconds": 3600})
+        client.ask("POST", "/test/idle")
+        assert list((data / "backups").iterdir()) == [backup]
+        job = client.ask("POST", "/jobs", {"kind": "backup", "soul": "s1", "arguments": {}})["job"]
+        told = ended(client, job)
+        assert (told["state"], list((data / "backups").iterdir())) == ("done", [Path(told["result"]["file"])])
+        newest = told["result"]["file"]
+        in_use = run_process("restore", "--newest", "--data", str(data), "--lang", "en", **BARE)
+        assert (in_use.code, "stop it first" in in_use.err) == (1, True)
+    for table in (data / "store" / "sstables").iterdir():
+        table.write_bytes(table.read_bytes()[: table.stat().st_size // 2])
+
+    with serving(data) as client:
+        health = settled(client)
+        assert (health["status"], health["store"]["state"]) == ("degraded", "error")
+        (words, *_) = health["notes"]
+        assert words == health["store"]["detail"]
+        assert str(data / "store") in words
+        assert newest in words
+        (command,) = re.findall("`(.*?)`", words)
+        with pytest.raises(Refused, match="restore --newest") as refused:
+            client.ask("GET", "/souls")
+        assert refused.value.status == 503
+    argv = command.removesuffix(str(data)).split()
+    assert argv == ["soulmem", "restore", "--newest", "--data"]
+    told = run_process(*argv[1:], str(data), "--lang", "en", **BARE)
+    assert (told.code, told.err) == (0, "")
+    assert "Restored 1 characters" in told.out
+    assert len(list(data.glob("store.aside-*"))) == 1
+    with serving(data) as client:
+        assert settled(client)["store"]["state"] == "ok"
+        assert fingerprint(client) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -> None:
+    """Of a bundle, in the middle: what is there afterwards is the whole of it."""
+    big = Path(write(tmp_path / "big.jsonl", talk(1200)))
+    file = tmp_path / "bel.jsonl"
+    with serving(tmp_path / "one") as client:
+        before = fill(client, big)
+        place = ("--port", str(client.port))
+        assert run_process("export", "--soul", "Bel", "--out", str(file), *place, **BARE).code == 0
+    data = tmp_path / "two"
+    arguments = ("serve", "--test-mode", "--port", "0", "--data", str(data), "--json")
+    with start_process(*arguments, **BARE) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
+        client.ask("PUT", "/souls/s1", {"name": "Bel"})
+        body = {"soul": "s1", "format": "bundle", "name": "bel.jsonl", "text": file.read_text("utf-8")}
+        job = client.ask("POST", "/import", body)["job"]
+        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 500:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    with serving(data) as client:
+        settled(client)
+        assert ended(client, job)["state"] == "done"
+        assert fingerprint(client) == before
+
+
+@pytest.mark.parametrize("argv", [(), ("x.jsonl", "--newest")])
+def test_what_to_restore_must_be_said(command: Command, argv: tuple[str, ...]) -> None:
+    told = command("restore", *argv)
+    assert (told.code, "one of the two" in told.err) == (1, True)
+
+
+def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> None:
+    for name, data in {"a": b"hello", "b": b'{"type":"soul"}\n', "c": b"\xff\xfe", "d": b""}.items():
+        (tmp_path / name).write_bytes(data)
+        told = command("restore", str(tmp_path / name), "--data", str(tmp_path / "data"))
+        assert (told.code, str(tmp_path / name) in told.err) == (1, True)
+    (tmp_path / "e.tar.gz").write_bytes(b"\x1f\x8bnonsense")
+    told = command("restore", str(tmp_path / "e.tar.gz"), "--data", str(tmp_path / "data"))
+    assert (told.code, "is damaged" in told.err) == (1, True)
+    told = command("restore", str(tmp_path / "none"))
+    assert told.code == 1
+    told = command("restore", "--newest", "--data", str(tmp_path / "data"))
+    assert (told.code, "there is no backup" in told.err) == (1, True)
+
+
+def test_the_store_of_a_server_is_not_ours_to_restore(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[store]\nurl = "ws://127.0.0.1:1"\n')
+    told = command("restore", "--newest", "--config", str(tmp_path / "config.toml"), "--data", str(tmp_path))
+    assert (told.code, "its own tools" in told.err) == (1, True)
+
+
+def test_a_refused_export_writes_no_file(tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "x.jsonl"
+    told = command("export", "--soul", "Nobody", "--out", str(out), "--data", str(tmp_path / "data"))
+    assert (told.code, "no soul called 'Nobody'" in told.err, out.exists()) == (1, True, False)
