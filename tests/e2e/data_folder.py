@@ -60,12 +60,20 @@ class DataFolder:
         (self._user / "settings.json").write_text(json.dumps(settings), "utf-8")
 
     def add_character(
-        self, key: str, name: str, *, first: str, chat: str = "start", lines: Sequence[Line] = ()
+        self,
+        key: str,
+        name: str,
+        *,
+        first: str,
+        chat: str = "start",
+        lines: Sequence[Line] = (),
+        description: str | None = None,
+        world: str | None = None,
     ) -> str:
         """A card whose last chat holds `lines`, or begins with `first`. Returns the avatar's file name."""
         fields = {
             "name": name,
-            "description": f"{name} travels with {USER}.",
+            "description": f"{name} travels with {USER}." if description is None else description,
             "personality": "",
             "scenario": "",
         }
@@ -75,12 +83,26 @@ class DataFolder:
             "chat": chat,
             "spec": "chara_card_v2",
             "spec_version": "2.0",
-            "data": {**fields, "extensions": {}},
+            "data": {**fields, "extensions": {} if world is None else {"world": world}},
         }
         (self._user / "characters" / f"{key}.png").write_bytes(_png(name, json.dumps(card)))
         if lines:
             self._write_chat(self._user / "chats" / key / f"{chat}.jsonl", lines)
         return f"{key}.png"
+
+    def add_chat(self, key: str, chat: str, lines: Sequence[Line], main_chat: str | None = None) -> None:
+        """A past chat of a character; `main_chat` is the one it was branched from."""
+        metadata = {} if main_chat is None else {"main_chat": main_chat}
+        self._write_chat(self._user / "chats" / key / f"{chat}.jsonl", lines, metadata)
+
+    def add_world(self, name: str, entries: Sequence[tuple[str, str]]) -> None:
+        """A world of (key, content) entries."""
+        rows = {
+            str(n): {"uid": n, "key": [key], "keysecondary": [], "comment": key, "content": content}
+            for n, (key, content) in enumerate(entries)
+        }
+        (self._user / "worlds").mkdir(exist_ok=True)
+        (self._user / "worlds" / f"{name}.json").write_text(json.dumps({"entries": rows}), "utf-8")
 
     def add_group(self, key: str, name: str, members: Sequence[str], muted: Sequence[str] = ()) -> None:
         """A group in which somebody speaks only when told to."""
@@ -102,9 +124,9 @@ class DataFolder:
         (self._user / "groups" / f"{key}.json").write_text(json.dumps(group), "utf-8")
 
     @staticmethod
-    def _write_chat(file: Path, lines: Sequence[Line]) -> None:
+    def _write_chat(file: Path, lines: Sequence[Line], metadata: dict[str, Any] | None = None) -> None:
         rows: list[dict[str, Any]] = [
-            {"user_name": "unused", "character_name": "unused", "chat_metadata": {}}
+            {"user_name": "unused", "character_name": "unused", "chat_metadata": metadata or {}}
         ]
         for number, line in enumerate(lines):
             at = (

@@ -171,8 +171,10 @@ async def test_somebody_who_writes_to_the_chat_meanwhile_disturbs_nothing(
         if request.base is not None and request.base.count == 20 and not shown:
             shown = True
             _, messages = await stage.engine.get_chat(ME, ChatId(whole["chat"]))
+            edited = line(messages[5].slot, "Edited meanwhile.")
             rest = [line(f"x{n}", f"Said meanwhile, {n}.") for n in range(3)]
-            await sync(owner, replace(request, messages=[*sent(messages), *rest], base=None))
+            told = sent(messages)
+            await sync(owner, replace(request, messages=[*told[:5], edited, *told[6:], *rest], base=None))
         return await sync(owner, request)
 
     monkeypatch.setattr(stage.engine, "sync_chat", crowded)

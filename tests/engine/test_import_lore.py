@@ -128,6 +128,7 @@ async def test_a_changed_card_is_followed_and_what_is_the_users_stays(stage: Sta
     assert names == ["Varn", "Old Bram"]
 
     told = await imported(stage, card())  # and back: what was binned stays there
+    assert counts(told) == [1, 0, 1, 3]
     assert set(await made(stage, MemoryState.BIN)) == {"counts the stairs"}
     assert story.text in await made(stage)
 

@@ -138,6 +138,16 @@ async def test_a_stop_leaves_what_can_be_taken_up_again(bench: Bench) -> None:
     await again.jobs.stop()
 
 
+async def test_a_job_that_was_begun_before_the_others_were_taken_up_is_done_once(bench: Bench) -> None:
+    job = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    await bench.until(job, JobState.RUNNING)
+    await bench.jobs.resume()
+    bench.step(2)
+    await bench.until(job)
+    await asyncio.sleep(0.02)
+    assert bench.log == [(job, 0)]
+
+
 async def test_a_failure_is_told_without_the_words_of_a_chat(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
