@@ -129,7 +129,7 @@ class Loader:
         """Returns when all that a large soul always has in memory is there, beside its memories."""
         await self._compute.run(lambda: mind.residency.part(mind.size))
         for kinds, leaving in _SOURCES:
-            memories = await self._compute.run(_of_kinds, mind, kinds)
+            memories = await self._compute.run(of_kinds, mind, kinds)
             for start in range(0, len(memories), _PIECE):
                 page = await self._store.edges_around(
                     owner, mind.soul.id, memories[start : start + _PIECE], leaving=leaving
@@ -354,7 +354,8 @@ def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
     return [row for memory in memories if (row := mind.row(memory)) is not None]
 
 
-def _of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
+def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
+    """The memories of these kinds. Computes."""
     n, codes = mind.size, [MEMORY_KINDS.index(kind) for kind in kinds]
     rows = np.flatnonzero(np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0))
     return [mind.id_at(int(row)) for row in rows]

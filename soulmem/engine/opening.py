@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soulmem.domain.edges import EdgeKind
+from soulmem.domain.edges import TEXTS, EdgeKind
 from soulmem.domain.ids import Owner
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.changes import MindChange
 from soulmem.engine.heap import spare_the_collector
 from soulmem.engine.images import ImageKeeper
-from soulmem.engine.loading import Loader
+from soulmem.engine.loading import Loader, of_kinds
 from soulmem.engine.mind import Mind
 from soulmem.engine.strands import followed
 from soulmem.engine.worker import Worker
@@ -61,8 +61,13 @@ class Opener:
             if log is not None:
                 await self._compute.run(world.expect, mind, log)
                 chats.append(log)
+        mind.terms.waits = True
         await self._read_memories(owner, mind)
         await self._read_edges(owner, mind, alone=len(world.souls) == 1)
+        mind.terms.waits = False
+        texts = await self._compute.run(of_kinds, mind, TEXTS)
+        for start in range(0, len(texts), _MEMORIES):
+            await self._compute.run(mind.terms.refresh, texts[start : start + _MEMORIES])
         for log in chats:
             await world.mend(mind, await self._compute.run(world.mended, mind, log))
         await world.mend(mind, await self._compute.run(_orphans, mind))

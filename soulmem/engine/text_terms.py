@@ -35,10 +35,11 @@ class TextTerms:
         self.incidence = Incidence()
         self._memories, self._edges, self._rows = memories, edges, rows
         self._names_of = names_of
+        self.waits = False  # while a soul is being read: a text is indexed once, when its mentions are here
 
     def refresh(self, keys: Iterable[MemoryId]) -> None:
         """Index these texts anew; what is no text, or gone, is ignored."""
-        for key in keys:
+        for key in keys if not self.waits else ():
             memory, row = self._memories.get(key), self._rows.row(key)
             if memory is not None and row is not None and memory.kind in TEXTS:
                 concepts = [e.target for e in self._edges.of(key, EdgeKind.MENTIONS) if e.source == key]
