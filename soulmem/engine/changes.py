@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -28,13 +29,23 @@ class MindChange:
     purge_audit: tuple[str, ...] = ()  # targets whose entries lose their words
 
     def pieces(self, size: int) -> Iterator[MindChange]:
-        """The same change in steps: new memories unseen at first, then the strand that shows them all at
-        once.
+        """The same change in steps: new memories unseen at first, with the edges among what is there by then,
+        and then the strand that shows them all at once.
         """
         early = max(0, len(self.put_memories) - size)
-        for start in range(0, early, size):
-            yield MindChange(put_memories=self.put_memories[start : min(start + size, early)])
-        yield replace(self, put_memories=self.put_memories[early:])
+        if not early:
+            yield self
+            return
+        step = {memory.id: at // size for at, memory in enumerate(self.put_memories)}
+        last = early // size + (early % size > 0)
+        edges: defaultdict[int, list[Edge]] = defaultdict(list)
+        for edge in self.put_edges:
+            edges[max(step.get(edge.source, 0), step.get(edge.target, 0))].append(edge)
+        for number in range(last):
+            some = self.put_memories[number * size : (number + 1) * size]
+            yield MindChange(put_memories=some, put_edges=tuple(edges[number]))
+        rest = tuple(edge for number in edges if number >= last for edge in edges[number])
+        yield replace(self, put_memories=self.put_memories[last * size :], put_edges=rest)
 
 
 def renamed(before: Iterable[Memory], now: Iterable[Memory]) -> dict[MemoryId, Memory]:

@@ -58,7 +58,7 @@ class Observer:
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
             heard = (soul for m in request.messages for soul in m.present or ())
             minds = await _minds(world, [*request.souls, *old.head.souls, *old.head.cast, *heard])
-            async with _read_ahead(world, [m.text for m in request.messages if m.text is not None]):
+            async with _read_ahead(world, _unread(old, request)):
                 answer, step = await self._compute.run(self._sync_step, world, old, request, ancestors, minds)
             if step is not None:
                 await self._carry_out(world, step)
@@ -282,6 +282,12 @@ class Observer:
             for soul in souls:
                 world.let_go(soul)
             raise
+
+
+def _unread(old: ChatLog, request: SyncRequest) -> list[str]:
+    """The texts of the request that the chat did not have before."""
+    sent = ((m.text, Version(m.slot, m.hash)) for m in request.messages)
+    return [text for text, version in sent if text is not None and old.text(version) is None]
 
 
 @asynccontextmanager

@@ -147,7 +147,7 @@ def names_told(mind: Mind, change: MindChange, now: datetime) -> Renaming | None
         after = {key: mind.names.names_of(key) for key in before}
     whole = replace(
         change,
-        put_memories=(*change.put_memories, *put.values()),
+        put_memories=(*put.values(), *change.put_memories),  # first what the texts will be linked to
         drop_memories=(*change.drop_memories, *gone),
     )
     return Renaming(whole, None, moved_names(before, after), frozenset().union(*held.values()))
