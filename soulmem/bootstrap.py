@@ -22,6 +22,7 @@ from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
 from soulmem.engine.loading import LoadingParams
 from soulmem.engine.search import RecallParams
+from soulmem.governance.keeping import BinParams
 from soulmem.kernels.warm import warm
 from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
@@ -48,6 +49,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     params = EngineParams(
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
+        bin=BinParams(days=settings.bin.days),
         rest_by_itself=not test_mode,
         daily_backups=settings.backup.daily + settings.backup.weekly > 0,
         recall=replace(

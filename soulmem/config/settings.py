@@ -152,6 +152,15 @@ class IdleSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class BinSettings(Section):
+    """What was deleted and can still come back."""
+
+    name = "bin"
+
+    days: float = _limited(7.0, 0.0, 3650.0)  # until it goes for good
+
+
+@dataclass(frozen=True, slots=True)
 class BackupSettings(Section):
     """Copies of the whole store, made once a day in a quiet moment."""
 
@@ -183,6 +192,7 @@ class Settings:
     graph: GraphSettings = field(default_factory=GraphSettings)
     soul: SoulDefaults = field(default_factory=SoulDefaults)
     idle: IdleSettings = field(default_factory=IdleSettings)
+    bin: BinSettings = field(default_factory=BinSettings)
     backup: BackupSettings = field(default_factory=BackupSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -197,6 +207,7 @@ SECTIONS: dict[str, type[Any]] = {
         GraphSettings,
         SoulDefaults,
         IdleSettings,
+        BinSettings,
         BackupSettings,
         LogSettings,
     )

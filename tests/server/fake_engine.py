@@ -7,14 +7,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
-from soulmem.domain.audit import Action, Actor, AuditEntry
-from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
-from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.domain.soul import KnownName, Soul, SoulSettings
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.answers import (
@@ -32,8 +29,6 @@ from soulmem.engine.answers import (
     Timings,
     Trace,
 )
-from soulmem.engine.audit import AuditPage
-from soulmem.engine.feedback import Judged
 from soulmem.engine.jobs import JobState, JobView, Progress
 from soulmem.engine.requests import (
     Activity,
@@ -45,7 +40,7 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
-from soulmem.engine.undo import Undone
+from tests.server.fake_governor import FakeGovernor
 
 T = TypeVar("T")
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -72,68 +67,6 @@ class FakeJobs:
     async def cancel(self, owner: Owner, job: str) -> JobView:
         self._engine._called("cancel_job", (owner, job))
         return JobView(job, "count", SoulId("s1"), JobState.CANCELLED)
-
-
-class FakeGovernor:
-    """An audit of one entry, and undoing that always finds it."""
-
-    def __init__(self, engine: FakeEngine) -> None:
-        self._engine = engine
-        self.tools = self.deletions = FakeTools(engine)
-
-    async def audit(
-        self, owner: Owner, soul: SoulId, since: datetime | None, limit: int, cursor: str | None
-    ) -> AuditPage:
-        self._engine._called("audit", (owner, soul, since, limit, cursor))
-        return AuditPage([an_entry()], "c0")
-
-    async def history(self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None) -> AuditPage:
-        self._engine._called("history", (owner, memory, limit, cursor))
-        return AuditPage([an_entry()], None)
-
-    async def undo(
-        self, owner: Owner, soul: SoulId, *, since: datetime | None, change: str | None, job: str | None
-    ) -> Undone:
-        self._engine._called("undo", (owner, soul, since, change, job))
-        return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
-
-    async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
-        self._engine._called("feedback", (owner, trace, memory, verdict))
-        return Judged(Opinion(memory, SoulId("s1"), 0.35, True, (ChatId("c1"),)), 2, "c9")
-
-
-class FakeTools:
-    """Tools that answer with what they were asked, and one deletion."""
-
-    def __init__(self, engine: FakeEngine) -> None:
-        self._engine = engine
-
-    async def call(
-        self, owner: Owner, name: str, soul: str, actor: Actor, arguments: dict[str, Any]
-    ) -> dict[str, Any]:
-        self._engine._called("call_tool", (owner, name, soul, actor, arguments))
-        return {"said": arguments}
-
-    async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
-        self._engine._called("list_deletions", (owner, soul))
-        return [a_deletion()]
-
-    async def decide(self, owner: Owner, request: str, *, confirmed: bool) -> Deletion:
-        self._engine._called("decide", (owner, request, confirmed))
-        return replace(a_deletion(), state=DeletionState.CONFIRMED, decided=NOW)
-
-
-def a_deletion() -> Deletion:
-    """One that waits."""
-    return Deletion("d1", SoulId("s1"), MemoryId("m1"), Actor.LEAD, "tidy", "rain", NOW)
-
-
-def an_entry() -> AuditEntry:
-    """What an archivist did to a memory."""
-    before, after = {"text": "rain"}, {"text": "sun"}
-    return AuditEntry(
-        "c1", SoulId("s1"), NOW, Actor.ARCHIVIST, Action.CHANGE, "m1", before, after, "j1", "asked"
-    )
 
 
 class FakeExports:
@@ -167,7 +100,7 @@ class FakeEngine:
         self.jobs = FakeJobs(self)
         self.imports = self.jobs
         self.exports = FakeExports(self)
-        self.governor = FakeGovernor(self)
+        self.governor = FakeGovernor(self._called)
 
     async def start(self) -> None:
         self.running = True

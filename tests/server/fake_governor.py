@@ -1,0 +1,80 @@
+"""The parts of the fake engine that keep the user sovereign: one entry, one deletion, one opinion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.domain.deletions import Deletion, DeletionState
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.opinions import Opinion, Verdict
+from soulmem.engine.audit import AuditPage
+from soulmem.engine.feedback import Judged
+from soulmem.engine.undo import Undone
+
+NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
+
+
+class FakeGovernor:
+    """An audit of one entry, and undoing that always finds it."""
+
+    def __init__(self, called: Callable[[str, Any], None]) -> None:
+        self._called = called
+        self.tools = self.deletions = FakeTools(called)
+
+    async def audit(
+        self, owner: Owner, soul: SoulId, since: datetime | None, limit: int, cursor: str | None
+    ) -> AuditPage:
+        self._called("audit", (owner, soul, since, limit, cursor))
+        return AuditPage([an_entry()], "c0")
+
+    async def history(self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None) -> AuditPage:
+        self._called("history", (owner, memory, limit, cursor))
+        return AuditPage([an_entry()], None)
+
+    async def undo(
+        self, owner: Owner, soul: SoulId, *, since: datetime | None, change: str | None, job: str | None
+    ) -> Undone:
+        self._called("undo", (owner, soul, since, change, job))
+        return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
+
+    async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
+        self._called("feedback", (owner, trace, memory, verdict))
+        return Judged(Opinion(memory, SoulId("s1"), 0.35, True, (ChatId("c1"),)), 2, "c9")
+
+
+class FakeTools:
+    """Tools that answer with what they were asked, and one deletion."""
+
+    def __init__(self, called: Callable[[str, Any], None]) -> None:
+        self._called = called
+
+    async def call(
+        self, owner: Owner, name: str, soul: str, actor: Actor, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        self._called("call_tool", (owner, name, soul, actor, arguments))
+        return {"said": arguments}
+
+    async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
+        self._called("list_deletions", (owner, soul))
+        return [a_deletion()]
+
+    async def decide(self, owner: Owner, request: str, *, confirmed: bool) -> Deletion:
+        self._called("decide", (owner, request, confirmed))
+        return replace(a_deletion(), state=DeletionState.CONFIRMED, decided=NOW)
+
+
+def a_deletion() -> Deletion:
+    """One that waits."""
+    return Deletion("d1", SoulId("s1"), MemoryId("m1"), Actor.LEAD, "tidy", "rain", NOW)
+
+
+def an_entry() -> AuditEntry:
+    """What an archivist did to a memory."""
+    before, after = {"text": "rain"}, {"text": "sun"}
+    return AuditEntry(
+        "c1", SoulId("s1"), NOW, Actor.ARCHIVIST, Action.CHANGE, "m1", before, after, "j1", "asked"
+    )
