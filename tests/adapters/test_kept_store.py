@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import shutil
 from datetime import datetime, timezone
 from pathlib import Path
@@ -131,6 +132,40 @@ async def test_a_damaged_store_says_the_way_back_and_comes_back(place: Place, pa
     assert done.aside is not None
     kept_aside = {name: (done.aside / name).read_bytes() for name in broken}
     assert kept_aside == broken
+
+
+async def test_damage_that_only_reading_finds_makes_the_store_read_only(tmp_path: Path) -> None:
+    """It opens, some of it can be read, and health is not well; nothing more is written into it."""
+    place = Place(tmp_path)
+    store = place.store()
+    await store.open()
+    await store.commit(full_change())
+    for part in range(4):
+        many = [memory(f"k{part}n{n}", random.Random(n).randbytes(400).hex()) for n in range(400)]
+        await store.commit(Change(OWNER, put_memories=many))
+    await store.make(datetime.now(timezone.utc))
+    before = await snapshot(store)
+    await place.closed(store)
+    table = max((place.folder / "sstables").iterdir(), key=lambda file: file.stat().st_size)
+    data = bytearray(table.read_bytes())
+    for at in range(len(data) * 2 // 5, len(data) * 3 // 5, 20_000):
+        data[at : at + 8] = b"\xff" * 8
+    table.write_bytes(data)
+
+    store = place.store()
+    await store.open()
+    assert store.health().writable
+    with pytest.raises(StoreBroken, match="cannot be read"):
+        await store.graph(OWNER, SOUL)
+    assert not store.health().writable
+    assert "soulmem restore --newest" in store.health().detail
+    with pytest.raises(StoreBroken):
+        await store.commit(Change(OWNER, put_memories=[memory("later")]))
+    assert len(await store.souls(OWNER)) == 1
+    assert not store.health().writable
+    await place.closed(store)
+    await restore_store(place.data, "store", place.backups)
+    assert await place.picture() == before
 
 
 async def test_a_store_that_is_gone_altogether_is_missed(place: Place) -> None:

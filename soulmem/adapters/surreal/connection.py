@@ -38,6 +38,7 @@ class Connection:
         self._suspect = False
         self._looked_at = 0  # link.written() at the last look at the log
         self._health = StoreHealth()
+        self._broken: StoreBroken | None = None  # what reading came upon: from then on nothing is written
 
     def health(self) -> StoreHealth:
         """What the last statements told."""
@@ -71,8 +72,13 @@ class Connection:
 
         async def alone() -> T:
             self._check_in_use()
-            await self._link.open()
-            return await work(self._checked)
+            try:
+                await self._link.open()
+                return await work(self._checked)
+            except StoreBroken as error:
+                self._broken = error
+                self._health = StoreHealth(writable=False, detail=error.message)
+                raise
 
         return await self._alone(alone)
 
@@ -81,6 +87,8 @@ class Connection:
 
         async def alone() -> None:
             self._check_in_use()
+            if self._broken is not None:
+                raise self._broken
             try:
                 if self._suspect:
                     await self._recycle()

@@ -42,8 +42,8 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
         return Conflicting(f"two writers met in {place}: {text}")
     if opening or any(words in low for words in _BROKEN):
         return StoreBroken(
-            f"the data folder {place} cannot be read: put a backup in its place, "
-            f"or choose another folder with --data ({text})"
+            f"the data folder {place} cannot be read: put a backup in its place (soulmem restore --newest, "
+            f"while SoulMem is stopped), or choose another folder with --data ({text})"
         )
     return StoreError(f"the store in {place} refused: {text}")
 
