@@ -11,6 +11,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
 from soulmem.kernels.csr import Csr, build_csr
+from soulmem.kernels.warm import kernels
 
 MEMORY_KINDS = tuple(MemoryKind)
 CLASSES = 2 * len(EDGE_KINDS) * len(MEMORY_KINDS)  # fewer than a byte can tell apart
@@ -69,11 +70,19 @@ def arcs(edges: EdgeArrays, weight: Floats, kinds: Codes, params: AssociationPar
     kind = np.concatenate([edges.kind, edges.kind[returns]]).astype(np.int64)
     code = kind * len(MEMORY_KINDS) + kinds[target]
     code[count:] += _BACK
-    bounded = _bounded(source, code, np.concatenate([weight, weight[returns]]), p.class_mass)
+    compiled, order = kernels(), None
+    both = np.concatenate([weight, weight[returns]])
+    if compiled is None:
+        bounded = _bounded(source, code, both, p.class_mass)
+    else:
+        bounded = np.empty(both.size)
+        classes = code.astype(np.uint8)
+        compiled.bound_classes(source, classes, both, p.class_mass, kinds.size, bounded)
+        order = compiled.order_edges
     back = np.full(count, -1, np.int64)
     back[returns] = count + np.arange(returns.size)
     return Arcs(
-        graph=build_csr(kinds.size, source, target, bounded, code),
+        graph=build_csr(kinds.size, source, target, bounded, code, order),
         edge=np.concatenate([np.arange(count), returns]).astype(np.uint32),
         back=back,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import bm25, chains, dots, passing, pull, push, texts
+from soulmem.kernels import bm25, chains, dots, ordering, passing, pull, push, texts
 
 # Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
 _WIDE: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
@@ -22,6 +22,8 @@ class Kernels:
     pull: Callable[..., int]
     best_chains: Callable[..., tuple[list[int], list[int], list[int], list[float], list[int]]]
     dots: Callable[..., None]
+    order_edges: Callable[..., None]
+    bound_classes: Callable[..., None]
     add_passed: Callable[..., None]
     add_words: Callable[..., None]
     add_pairs: Callable[..., None]
@@ -67,6 +69,8 @@ def compile_kernels(cache: bool) -> Kernels:
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
         add_passed=jit(passing.add_passed, (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, f4)),
+        order_edges=jit(ordering.order_edges, (u4, u4, u4, u4)),
+        bound_classes=jit(ordering.bound_classes, (u4, u1, f8, real, whole, f8)),
         dots=jit(dots.dots, (table, scales, f4, f4), **_WIDE),
         add_words=jit(bm25.add_words, (*words, f4), **_WIDE),
         add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4), **_WIDE),

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timezone
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.graph import association
 from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationParams, arc_class, arcs
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.rows import Rows
+from soulmem.kernels.warm import kernels, warm
 
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 SOUL = SoulId("s")
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 ONE_WAY = (EdgeKind.KNOWS_HABIT,)
+
+
+@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+def _way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Every test with and without compiled code."""
+    warm(tmp_path_factory.mktemp("kernels"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(association, "kernels", kernels if request.param == "compiled" else lambda: None)
+        yield
 
 
 def edge(kind: EdgeKind, source: int, target: int, strength: float = 0.5) -> Edge:

@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 
 from soulmem.kernels.csr import build_csr
+from soulmem.kernels.ordering import order_edges
+from soulmem.kernels.warm import kernels
+
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 
 
-def test_edges_stand_by_source_and_falling_weight_and_keep_their_number() -> None:
+@pytest.mark.parametrize("way", ["plain", "as python", "compiled"])
+def test_edges_stand_by_source_and_falling_weight_and_keep_their_number(way: str) -> None:
     rng = np.random.default_rng(3)
     source, target, kind = rng.integers(0, 40, 500), rng.integers(0, 40, 500), rng.integers(0, 256, 500)
     weight = rng.choice([0.0, -0.0, 1e-40, 0.2, 0.3, 7.0, 1e12], 500)
-    graph = build_csr(40, source, target, weight, kind)
+    compiled = kernels()
+    assert compiled is not None
+    order = {"plain": None, "as python": order_edges, "compiled": compiled.order_edges}[way]
+    graph = build_csr(40, source, target, weight, kind, order)
+    assert np.array_equal(graph.edge, np.lexsort((np.arange(500), -weight.astype(np.float32), source)))
     assert np.array_equal(graph.sources, np.sort(source))
     assert np.array_equal(graph.indptr[1:], np.cumsum(np.bincount(source, minlength=40)))
     assert sorted(graph.edge) == list(range(500))
@@ -26,9 +35,12 @@ def test_edges_stand_by_source_and_falling_weight_and_keep_their_number() -> Non
 
 def test_a_graph_may_have_no_edges() -> None:
     none = np.empty(0, np.int64)
-    graph = build_csr(2, none, none, np.empty(0))
-    assert graph.nodes == 2
-    assert graph.indptr.tolist() == [0, 0, 0]
+    compiled = kernels()
+    assert compiled is not None
+    for order in (None, compiled.order_edges):
+        graph = build_csr(2, none, none, np.empty(0), order_edges=order)
+        assert graph.nodes == 2
+        assert graph.indptr.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, 2e12])

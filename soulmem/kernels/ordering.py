@@ -1,0 +1,77 @@
+"""In which order do edges lie in a graph, and what may those of one class weigh? Plain functions, compiled by
+`compiled.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from soulmem.kernels.csr import Floats, Ids, Kinds
+
+HALF = np.uint32(16)  # bits of a weight that are sorted at once
+LOW = np.uint32((1 << 16) - 1)
+
+
+def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
+    """Edges by source, those of one source by falling bits, equal ones in their order: a radix sort.
+
+    source  uint32[m]
+    bits    uint32[m]  of a non-negative float32, which orders like its bits
+    indptr  uint32[n + 1], zeros; receives where the edges of each source start
+    order   uint32[m], receives the numbers of the edges
+    """
+    first, second = np.empty_like(order), np.empty_like(order)
+    for half in range(2):
+        counts = np.zeros(int(LOW) + 2, np.int64)
+        for e in range(bits.size):
+            counts[LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW) + np.uint32(1)] += 1
+        for value in range(counts.size - 1):
+            counts[value + 1] += counts[value]
+        for i in range(bits.size):
+            e = np.uint32(i) if half == 0 else first[i]
+            value = LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW)
+            at = counts[value]
+            counts[value] = at + 1
+            if half == 0:
+                first[at] = e
+            else:
+                second[at] = e
+    for e in range(source.size):
+        indptr[source[e] + np.uint32(1)] += np.uint32(1)
+    for u in range(indptr.size - 1):
+        indptr[u + 1] += indptr[u]
+    free = indptr[:-1].copy()
+    for i in range(source.size):
+        e = second[i]
+        at = free[source[e]]
+        free[source[e]] = at + np.uint32(1)
+        order[at] = e
+
+
+def bound_classes(source: Ids, code: Kinds, weight: Floats, most: float, nodes: int, out: Floats) -> None:
+    """The weights, those of one source and class scaled down where together they exceed `most`.
+
+    source  uint32[m], below `nodes`
+    code    uint8[m]
+    out     float64[m], written
+    """
+    starts = np.zeros(nodes + 1, np.int64)
+    for e in range(source.size):
+        starts[source[e] + np.uint32(1)] += 1
+    for u in range(nodes):
+        starts[u + 1] += starts[u]
+    free = starts[:-1].copy()
+    by_source = np.empty(source.size, np.int64)
+    for e in range(source.size):
+        at = free[source[e]]
+        free[source[e]] = at + 1
+        by_source[at] = e
+    total = np.zeros(256)
+    for u in range(nodes):
+        for at in range(starts[u], starts[u + 1]):
+            total[code[by_source[at]]] += weight[by_source[at]]
+        for at in range(starts[u], starts[u + 1]):
+            e = by_source[at]
+            out[e] = weight[e] * (most / max(total[code[e]], most))
+        for at in range(starts[u], starts[u + 1]):
+            total[code[by_source[at]]] = 0.0
