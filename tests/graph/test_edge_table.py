@@ -117,6 +117,25 @@ class Machine(RuleBasedStateMachine):
         assert self.table.revision > before
         self.model = {key: e for key, e in self.model.items() if key in kept}
 
+    @rule()
+    def put_away_and_fetched(self) -> None:
+        """As through a file; what is packed is not changed by what comes later."""
+        one = edge("m0", "m1", EdgeKind.RELATES, verb="one more")
+        packed = self.table.packed()
+        copied = {name: array.copy() for name, array in packed.items()}
+        self.table.put(one)
+        self.table.drop(one.id)
+        for name, array in copied.items():
+            assert np.array_equal(array, packed[name], equal_nan=array.dtype.kind == "f"), name
+        self.table = table()
+        self.table.restore(packed)
+
+    @rule(memory=st.sampled_from(MEMORIES), kind=st.sampled_from(EdgeKind))
+    def of_a_kind(self, memory: MemoryId, kind: EdgeKind) -> None:
+        found = sorted(e.id for e in self.table.of(memory, kind))
+        ends = {key: (e.source, e.target) for key, e in self.model.items() if e.kind is kind}
+        assert found == sorted(key for key, both in ends.items() if memory in both)
+
     @invariant()
     def says_the_same(self) -> None:
         assert len(self.table) == len(self.model)
