@@ -13,6 +13,7 @@ from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.mind import Mind
+from soulmem.engine.soul_bin import SoulBin
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.keeping import BinParams, due, going_soon
@@ -35,6 +36,7 @@ class Bin:
         self._clock = clock
         self._auditor = auditor
         self._params = params or BinParams()
+        self._souls = SoulBin(store, clock, auditor, self._params)
         self._since: dict[tuple[Owner, MemoryId], datetime] = {}
 
     def notes(self) -> list[str]:
@@ -50,6 +52,7 @@ class Bin:
         count = 0
         since: dict[tuple[Owner, MemoryId], datetime] = {}
         for world in worlds:
+            await self._souls.rest(world)
             for mind in list(world.minds.values()):
                 binned = await self._look_through(world, mind)
                 gone = due(binned, self._clock.now(), self._params)

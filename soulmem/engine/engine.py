@@ -108,7 +108,7 @@ class Engine:
         self._observer = Observer(store, self._compute, clock)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
-        self._souls = Souls(store, clock, self._observer, self._images)
+        self._souls = Souls(store, clock, self._observer, self._images, auditor)
         auditor = Auditor(store, self._compute, clock)
         self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
@@ -193,10 +193,10 @@ class Engine:
         """The soul. Raises NotFound."""
         return (await self._world(owner)).soul(soul, "soul")
 
-    async def list_souls(self, owner: Owner) -> list[Soul]:
-        """Souls in use."""
+    async def list_souls(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
+        """Souls in use, or those in the bin that can still be had back."""
         world = await self._world(owner)
-        return [s for s in world.souls.values() if s.state is SoulState.ACTIVE]
+        return [s for s in world.souls.values() if s.state is state and s.name]
 
     async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
         """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.errors import ConfirmationRequired
 from soulmem.domain.ids import SoulId
 from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
+from soulmem.engine.audit import BY_USER, Auditor
 from soulmem.engine.images import ImageKeeper
 from soulmem.engine.observe import Observer
 from soulmem.engine.world import World
@@ -17,11 +19,14 @@ from soulmem.ports.store import Change, Store
 class Souls:
     """The souls of all owners, as their clients want them."""
 
-    def __init__(self, store: Store, clock: Clock, observer: Observer, images: ImageKeeper) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, observer: Observer, images: ImageKeeper, auditor: Auditor
+    ) -> None:
         self._store = store
         self._clock = clock
         self._observer = observer
         self._images = images
+        self._auditor = auditor
 
     async def put(
         self,
@@ -45,11 +50,18 @@ class Souls:
             if new != old:
                 mind = world.minds.get(soul)
                 if mind is None:
-                    await self._store.commit(Change(world.owner, souls=[new]))
+                    entries = []
+                    if old is not None and old.state is SoulState.BIN:
+                        entries = [await self._entry(world, old, new, Action.RESTORE)]
+                    await self._store.commit(Change(world.owner, souls=[new], audit=entries))
                 else:
                     await self._observer.change_soul(world, mind, new)
                 world.souls[soul] = new
         return new, old is None or old.state is SoulState.BIN
+
+    async def _entry(self, world: World, old: Soul, new: Soul, action: Action) -> AuditEntry:
+        before, after = {"state": old.state.value}, {"state": new.state.value}
+        return await self._auditor.entry(world.owner, new.id, BY_USER, action, new.id, before, after)
 
     async def bin(self, world: World, soul: SoulId, confirm: str | None) -> None:
         """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
@@ -60,7 +72,8 @@ class Souls:
                     f"to delete {old.name!r} repeat with ?confirm={old.name}", field="confirm"
                 )
             new = replace(old, state=SoulState.BIN)
-            await self._store.commit(Change(world.owner, souls=[new]))
+            entry = await self._entry(world, old, new, Action.BIN)
+            await self._store.commit(Change(world.owner, souls=[new], audit=[entry], by=Actor.USER))
             world.souls[soul] = new
             world.let_go(soul)
             await self._images.drop(world, new)

@@ -8,7 +8,7 @@ from soulmem.server.answers.souls import FingerprintAnswer, SoulAnswer, SoulsAns
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import SOUL_DEFAULTS, Call, door
 from soulmem.server.schemas.common import Confirm, NoBody, NoQuery
-from soulmem.server.schemas.souls import SoulBody, known_names, soul_settings
+from soulmem.server.schemas.souls import SoulBody, SoulsQuery, known_names, soul_settings
 
 
 @door("PUT", "/v1/souls/{soul}", query=NoQuery, body=SoulBody, answer=SoulAnswer, statuses=(200, 201))
@@ -29,10 +29,10 @@ async def get_soul(call: Call[NoQuery, NoBody]) -> Reply[SoulAnswer]:
     return Reply(lambda: soul_answer(soul), rows=len(soul.names))
 
 
-@door("GET", "/v1/souls", query=NoQuery, body=None, answer=SoulsAnswer)
-async def list_souls(call: Call[NoQuery, NoBody]) -> Reply[SoulsAnswer]:
-    """The caller's souls."""
-    souls = await call.engine.list_souls(call.owner)
+@door("GET", "/v1/souls", query=SoulsQuery, body=None, answer=SoulsAnswer)
+async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsAnswer]:
+    """The caller's souls; those in the bin come back with PUT."""
+    souls = await call.engine.list_souls(call.owner, call.query.state)
     return Reply(lambda: souls_answer(souls), rows=sum(1 + len(soul.names) for soul in souls))
 
 

@@ -12,7 +12,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
-from soulmem.domain.soul import KnownName, Soul, SoulSettings
+from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.answers import (
     Block,
@@ -149,8 +149,8 @@ class FakeEngine:
         self._called("get_soul", soul)
         return _found(self.souls, owner, soul)
 
-    async def list_souls(self, owner: Owner) -> list[Soul]:
-        self._called("list_souls", owner)
+    async def list_souls(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
+        self._called("list_souls", (owner, state))
         return [soul for (whose, _), soul in self.souls.items() if whose == owner]
 
     async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from soulmem.domain.ids import DEFAULT_OWNER
+from soulmem.domain.soul import SoulState
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
@@ -110,3 +112,9 @@ async def test_fingerprint(client: Client) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira"})
     answer = await client.get("/v1/souls/s1/fingerprint")
     assert await answer.json() == {"hash": "print-of-s1"}
+
+
+async def test_souls_in_the_bin_can_be_asked_for(client: Client, engine: FakeEngine) -> None:
+    assert (await client.get("/v1/souls?state=bin")).status == 200
+    assert engine.asked("list_souls") == (DEFAULT_OWNER, SoulState.BIN)
+    assert (await client.get("/v1/souls?state=stale")).status == 422

@@ -6,12 +6,18 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from soulmem.domain.soul import KnownName, Scope, SoulClock, SoulSettings
-from soulmem.server.schemas.common import Body, Share, Words
+from soulmem.domain.soul import KnownName, Scope, SoulClock, SoulSettings, SoulState
+from soulmem.server.schemas.common import Body, Query, Share, Words
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
 Weights = Annotated[dict[Annotated[str, Meta(max_length=64)], Share], Meta(max_length=50)]
 Items = Annotated[int, Meta(ge=1, le=50)]
+
+
+class SoulsQuery(Query, frozen=True):
+    """Which souls to list."""
+
+    state: SoulState = SoulState.ACTIVE
 
 
 class NameBody(Body, frozen=True):
