@@ -108,8 +108,8 @@ class Engine:
         self._observer = Observer(store, self._compute, clock)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
-        self._souls = Souls(store, clock, self._observer, self._images, auditor)
         auditor = Auditor(store, self._compute, clock)
+        self._souls = Souls(store, clock, self._observer, self._images, auditor)
         self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
         p = self._params
