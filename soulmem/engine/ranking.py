@@ -143,7 +143,7 @@ def _seats(
         seats = by_association(eligible, ways, names, scene.max_items, p.seats)
     if gone.spread is not None:
         learned = _learned(mind, scene, gone.spread, eligible, p)
-        seats = with_learned(seats, list(learned))
+        seats = with_learned(seats, list(learned), p.seats)
     return seats, learned
 
 

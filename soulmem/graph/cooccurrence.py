@@ -61,19 +61,17 @@ def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
 def associates(
     incidence: Incidence, term: int, known: Bools, params: CooccurrenceParams | None = None
 ) -> Associates:
-    """What the term is met with in the known rows. Costs as much as the rows of it and of those terms."""
+    """What the term is met with in the known rows. Costs what its own rows cost."""
     p = params or CooccurrenceParams()
     _, rows = incidence.rows_of(np.array([term]), known)
-    _, beside, _ = incidence.cells(rows)
-    pair = np.bincount(beside, minlength=incidence.terms)
+    pair = incidence.together(rows)
     pair[term] = 0
     terms = np.flatnonzero(pair)
     if terms.size > p.most:
         floor = np.sort(pair[terms])[-p.most]
         many = pair[terms] >= floor if np.count_nonzero(pair >= floor) == p.most else pair[terms] > floor
         terms = terms[many]
-    place, _ = incidence.rows_of(terms, known)
-    windows = np.bincount(place, minlength=terms.size)
+    windows = incidence.counts(known)[terms]
     own = np.full(terms.size, rows.size)
     strength = npmi(pair[terms], own, windows, incidence.windows(known))
     there = strength > 0

@@ -64,6 +64,8 @@ class Incidence:
         self._next = _FRESH + 1
         self._fresh_terms = array("i")
         self._fresh_rows = array("i")
+        self._counted: Bools = np.zeros(0, np.bool_)  # rows that `_counts` counts
+        self._counts = np.zeros(64, np.int64)  # by term
 
     @property
     def terms(self) -> int:
@@ -85,6 +87,7 @@ class Incidence:
             self._fresh_terms.append(term)
             self._fresh_rows.append(row)
         self._home[row] = _FRESH
+        self._count_row(row, 1)
         if len(self._fresh_terms) > _MOST_FRESH:
             self._settle()
 
@@ -96,6 +99,7 @@ class Incidence:
         if self._home[row] == _FRESH:
             self._settle()
         self._home[row] = _NOWHERE
+        self._count_row(row, -1)
         for term in self._cells[row].tolist():
             if term == _NONE:
                 break
@@ -154,19 +158,27 @@ class Incidence:
         order = np.argsort(place[may], kind="stable")
         return place[may][order], row[may][order]
 
-    def cells(self, rows: Ints) -> tuple[Ints, Ints, NDArray[np.float64]]:
-        """The terms of these rows: places in `rows`, ascending, a term for each, and how much it matters."""
-        inside = np.flatnonzero(rows < len(self._cells))
-        at = rows[inside]
-        cells = self._cells[at]
-        place, column = np.nonzero(cells != _NONE)
-        salience = self._salience[at[place], column] / _SALIENCE
-        return inside[place], cells[place, column].astype(np.int64), salience
+    def together(self, rows: Ints) -> Ints:
+        """How many of these rows hold each term, by its number."""
+        cells = self._cells[rows[rows < len(self._cells)]]
+        return np.bincount(cells.ravel() + 1, minlength=len(self._key) + 1)[1:]
+
+    def counts(self, known: Bools) -> Ints:
+        """How many of the known rows hold each term, by its number; to be read at once, and only read.
+
+        Only the rows that another mask than the last one knows, or no longer knows, are looked at.
+        """
+        n = max(known.size, self._counted.size)
+        before, now = (np.concatenate([m, np.zeros(n - m.size, np.bool_)]) for m in (self._counted, known))
+        self._count(np.flatnonzero(before & ~now), -1)
+        self._counted = now
+        self._count(np.flatnonzero(now & ~before), 1)
+        return self._counts
 
     def windows(self, known: Bools) -> int:
         """How many of the known rows hold a term at all."""
-        n = min(known.size, len(self._cells))
-        return int(np.count_nonzero(known[:n] & (self._cells[:n, 0] != _NONE)))
+        n = min(known.size, self._home.size)
+        return int(np.count_nonzero(known[:n] & (self._home[:n] != _NOWHERE)))
 
     def packed(self) -> PackedIncidence:
         """All of it as arrays, which nothing changes later."""
@@ -200,6 +212,24 @@ class Incidence:
             out._salience[row, column] = packed.salience
             out._runs = [out._run(packed.terms, row)]
         return out
+
+    def _count(self, rows: Ints, sign: int) -> None:
+        """Add or take away what these rows hold."""
+        if rows.size:
+            self._make_room()
+            self._counts[: len(self._key)] += sign * self.together(rows)
+
+    def _count_row(self, row: int, sign: int) -> None:
+        """The same of a row that comes or goes, if it is counted."""
+        if row < self._counted.size and self._counted[row]:
+            self._make_room()
+            cells = self._cells[row]
+            self._counts[cells[cells != _NONE]] += sign
+
+    def _make_room(self) -> None:
+        if len(self._key) > self._counts.size:
+            more = 2 * len(self._key) - self._counts.size
+            self._counts = np.concatenate([self._counts, np.zeros(more, np.int64)])
 
     def _grow(self, n: int) -> None:
         size = len(self._cells)

@@ -41,6 +41,7 @@ class SeatParams:
     met: int = 2
     pull: float = 0.05
     alike: float = 0.5  # 0..1, share of the strongest pull that another needs
+    ahead: int = 2  # of these stand in front, else what merely stands beside a mention of the cue comes first
     novelty: float = 0.5  # 0..1, how much telling something new counts among those; .25 to 1 score alike
 
 
@@ -109,10 +110,11 @@ def by_learning(
     return out
 
 
-def with_learned(seats: Seats, learned: Sequence[int]) -> Seats:
-    """The seats with those for a learned association: its best stands in front of all, the others behind."""
-    front = tuple(dict.fromkeys((*learned[:1], *seats.front)))
-    behind = dict.fromkeys((*learned[1:], *seats.behind))
+def with_learned(seats: Seats, learned: Sequence[int], params: SeatParams | None = None) -> Seats:
+    """The seats with those for a learned association: its best stand in front of all, the others behind."""
+    ahead = (params or SeatParams()).ahead
+    front = tuple(dict.fromkeys((*learned[:ahead], *seats.front)))
+    behind = dict.fromkeys((*learned[ahead:], *seats.behind))
     return Seats(front, tuple(row for row in behind if row not in front))
 
 

@@ -91,8 +91,7 @@ def spread_from(
     is only as large as the energy comes far.
     """
     p = params or SpreadingParams()
-    place, _ = incidence.rows_of(seeds, known)
-    windows = np.bincount(place, minlength=seeds.size)
+    windows = incidence.counts(known)[seeds]
     there = windows > 0
     if not there.any():
         return None
