@@ -76,18 +76,10 @@ class ImageKeeper:
         """
         if self._images is None:
             return None
-        token = await self._store.marked(world.owner, soul.id)
-        if token is None:
-            return None
-        image = await asyncio.to_thread(self._images.read, world.owner, soul.id, token)
-        basis = await asyncio.to_thread(_basis, world, soul)
-        if image is None or image.head["basis"] != basis:
-            return None
-        mind = await self._mind(soul, image)
-        if mind is None or len(mind.edges) > most_edges:
-            return None
-        self._kept[mind] = await self._compute.run(_state, mind, token, basis, float("-inf"))
-        return mind
+        mind = await self._opened(self._images, world, soul)
+        if mind is None:  # what a text said that is gone is not to lie about
+            await asyncio.to_thread(self._images.drop, world.owner, soul.id)
+        return mind if mind is not None and len(mind.edges) <= most_edges else None
 
     async def rest(self, worlds: Iterable[World], *, last: bool = False) -> None:
         """A quiet moment, or the last one: write images that are out of date. One that fails is let be."""
@@ -97,11 +89,26 @@ class ImageKeeper:
                     await self._keep(world, mind, last)
                 except SoulMemError as error:
                     log.warning("no image of soul %s: %s", mind.soul.id, error.message)
+                except Exception:  # the rows have everything, and what follows must not be kept from its work
+                    log.exception("no image of soul %s", mind.soul.id)
 
     async def drop(self, world: World, soul: Soul) -> None:
         """The soul is no longer used: nothing of it stays beside the store."""
         if self._images is not None:
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
+
+    async def _opened(self, images: Images, world: World, soul: Soul) -> Mind | None:
+        token = await self._store.marked(world.owner, soul.id)
+        if token is None:
+            return None
+        image = await asyncio.to_thread(images.read, world.owner, soul.id, token)
+        basis = await _basis(world, soul)
+        if image is None or image.head["basis"] != basis:
+            return None
+        mind = await self._mind(soul, image)
+        if mind is not None:
+            self._kept[mind] = await self._compute.run(_state, mind, token, basis, float("-inf"))
+        return mind
 
     async def _mind(self, soul: Soul, image: Image) -> Mind | None:
         mind = Mind(soul)
@@ -119,7 +126,7 @@ class ImageKeeper:
             return
         if len(mind.memories) + len(mind.edges) < self._params.least:
             return
-        basis = await asyncio.to_thread(_basis, world, mind.soul)
+        basis = await _basis(world, mind.soul)
         state = await self._compute.run(_state, mind, secrets.token_hex(16), basis, time.monotonic())
         old = self._kept.get(mind)
         if old is None or not _same(old, state):
@@ -132,7 +139,7 @@ class ImageKeeper:
         async with world.writing:
             now = await self._compute.run(_state, mind, state.token, basis, state.at)
             unchanged = world.minds.get(mind.soul.id) is mind and _same(now, state)
-            if unchanged and _basis(world, mind.soul) == basis:
+            if unchanged and await _basis(world, mind.soul) == basis:
                 if await self._store.marked(world.owner, mind.soul.id) != state.token:
                     await self._store.mark(world.owner, mind.soul.id, state.token)
                 self._kept[mind] = state
@@ -175,11 +182,12 @@ def _same(one: _Kept, other: _Kept) -> bool:
     return replace(one, token="", at=0.0) == replace(other, token="", at=0.0)
 
 
-def _basis(world: World, soul: Soul) -> dict[str, Any]:
+async def _basis(world: World, soul: Soul) -> dict[str, Any]:
     """What an image depends on beside what commits to the soul alter."""
+    code = await asyncio.to_thread(_code)
     chats = (head for head in world.heads.values() if soul.id in head.cast or soul.id in head.souls)
     return {
-        "code": _code(),
+        "code": code,
         "names": list(soul.known_names()),
         "chats": sorted([head.id, world.family(head.id)] for head in chats),
     }

@@ -181,6 +181,7 @@ async def test_after_a_change_that_nothing_followed_the_rows_are_read(what: str)
     killed._images._images = None  # it writes nothing any more
     assert await again(stage) == lived
     assert stage.images.given == 0
+    assert not stage.images.kept  # what it says that is gone does not lie about
     await stage.stop()
 
 
