@@ -1,0 +1,42 @@
+"""Is everything acknowledged in a copy of the store that was taken while it was being written?"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.surreal_tools import child, opened
+from tests.ports.stores import CHAT, OWNER, SOUL
+
+pytestmark = pytest.mark.timeout(60)
+
+
+async def test_a_copy_taken_in_the_middle_of_writing_opens_with_all_that_was_acknowledged(
+    url: str, tmp_path: Path
+) -> None:
+    """As after a power cut, or of a backup program that asks nobody: file by file, while commits go on."""
+    process = await child("write", url)
+    assert process.stdout is not None
+    copies = []
+    last = -1
+    for wanted in (5, 40, 90):
+        while last < wanted:
+            last = int(await process.stdout.readline())
+        copy = tmp_path / f"copy{wanted}"
+        await asyncio.to_thread(shutil.copytree, tmp_path / "data", copy)
+        copies.append((last, copy))
+    process.kill()
+    await process.communicate()
+
+    for acknowledged, copy in copies:
+        async with opened(f"surrealkv://{copy}") as store:
+            graph = await store.graph(OWNER, SOUL)
+            memories = {one.id for one in graph.memories}
+            said = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
+        assert {f"m{number}" for number in range(-1, acknowledged + 1)} <= memories
+        # and no change is in it in part
+        assert {f"m{slot.removeprefix('slot-')}" for slot in said} | {"m-1"} == memories
+        assert {edge.target for edge in graph.edges} | {"m-1"} == memories
