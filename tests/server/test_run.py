@@ -14,7 +14,7 @@ import pytest
 
 from soulmem.config.settings import ServerSettings
 from soulmem.domain.ids import Owner
-from soulmem.domain.soul import Soul
+from soulmem.domain.soul import Soul, SoulState
 from soulmem.server.app import create_app
 from soulmem.server.run import PortTaken, serve
 from tests.server.fake_engine import FakeEngine
@@ -53,7 +53,7 @@ async def test_it_answers_and_stops(engine: FakeEngine) -> None:
 async def test_a_request_in_flight_is_finished(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = asyncio.Event()
 
-    async def slow(_owner: Owner) -> list[Soul]:
+    async def slow(_owner: Owner, _state: SoulState) -> list[Soul]:
         begun.set()
         await asyncio.sleep(0.3)
         assert engine.running
