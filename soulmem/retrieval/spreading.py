@@ -127,7 +127,7 @@ def called(
     best = float(pull.max(initial=0.0))
     if best < least or best <= 0:
         return Called(_NONE, _NONE, np.zeros(0), _NONE)
-    strong = np.flatnonzero(pull >= alike * best)
+    strong = np.flatnonzero((pull > 0) & (pull >= alike * best))
     which = np.append(np.arange(active.seeds), strong)
     at, rows = incidence.rows_of(active.terms[which], known)
     direct = np.unique(rows[at < active.seeds])

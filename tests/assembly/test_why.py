@@ -52,6 +52,16 @@ from soulmem.assembly.why import Cause, Reason, sentence
             "Mira由「灯笼」想到了1 轮之前的这件事。",
         ),
         (
+            Reason(Cause.LEARNED, (), 4, ("umbrella", "penguin")),
+            '"umbrella" makes Mira think of "penguin", and so of this, from 4 turns ago.',
+            "「umbrella」让Mira想到「penguin」，于是想起了4 轮之前的这件事。",
+        ),
+        (
+            Reason(Cause.LEARNED, (), 4, ("umbrella", "penguin", "ice")),
+            '"umbrella" makes Mira think of "penguin", that of "ice", and so of this, from 4 turns ago.',
+            "「umbrella」让Mira想到「penguin」，又想到「ice」，于是想起了4 轮之前的这件事。",
+        ),
+        (
             Reason(Cause.NEIGHBOUR, ("key",), 2),
             "It stands right beside another moment that came to mind, 2 turns ago.",
             "它紧挨着另一段被想起的往事，在2 轮之前。",

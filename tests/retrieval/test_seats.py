@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from soulmem.retrieval.seats import Floats, by_association, by_kind, in_order
+from soulmem.retrieval.seats import (
+    Floats,
+    Seats,
+    by_association,
+    by_kind,
+    by_learning,
+    in_order,
+    with_learned,
+)
 from soulmem.retrieval.ways import Ways
 
 RARE, COMMON, NAMELESS = np.asarray([3]), np.asarray([300]), np.zeros(0, np.int64)
@@ -117,3 +125,25 @@ def test_the_best_by_score_keeps_its_seat() -> None:
     score, hops, flow = scene()
     assert by_association(score, told(hops, flow), COMMON, 3).front == (40, 41)
     assert by_association(score, told(hops, flow), COMMON, 1).front == ()
+
+
+def test_of_what_is_called_alike_first_comes_what_tells_something_else() -> None:
+    """The first called repeats what is told, the third the second: the last is as strong and new."""
+    told = [[1.0, 0, 0, 0]]
+    vectors = np.asarray([*told, [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32)
+    pull = np.asarray([1.0, 1.0, 1.0, 1.0])
+    assert by_learning(pull, vectors, 1, 3) == [1, 3, 0]
+    assert by_learning(pull, vectors[1:], 0, 2) == [0, 1]
+    assert by_learning(pull, np.full((5, 1), np.nan, np.float32), 1, 9) == [0, 1, 2, 3]
+    assert by_learning(np.zeros(0), np.asarray(told, np.float32), 1, 3) == []
+
+
+def test_what_pulls_far_more_strongly_comes_first_however_alike() -> None:
+    vectors = np.asarray([[1.0, 0], [1, 0], [0, 1]], np.float32)
+    assert by_learning(np.asarray([1.0, 0.4]), vectors, 1, 2) == [0, 1]
+
+
+def test_the_best_of_a_learned_association_stand_in_front_each_once() -> None:
+    seats = with_learned(Seats((5, 1), (6, 3, 7)), [1, 2, 3, 4])
+    assert seats == Seats((1, 2, 5), (3, 4, 6, 7))
+    assert with_learned(Seats((5,), (6,)), []) == Seats((5,), (6,))

@@ -1,0 +1,97 @@
+"""Do the terms of a cue call up what is met with them, no further than the known rows tell?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from soulmem.graph.incidence import Incidence
+from soulmem.kernels.spread import SpreadParams
+from soulmem.retrieval.spreading import Active, SpreadingParams, called, row_energy, spread_from
+
+pytestmark = pytest.mark.timeout(60)
+Bools = NDArray[np.bool_]
+# Rows 0-2 tie the cue to the penguin, 3 once to the wolf; 4 and 5 tell of these without the cue.
+TEXTS = ["umbrella penguin", "umbrella penguin", "umbrella penguin rain", "umbrella wolf", "penguin letter"]
+TEXTS += ["wolf bread", *["rain bus", "bus late", "table chair"] * 6]
+
+
+def held(texts: list[str]) -> Incidence:
+    incidence = Incidence()
+    for row, text in enumerate(texts):
+        incidence.put(row, [(word, 1.0) for word in text.split()])
+    return incidence
+
+
+def spread(incidence: Incidence, words: str, known: Bools, **more: float) -> Active | None:
+    numbers = [n for word in words.split() if (n := incidence.number(word)) is not None]
+    params = SpreadingParams(spread=SpreadParams(**more))  # type: ignore[arg-type]
+    return spread_from(incidence, np.asarray(numbers, np.int64), np.ones(len(numbers)), known, params)
+
+
+def names(incidence: Incidence, active: Active) -> list[str]:
+    return [incidence.key(int(term)) for term in active.terms]
+
+
+def test_what_was_met_often_calls_up_what_holds_it() -> None:
+    incidence, known = held(TEXTS), np.ones(len(TEXTS), np.bool_)
+    active = spread(incidence, "umbrella", known)
+    assert active is not None
+    energy = dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
+    assert energy["penguin"] > energy["wolf"] > 0
+    found = called(active, incidence, known, 2, 0.0, 0.0)
+    assert found.rows.tolist() == [4]
+    assert [incidence.key(int(active.terms[at])) for at in active.chain(int(found.place[0]))] == [
+        "umbrella",
+        "penguin",
+    ]
+    assert found.direct.tolist() == [0, 1, 2, 3]
+    assert called(active, incidence, known, 1, 0.0, 0.0).rows.tolist()[:2] == [4, 5]
+    assert called(active, incidence, known, 2, 1.0, 0.0).rows.size == 0
+
+
+def test_what_is_not_known_leads_nowhere() -> None:
+    incidence, known = held(TEXTS), np.ones(len(TEXTS), np.bool_)
+    known[:3] = False
+    active = spread(incidence, "umbrella", known)
+    assert active is not None
+    assert "penguin" not in names(incidence, active)
+    known[3] = False
+    assert spread(incidence, "umbrella", known) is None
+
+
+def test_a_row_is_as_active_as_its_terms_together() -> None:
+    incidence, known = held(TEXTS), np.ones(len(TEXTS), np.bool_)
+    active = spread(incidence, "umbrella", known)
+    assert active is not None
+    energy = row_energy(active, incidence, known)
+    pull = dict(zip(names(incidence, active), active.pull.tolist(), strict=True))
+    for row, text in enumerate(TEXTS):
+        assert energy[row] == pytest.approx(sum(pull.get(word, 0.0) for word in text.split()))
+    assert energy.argmax() in (0, 1, 2)
+
+
+WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True).map(" ".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=20), st.data())
+def test_it_depends_on_the_known_rows_alone(texts: list[str], data: st.DataObject) -> None:
+    """Rows in another order, among rows that are not known: the same energy for the same terms."""
+    unknown = data.draw(st.lists(WORDS, max_size=10))
+    order = data.draw(st.permutations(range(len(texts))))
+    cue = data.draw(WORDS)
+    one = held(texts)
+    other = held([*unknown, *(texts[at] for at in order)])
+    found = [
+        spread(one, cue, np.ones(len(texts), np.bool_), threshold=0.02),
+        spread(other, cue, np.arange(len(unknown) + len(texts)) >= len(unknown), threshold=0.02),
+    ]
+    energies = [
+        {} if active is None else dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
+        for incidence, active in zip((one, other), found, strict=True)
+    ]
+    assert energies[0] == pytest.approx(energies[1], abs=1e-9)
