@@ -14,10 +14,10 @@ import pytest
 
 from soulmem.adapters import backup_folder
 from soulmem.adapters.backup_folder import Backup, BackupFolder
-from soulmem.adapters.surreal import kept, restoring
+from soulmem.adapters.surreal import kept
 from soulmem.adapters.surreal.kept import MARKER, KeptStore, is_locked
 from soulmem.adapters.surreal.restoring import restore_store
-from soulmem.domain.errors import NotFound, StoreBroken, StoreFull, StoreLocked
+from soulmem.domain.errors import NotFound, StoreBroken, StoreError, StoreFull, StoreLocked
 from soulmem.ports.store import Change
 from tests.adapters.surreal_tools import settled
 from tests.adapters.test_surreal_crash import damaged
@@ -289,7 +289,7 @@ async def test_an_exchange_that_fails_leaves_the_store(place: Place, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", rename)
-        with pytest.raises(restoring.StoreError, match="could not be exchanged"):
+        with pytest.raises(StoreError, match="could not be exchanged"):
             await restore_store(place.data, "store", place.backups)
     assert await place.picture() == before
 

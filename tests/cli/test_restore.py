@@ -143,9 +143,9 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(tmp_path:
         assert refused.value.status == 503
     argv = command.removesuffix(str(data)).split()
     assert argv == ["soulmem", "restore", "--newest", "--data"]
-    told = run_process(*argv[1:], str(data), "--lang", "en", **BARE)
-    assert (told.code, told.err) == (0, "")
-    assert "Restored 1 characters" in told.out
+    done = run_process(*argv[1:], str(data), "--lang", "en", **BARE)
+    assert (done.code, done.err) == (0, "")
+    assert "Restored 1 characters" in done.out
     assert len(list(data.glob("store.aside-*"))) == 1
     with serving(data) as client:
         assert settled(client)["store"]["state"] == "ok"

@@ -83,7 +83,7 @@ async def kept(backups: FakeBackups) -> AsyncIterator[Kept]:
 
 
 async def test_one_a_day_while_it_rests(kept: Kept, backups: FakeBackups) -> None:
-    hours = []
+    hours: list[int] = []
     for hour in range(0, 73):
         await kept.engine.run_idle()
         if len(backups.made) > len(hours):
