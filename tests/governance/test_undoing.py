@@ -119,3 +119,11 @@ def test_only_automatic_changes_are_undone_and_feedback_by_name() -> None:
         assert is_undoable(of(Actor.ENGINE, action)) is (action in changes)
         assert not is_undoable(of(Actor.USER, action))
         assert is_undoable(of(Actor.USER, action), by_name=True) is (action is Action.FEEDBACK)
+
+
+def test_undoing_is_no_taking_up() -> None:
+    """What a tool made and the user only undid a rewording of goes all the same."""
+    made = AuditEntry("c1", SoulId("s1"), NOON, Actor.LEAD, Action.CREATE, "m1", None, {"text": "a"})
+    undone = AuditEntry("c3", SoulId("s1"), NOON, Actor.USER, Action.UNDO, "m1", {"text": "b"}, {"text": "a"})
+
+    assert reversal([undone, made], {"c1"}).born == {"m1": "c1"}

@@ -97,6 +97,15 @@ async def test_an_entry_is_never_altered(store: Store) -> None:
     assert await store.audit(OWNER, AuditQuery()) == [entry()]
 
 
+async def test_nor_is_one_without_words(store: Store) -> None:
+    bare = replace(entry(), before=None, after=None, reason="")
+    await store.commit(Change(OWNER, audit=[bare]))
+
+    with pytest.raises(Protected):
+        await store.commit(Change(OWNER, audit=[replace(bare, reason="another")], by=Actor.USER))
+    assert await store.audit(OWNER, AuditQuery()) == [bare]
+
+
 async def test_purging_takes_the_words_of_one_memory_and_keeps_that_it_happened(store: Store) -> None:
     other = entry(2, target="mem-2")
     await store.commit(
