@@ -25,23 +25,12 @@ from tests.engine.namer import PICK, SOULS, Namer
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.stage import ME, Stage, line
-from tests.engine.told import OUT_OF_CHARACTER, Told, replayed
+from tests.engine.told import LINES, Told, replayed
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-TEXTS = st.sampled_from(
-    [
-        *("Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"),
-        *(
-            "Ask Kaelith.",
-            "kaelith has it, Kaelith!",
-            "林月来了。",
-            "Where is Lin Yue?",
-            "Castle Kaelith fell.",
-        ),
-    ]
-)
+TEXTS = st.sampled_from(LINES)
 ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
 HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
 CASTS = st.sampled_from([("s1",), ("s2",), ("s1", "s2")])

@@ -11,6 +11,11 @@ from soulmem.domain.ids import SlotId
 from tests.engine.stage import Stage, bare
 
 OUT_OF_CHARACTER = "(OOC: brb)"
+# What players say in a random life: names, some in two scripts, and nothing much.
+LINES = (
+    *("Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"),
+    *("Ask Kaelith.", "kaelith has it, Kaelith!", "林月来了。", "Where is Lin Yue?", "Castle Kaelith fell."),
+)
 
 
 @dataclass
