@@ -49,6 +49,7 @@ from soulmem.engine.requests import (
 from soulmem.engine.rereading import Rereader
 from soulmem.engine.search import RecallParams
 from soulmem.engine.souls import Souls
+from soulmem.engine.topics import Topics
 from soulmem.engine.walking import WalkingParams
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
@@ -124,6 +125,7 @@ class Engine:
         self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
         self.exports = Exporter(self._world, store, clock, self._learner)
         self.forgetting = Forgetter(self._world, auditor, self._compute, clock, self.jobs)
+        self._topics = Topics(self._world, self._compute, clock, self.jobs)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -327,6 +329,7 @@ class Engine:
         await self._learner.look_round(self._minds())
         await self._rereader.rest(list(self._worlds.values()))
         await self.forgetting.rest(list(self._worlds.values()))
+        await self._topics.rest(list(self._worlds.values()))
         await self._loader.rest(self._minds())
         await self.governor.bin.rest(list(self._worlds.values()))
         await self._embedding.drain()

@@ -53,7 +53,7 @@ class Columns:
         self.created: NDArray[np.int64] = np.zeros(64, np.int64)  # microseconds since 1970; 0: no memory
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
         self.ended: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds, not before `happened`
-        self.story: NDArray[np.float64] = np.zeros(64, np.float64)  # the same by the story's calendar, 0: none
+        self.story: NDArray[np.float64] = np.zeros(64, np.float64)  # by the story's calendar, 0: none
 
     def packed(self, n: int) -> dict[str, NDArray[Any]]:
         """The columns of the first `n` rows by name, which nothing changes later."""
