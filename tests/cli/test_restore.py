@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,11 @@ def serving(data: Path) -> Iterator[Client]:
     with start_process(*arguments, **BARE) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
-        yield Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
-        process.terminate()
-        process.communicate(timeout=30)
+        try:
+            yield Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
 
 
 def settled(client: Client) -> dict[str, Any]:
@@ -47,9 +49,11 @@ def settled(client: Client) -> dict[str, Any]:
 
 def ended(client: Client, job: str) -> dict[str, Any]:
     """The job when it is over."""
-    for _ in range(600):
-        told: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
-        if told["state"] in ("done", "failed", "cancelled"):
+    told: dict[str, Any] = {}
+    for _ in range(1200):
+        with suppress(Refused):  # after a start, until the souls are open
+            told = client.ask("GET", f"/jobs/{job}")
+        if told.get("state") in ("done", "failed", "cancelled"):
             return told
         time.sleep(0.05)
     raise AssertionError(told)
