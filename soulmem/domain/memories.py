@@ -104,8 +104,17 @@ class Memory:
     @property
     def is_learned_name(self) -> bool:
         """Whether it is a name that messages gave."""
-        is_concept = self.kind is MemoryKind.CONCEPT and self.origin is Origin.CHAT
-        return is_concept and (self.concept is None or self.concept.concept_type is not ConceptType.TOPIC)
+        return self.kind is MemoryKind.CONCEPT and self.origin is Origin.CHAT and not self.is_topic
+
+    @property
+    def is_topic(self) -> bool:
+        """Whether it is what talk is about, not a thing in it."""
+        return self.concept is not None and self.concept.concept_type is ConceptType.TOPIC
+
+    @property
+    def is_found_topic(self) -> bool:
+        """Whether it is a topic that was found in texts, not one the user made or named."""
+        return self.is_topic and self.origin is Origin.CHAT
 
     @property
     def happened(self) -> datetime:

@@ -17,6 +17,7 @@ from soulmem.engine.answers import Block, BlockItem, Considered, PathStep, Recal
 from soulmem.engine.firing import Habit
 from soulmem.engine.habit_lines import label, others, recalled_habit, take_habits
 from soulmem.engine.mind import Mind
+from soulmem.engine.provenance import sources
 from soulmem.engine.ranking import Ranked
 from soulmem.engine.search import Scene
 from soulmem.engine.spreading import Thought
@@ -164,7 +165,7 @@ def _recalled(
         why=sentence(reason, mind.soul.name, language),
         path=_path(mind, memory, way),
         edges=tuple(edge.id for edge in way.edges) if isinstance(way, Way) else (),
-        sources=mind.sources(memory, scene.request.chat),
+        sources=sources(mind, memory, scene.request.chat),
         age_turns=reason.age_turns,
         visibility=1.0,
     )

@@ -13,6 +13,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.answers import PathStep, RecalledMemory
 from soulmem.engine.firing import Habit
 from soulmem.engine.mind import Mind
+from soulmem.engine.provenance import sources
 from soulmem.engine.search import Scene
 
 _LABEL = 40  # characters of a memory that name it in a path
@@ -85,7 +86,7 @@ def recalled_habit(mind: Mind, scene: Scene, told: Told, age: int, language: str
         fired=habit.fired,
         why=sentence(reason, mind.soul.name, language),
         path=(*steps, PathStep(memory.id, label(memory.text), edge.value if steps else None)),
-        sources=mind.sources(memory, scene.request.chat),
+        sources=sources(mind, memory, scene.request.chat),
         age_turns=age,
         visibility=1.0,
     )

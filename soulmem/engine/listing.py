@@ -17,6 +17,7 @@ from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.cutting import edge_left, edges_left
 from soulmem.engine.mind import Mind
 from soulmem.engine.presence import presences, told_in
+from soulmem.engine.provenance import sources
 from soulmem.engine.requests import MemoryFilter, TagMatch
 from soulmem.engine.timeline import newest_first, overlapping, place_of
 from soulmem.graph.association import MEMORY_KINDS
@@ -32,11 +33,11 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
     edges = tuple(edges_left(mind, memory, extra_turns))
-    sources, usage = mind.sources(found), mind.recalls.usage(memory)
+    told, usage = sources(mind, found), mind.recalls.usage(memory)
     if found.kind is not MemoryKind.CONCEPT:
-        return MemoryView(found, sources, edges, usage=usage)
+        return MemoryView(found, told, edges, usage=usage)
     present = presences(mind, [memory], extra_turns)[memory]
-    told = sources or told_in(mind, memory, _PLACES)
+    told = told or told_in(mind, memory, _PLACES)
     return MemoryView(found, told, edges, usage=usage, base_activation=present.activation)
 
 
@@ -102,7 +103,7 @@ def _newest_page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] |
     if len(found) > wanted.limit:
         last = found[wanted.limit - 1]
         cursor = f"4_{-_micros(last)}_{last.id}"
-    return Page([MemoryView(m, mind.sources(m)) for m in found[: wanted.limit]], cursor)
+    return Page([MemoryView(m, sources(mind, m)) for m in found[: wanted.limit]], cursor)
 
 
 def span_page(
@@ -111,7 +112,7 @@ def span_page(
     """One page behind `after` of what overlaps the span, oldest first."""
     found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
     cursor = "_".join(("0", *map(str, place_of(found[limit - 1])))) if len(found) > limit else None
-    return Page([MemoryView(m, mind.sources(m)) for m in found[:limit]], cursor)
+    return Page([MemoryView(m, sources(mind, m)) for m in found[:limit]], cursor)
 
 
 def _cut(
@@ -127,7 +128,7 @@ def _cut(
     if len(rest) > limit:
         rung, when, key = piece[-1][0]
         cursor = f"{rung}_{when}_{key}"
-    return Page([MemoryView(m, mind.sources(m)) for _, m in piece], cursor)
+    return Page([MemoryView(m, sources(mind, m)) for _, m in piece], cursor)
 
 
 def cursor_of(text: str) -> tuple[int, int, str]:
@@ -160,7 +161,7 @@ def surroundings(mind: Mind, center: MemoryId | None, hops: int, limit: int, ext
             chosen.update(dict.fromkeys(ring))
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
-    views = [MemoryView(mind.memories[m], mind.sources(mind.memories[m])) for m in chosen]
+    views = [MemoryView(mind.memories[m], sources(mind, mind.memories[m])) for m in chosen]
     edges = (left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None)
     return GraphView(views, sorted(edges, key=lambda edge: edge.id))
 

@@ -23,6 +23,7 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
+from soulmem.engine.provenance import sources
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -101,7 +102,7 @@ class Keeper:
                 and old.origin is Origin.CHAT
                 and any(v is not None for v in (patch.text, patch.permanent, patch.locked))
             ):
-                new = replace(new, origin=Origin.USER, place=next(iter(mind.sources(old)), None))
+                new = replace(new, origin=Origin.USER, place=next(iter(sources(mind, old)), None))
             if (
                 patch.timelines is Timelines.THIS
                 and new.origin is Origin.USER
@@ -137,10 +138,10 @@ class Keeper:
             if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
-                if new.origin is Origin.CHAT and not mind.sources(old):
+                if new.origin is Origin.CHAT and not sources(mind, old):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 elif new.origin is Origin.CHAT and old.state is MemoryState.FORGOTTEN:  # else it goes again
-                    new = replace(new, origin=Origin.USER, place=next(iter(mind.sources(old)), None))
+                    new = replace(new, origin=Origin.USER, place=next(iter(sources(mind, old)), None))
                 await self._commit(world, mind, MindChange(put_memories=(new,)), BY_USER)
         return await self.view(world, mind, memory)
 

@@ -33,7 +33,6 @@ from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
 from soulmem.graph.lineage import Pair, Strand, StrandChange
 from soulmem.graph.memory_table import MemoryTable
-from soulmem.graph.names import fold
 from soulmem.graph.opinions import Opinions
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
@@ -119,21 +118,6 @@ class Mind:
         """The memory at a row in use."""
         key = self.id_at(row)
         return self.facts[key] if key in self.facts else self.memories[key]
-
-    def sources(self, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
-        """Where the memory was told, in the chat `first` before others; a learned name where it was given."""
-        if memory.is_learned_name:
-            told = self.names_given(memory)
-            return tuple(place for one in told for place in self.sources(self.memories[one], first))
-        chats = sorted(self.lineages.holders(memory.id), key=lambda chat: chat != first)
-        slots = memory.evidence[0] if memory.evidence else ()
-        return tuple(Place(chat, version.slot) for chat in chats for version in slots)
-
-    def names_given(self, name: Memory) -> list[MemoryId]:
-        """The memories of the messages that give a learned name, oldest first."""
-        spelled = (name.text, *(name.concept.aliases if name.concept else ()))
-        told = {one for spelling in spelled for one in self.sightings.holders(fold(spelling))}
-        return sorted(told, key=lambda one: (self.memories[one].happened, one))
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
         """Every edge that starts or ends at the memory."""

@@ -12,7 +12,7 @@ from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.changes import MindChange
@@ -20,6 +20,7 @@ from soulmem.engine.forgetting import awake
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import SyncAnswer, SyncRequest
+from soulmem.engine.topics import stale_topics
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import ChatLog, World
 from soulmem.ports.clock import Clock
@@ -111,6 +112,7 @@ class Observer:
                 if log is not None:
                     changes.append(await self._derive(world, mind, log, world.family(head.id)))
         world.souls[new.id] = new
+        await self._drop_topics(world, mind)
 
     async def _settle(self, world: World, chat: ChatId) -> None:
         log = await world.log(chat)
@@ -231,6 +233,14 @@ class Observer:
         for mind, change in linked:
             for piece in change.pieces(_PIECE):
                 await self._compute.run(mind.apply, piece)
+            if change.drop_memories or any(m.state is not MemoryState.ACTIVE for m in change.put_memories):
+                await self._drop_topics(world, mind)
+
+    async def _drop_topics(self, world: World, mind: Mind) -> None:
+        """Where texts went, topics that still write down their words go at once, not in a quiet moment."""
+        stale = await self._compute.run(stale_topics, mind)
+        if stale:
+            await world.carry_out(mind, Steps([MindChange(drop_memories=tuple(stale))]))
 
     async def _linked(self, world: World, mind: Mind, change: MindChange) -> MindChange:
         """The change with what follows for mentions, and what they bring back to mind."""
@@ -251,6 +261,8 @@ class Observer:
                     touched.add(mind.soul.id)
                     changes.append(await self._derive(world, mind, log, world.family(chat, heads)))
         world.keep_log(step.log)
+        for mind in [world.minds[soul] for soul in touched if soul in world.minds]:
+            await self._drop_topics(world, mind)
 
     async def _derive(self, world: World, mind: Mind, log: ChatLog, family: ChatId) -> Change:
         """Let the mind read a chat again; what is to be stored of that."""

@@ -17,6 +17,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.usage import Usage
 from soulmem.engine.mind import Mind
+from soulmem.engine.provenance import sources
 from soulmem.forgetting.base_activation import ActivationParams, Met, base_activation, mention, recall
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.names import Tokens, fold
@@ -72,7 +73,7 @@ def unused_for(mind: Mind, memories: Iterable[MemoryId], extra: int) -> dict[Mem
 def told_in(mind: Mind, concept: MemoryId, most: int, first: ChatId | None = None) -> tuple[Place, ...]:
     """Where texts mention it, the latest first."""
     texts = (mind.memories[edge.source] for edge in _mentions(mind, concept))
-    places = (place for text in texts for place in mind.sources(text, first))
+    places = (place for text in texts for place in sources(mind, text, first))
     return tuple(dict.fromkeys(place for place, _ in zip(places, range(most), strict=False)))
 
 

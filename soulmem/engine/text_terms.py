@@ -59,6 +59,10 @@ class TextTerms:
         key = self.incidence.key(term)
         return MemoryId(key[len(_CONCEPT) :]) if key.startswith(_CONCEPT) else None
 
+    def number_of(self, concept: MemoryId) -> int | None:
+        """The term that stands for a concept, None when no text mentions it."""
+        return self.incidence.number(_CONCEPT + concept)
+
     def label(self, term: int) -> str:
         """What a term is called."""
         concept = self.concept(term)

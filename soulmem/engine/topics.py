@@ -19,6 +19,7 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
+from soulmem.engine.provenance import concepts_by_name, texts_with
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.graph.cooccurrence import associates
@@ -126,9 +127,16 @@ def _links_of(mind: Mind, keys: Sequence[str], among: set[str], p: TopicWork) ->
         name = mind.terms.label(term)
         for other, strength in near[: p.nearest]:
             one, two = sorted((name, mind.terms.label(other)))
-            if one and one != two:
+            if one and one != two and not _overlap(one, two):
                 links[one, two] = strength
     return links
+
+
+def _overlap(one: str, two: str) -> bool:
+    """Whether the two are pieces of one word or phrase, and so always met together: they share a part."""
+    if is_unspaced(one) and is_unspaced(two):
+        return not set(one).isdisjoint(two)
+    return not set(one.casefold().split()).isdisjoint(two.casefold().split())
 
 
 def _told(mind: Mind) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
@@ -136,18 +144,24 @@ def _told(mind: Mind) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])
 
 
-def is_found_topic(memory: Memory) -> bool:
-    """Whether it is a topic that was found in texts, not one the user made or named."""
-    return memory.origin is Origin.CHAT and _is_topic(memory)
-
-
-def _is_topic(memory: Memory) -> bool:
-    return memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
+def stale_topics(mind: Mind) -> list[MemoryId]:
+    """Found topics that write down a concept which no text in use holds any more. Computes."""
+    by_name = concepts_by_name(mind)
+    gone: dict[str, bool] = {}
+    out = []
+    for memory in mind.names.concepts():
+        if memory.is_found_topic:
+            for name in memory.tags:
+                if name not in gone:
+                    gone[name] = not texts_with(mind, name, by_name.get(name, ()))
+            if any(gone[name] for name in memory.tags):
+                out.append(memory.id)
+    return out
 
 
 def _topics(mind: Mind) -> dict[MemoryId, Memory]:
     """Topics that were found, and those of them that the user named since: they keep what they are about."""
-    found = (m for m in mind.names.concepts() if _is_topic(m) and m.tags)
+    found = (m for m in mind.names.concepts() if m.is_topic and m.tags)
     return {m.id: m for m in sorted(found, key=lambda m: m.id)}
 
 
@@ -158,7 +172,7 @@ def _before(mind: Mind) -> list[Topic]:
 def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
     """What to write so that the soul's found topics are these."""
     old = _topics(mind)
-    concepts = _by_name(mind)
+    concepts = concepts_by_name(mind)
     put, edges, kept_edges = [], [], set()
     taken = {MemoryId(topic.key) for topic in found if topic.key in old}
     for topic in found:
@@ -174,7 +188,7 @@ def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
                 kept_edges.add(edge.id)
                 if edge.id not in mind.edges:
                     edges.append(edge)
-    gone = [key for key, m in old.items() if key not in taken and is_found_topic(m) and m.state is _ACTIVE]
+    gone = [key for key, m in old.items() if key not in taken and m.is_found_topic and m.state is _ACTIVE]
     stale = [
         edge.id
         for key in old
@@ -217,12 +231,3 @@ def _memory(mind: Mind, key: MemoryId, topic: Topic, old: Memory | None, now: da
     if old.origin is not Origin.CHAT or (old.text, old.tags) == (fresh.text, fresh.tags):
         return old
     return replace(old, text=fresh.text, tags=fresh.tags, revision=old.revision + 1)
-
-
-def _by_name(mind: Mind) -> dict[str, list[MemoryId]]:
-    """The concepts in use by what they are called, topics left out."""
-    found: dict[str, list[MemoryId]] = {}
-    for memory in mind.names.concepts():
-        if memory.state is _ACTIVE and not _is_topic(memory):
-            found.setdefault(memory.text, []).append(memory.id)
-    return found

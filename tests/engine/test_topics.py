@@ -12,7 +12,6 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.requests import MemoryPatch, RecallRequest
-from soulmem.engine.topics import is_found_topic
 from tests.engine.stage import ME, Stage, line
 
 TOOLS = ("React", "Vue", "Svelte")
@@ -51,7 +50,7 @@ async def tell(stage: Stage, texts: list[str], chat: str = "c1") -> None:
 async def found(stage: Stage) -> list[Memory]:
     """The topics in use, the first to be made first."""
     memories = (await stage.mind()).memories.values()
-    topics = [m for m in memories if is_found_topic(m) and m.state is MemoryState.ACTIVE]
+    topics = [m for m in memories if m.is_found_topic and m.state is MemoryState.ACTIVE]
     return sorted(topics, key=lambda m: m.text)
 
 
@@ -82,6 +81,34 @@ async def test_a_topic_goes_with_what_was_told_of_it(stage: Stage) -> None:
     await tell(stage, [text for text in talk() if not any(word in text for word in SEA)])
     assert not any(set(topic.tags) & set(SEA) for topic in await found(stage))
     assert any(set(topic.tags) == set(TOOLS) for topic in await found(stage))
+
+
+async def test_no_topic_holds_a_word_that_no_message_has_any_more(stage: Stage) -> None:
+    """At once, not in the next quiet moment."""
+    await tell(stage, [*talk(), *6 * ["The anchor, the harbour and the sail."], "Oh."])
+    assert any("anchor" in topic.tags for topic in await found(stage))
+    rest = [line(f"m{n}", text) for n, text in enumerate(talk())]
+    await stage.sync("c1", rest)
+    assert not any("anchor" in topic.tags for topic in await found(stage))
+    assert any(set(topic.tags) == set(TOOLS) for topic in await found(stage))
+
+
+async def test_a_topic_names_messages_that_hold_its_words(stage: Stage) -> None:
+    said = {f"m{n}": text for n, text in enumerate(talk())}
+    for topic in await found(stage):
+        view = await stage.engine.get_memory(ME, topic.id)
+        cited = " ".join(said[place.slot] for place in view.sources)
+        assert all(word in cited for word in topic.text.split(", "))
+
+
+@pytest.mark.parametrize("text", ["The fire escape is {}.", "{}说「篁燧髻」。"])
+async def test_pieces_of_one_phrase_are_no_topic(text: str) -> None:
+    one = Stage()
+    await one.start()
+    await one.soul()
+    await tell(one, [text.format(n) for n in range(9)] + ["Nothing new."] * 9)
+    assert await found(one) == []
+    await one.stop()
 
 
 async def test_topics_are_found_again_after_a_restart(stage: Stage) -> None:

@@ -1,0 +1,66 @@
+"""Where is a memory from? The messages it was told by, or that hold the names it is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.memories import Memory, MemoryState, Place
+from soulmem.engine.mind import Mind
+from soulmem.graph.names import fold
+
+_SHOWN = 4  # messages for each concept that names a topic
+_NAMES = 3
+
+
+def sources(mind: Mind, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
+    """Where the memory was told, in the chat `first` before others; a learned name where it was given, a
+    topic where its first concepts were told of. Computes.
+    """
+    if memory.is_learned_name:
+        return _told(mind, _givers(mind, memory), first)
+    if memory.is_found_topic:
+        by_name = concepts_by_name(mind)
+        texts = dict.fromkeys(
+            text
+            for name in memory.tags[:_NAMES]
+            for text in texts_with(mind, name, by_name.get(name, ()))[-_SHOWN:]
+        )
+        return _told(mind, list(texts), first)
+    return _own(mind, memory, first)
+
+
+def texts_with(mind: Mind, word: str, concepts: tuple[MemoryId, ...]) -> list[MemoryId]:
+    """The texts in use that hold the word, or one of the concepts called so, in no particular order."""
+    incidence = mind.terms.incidence
+    numbers = [incidence.number(word), *(mind.terms.number_of(concept) for concept in concepts)]
+    terms = np.unique(np.asarray([n for n in numbers if n is not None], np.int64))
+    told = mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size]
+    _, rows = incidence.rows_of(terms, told)
+    return [mind.id_at(int(row)) for row in np.unique(rows)]
+
+
+def concepts_by_name(mind: Mind) -> dict[str, tuple[MemoryId, ...]]:
+    """The concepts in use by what they are called, topics left out."""
+    found: dict[str, tuple[MemoryId, ...]] = {}
+    for memory in mind.names.concepts():
+        if memory.state is MemoryState.ACTIVE and not memory.is_topic:
+            found[memory.text] = (*found.get(memory.text, ()), memory.id)
+    return found
+
+
+def _givers(mind: Mind, name: Memory) -> list[MemoryId]:
+    """The memories of the messages that give a learned name, oldest first."""
+    spelled = (name.text, *(name.concept.aliases if name.concept else ()))
+    told = {one for spelling in spelled for one in mind.sightings.holders(fold(spelling))}
+    return sorted(told, key=lambda one: (mind.memories[one].happened, one))
+
+
+def _told(mind: Mind, texts: list[MemoryId], first: ChatId | None) -> tuple[Place, ...]:
+    return tuple(place for text in texts for place in _own(mind, mind.memories[text], first))
+
+
+def _own(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:
+    chats = sorted(mind.lineages.holders(memory.id), key=lambda chat: chat != first)
+    slots = memory.evidence[0] if memory.evidence else ()
+    return tuple(Place(chat, version.slot) for chat in chats for version in slots)
