@@ -64,8 +64,8 @@ class Embedded:
         return list(self._wanted)
 
     def want(self, key: TextKey) -> None:
-        """The text is new or has changed."""
-        self._wanted.pop(key, None)
+        """The text is new or has changed: until it has a vector it has none, and so an image tells it."""
+        self.forget(key, self._row(key))
         self._wanted[key] = None
 
     def forget(self, key: TextKey, row: int | None) -> None:

@@ -51,7 +51,7 @@ class VectorTable:
 
     def drop(self, row: int) -> None:
         """Forget the vector at `row`; one that is not there is ignored."""
-        if row < self._scale.size:
+        if row < self._scale.size and not np.isnan(self._scale[row]):
             self._own()
             self._scale[row] = np.nan
 

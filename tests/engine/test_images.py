@@ -22,7 +22,7 @@ from soulmem.domain.soul import KnownName
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.images import ImageParams
 from soulmem.engine.mind import Mind
-from soulmem.engine.requests import NewEdge
+from soulmem.engine.requests import MemoryPatch, NewEdge
 from soulmem.ports.images import Images
 from soulmem.ports.store import Change
 from tests.engine.picture import Picture, picture, stray_vectors
@@ -133,6 +133,23 @@ async def test_what_had_no_vector_gets_one() -> None:
     await stage.engine._embedding.drain()
     assert images.given == 1
     assert not await stray_vectors(await stage.mind(), embedder)
+    await stage.stop()
+
+
+async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old_vector() -> None:
+    """Neither a memory nor the pairs it is part of nor the fact that tells of it."""
+    images, embedder = FakeImages(), FakeEmbedder(dim=32)
+    stage = await told(images, embedder)
+    embedder.answers.clear()
+    for text in ("Mira: text of m2", "whale oil", "a lantern needs oil"):
+        patch = MemoryPatch(text=f"{text} that was poured away")
+        await stage.engine.patch_memory(ME, await stage.find(text), patch)
+    await stage.restart()
+    mind = await stage.mind()
+    embedder.answers.set()
+    await stage.engine._embedding.drain()
+    assert images.given == 1
+    assert not await stray_vectors(mind, embedder)
     await stage.stop()
 
 
