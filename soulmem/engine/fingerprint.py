@@ -61,15 +61,17 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
     """The names of the card and those that messages gave, and which derived memories are linked to them.
 
     Concepts of the user's own are left out, and so is what they do: one with a longer name takes the mentions
-    of a shorter one over, one that goes by a name of the card or of a message stands for it.
+    of a shorter one over, one that goes by a name of the card or of a message stands for it, one thrown away
+    leaves it without any.
     """
     alone = KnownNames(mind.soul)  # as if the user had made none
     standing: dict[MemoryId, frozenset[MemoryId]] = {}
     spelled: dict[MemoryId, str] = {}
+    unmade = {m.id for m in mind.names.due(_SOME_TIME)[0]}
     for one, concepts in mind.names.card_names():
         alone.take(one.memory(mind.soul.id, _SOME_TIME))
         standing[one.id], spelled[one.id] = concepts, one.name
-        if concepts:
+        if one.id not in unmade:
             yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
     missing, left = learned_due(mind.names, mind.sightings, all_names(mind), _SOME_TIME)
     yield from (json.dumps(["nobody gives this name", mind.memories[key].text]) for key in left)

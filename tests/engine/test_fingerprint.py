@@ -157,3 +157,18 @@ async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> No
     assert await stage.fingerprint() == before
     await stage.engine.patch_memory(ME, anna, MemoryPatch(tags=("mine",)))
     assert await stage.fingerprint() == before
+
+
+@pytest.mark.parametrize("own", [False, True])
+async def test_a_name_of_the_card_that_the_user_throws_away_does_not_count(stage: Stage, own: bool) -> None:
+    """As the card made it, or after a word of his; nor does it count when he takes it back."""
+    await stage.sync("c1", [line("m1", "Bob!"), line("m2"), line("m3")])
+    await named(stage, "Bob")
+    before = await stage.fingerprint()
+    (bob,) = (await stage.mind()).names.concepts()
+    if own:
+        await stage.engine.patch_memory(ME, bob.id, MemoryPatch(tags=("mine",)))
+    await stage.engine.delete_memory(ME, bob.id, None)
+    assert await stage.fingerprint() == before
+    await stage.engine.restore_memory(ME, bob.id)
+    assert await stage.fingerprint() == before
