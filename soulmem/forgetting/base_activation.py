@@ -11,6 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class ActivationParams:
@@ -40,6 +46,35 @@ def recall(at: float, params: ActivationParams | None = None) -> Met:
     """A recall that teaches."""
     p = params or ActivationParams()
     return Met(at, p.recall)
+
+
+def base_activations(
+    concept: Ints,
+    at: Floats,
+    gain: Floats,
+    now: float,
+    pace: float = 1.0,
+    params: ActivationParams | None = None,
+) -> Floats:
+    """`base_activation` of many concepts at once, float64[largest concept + 1].
+
+    concept  int64[m]    whose moment it is
+    at       float64[m]  turns of the soul's clock
+    gain     float64[m]  0..1
+    """
+    p = params or ActivationParams()
+    at = np.minimum(at, now)
+    order = np.lexsort((at, concept))
+    concept, at = concept[order], at[order]
+    kept = np.log1p(-np.minimum(gain[order], 1 - 1e-12))  # what each leaves of what was there, as a logarithm
+    upto = np.cumsum(kept)
+    last = (
+        np.append(np.flatnonzero(concept[1:] != concept[:-1]), concept.size - 1) if concept.size else concept
+    )
+    ends = np.zeros(int(concept[-1]) + 1 if concept.size else 0)
+    ends[concept[last]] = upto[last]
+    left = np.exp(ends[concept] - upto - pace * (now - at) / p.stability)
+    return np.asarray(np.bincount(concept, weights=gain[order] * left, minlength=ends.size), np.float64)
 
 
 def base_activation(

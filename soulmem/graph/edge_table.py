@@ -240,7 +240,7 @@ class EdgeTable(Mapping[str, Edge]):
         numbers = np.arange(first, first + which.size, dtype=np.int32)
         self._leaving.add_all(source[which], numbers)
         self._arriving.add_all(target[which], numbers)
-        self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint64)[which], numbers)
+        self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers)
         self.revision += 1
 
     def drop(self, key: str) -> None:
@@ -268,12 +268,16 @@ class EdgeTable(Mapping[str, Edge]):
             self._arriving.add_all(self._target.astype(np.int64), numbers)
         self.revision += 1
 
-    def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS) -> EdgeArrays:
-        """The edges of these kinds as columns."""
+    def arrays(
+        self, kinds: Sequence[EdgeKind] = EDGE_KINDS, targets: NDArray[np.bool_] | None = None
+    ) -> EdgeArrays:
+        """The edges of these kinds as columns; with `targets`, a flag by row, those that end there."""
         code = self._kind[: self._size]
         wanted = np.zeros(256, np.bool_)
         wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = True
         slots = np.flatnonzero(wanted[code])
+        if targets is not None:
+            slots = slots[targets[self._target[slots]]]
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(
             slot=slots,
@@ -351,5 +355,5 @@ class EdgeTable(Mapping[str, Edge]):
 
 
 def _number(key: str) -> int:
-    """64 bits that stand for an id, in this process and any other."""
-    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "little")
+    """32 bits that stand for an id, in this process and any other."""
+    return int.from_bytes(blake2b(key.encode(), digest_size=4).digest(), "little")

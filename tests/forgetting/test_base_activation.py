@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from math import exp
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.forgetting.base_activation import ActivationParams, Met, base_activation, mention, recall
+from soulmem.forgetting.base_activation import (
+    ActivationParams,
+    Met,
+    base_activation,
+    base_activations,
+    mention,
+    recall,
+)
 
 P = ActivationParams()
 moments = st.lists(st.builds(Met, st.floats(0, 5000), st.floats(0, 1)), max_size=20)
@@ -71,3 +80,15 @@ def test_a_clock_set_back_forgets_nothing_and_gains_nothing() -> None:
     assert base_activation([mention(500, 0.6)], 100) == pytest.approx(
         base_activation([mention(100, 0.6)], 100)
     )
+
+
+@given(st.lists(moments, max_size=6), st.floats(0, 6000), st.floats(0, 2), st.randoms(use_true_random=False))
+def test_many_at_once_are_as_each_alone(
+    concepts: list[list[Met]], now: float, pace: float, rng: Random
+) -> None:
+    rows = [(at, one.at, one.gain) for at, met in enumerate(concepts) for one in met]
+    rng.shuffle(rows)
+    whose, when, gain = np.asarray(rows, np.float64).reshape(-1, 3).T
+    found = base_activations(whose.astype(np.int64), when, gain, now, pace)
+    alone = [base_activation(met, now, pace) for met in concepts]
+    np.testing.assert_allclose(np.append(found, np.zeros(len(concepts) - found.size)), alone, atol=1e-9)
