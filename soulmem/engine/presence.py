@@ -62,7 +62,7 @@ def retained(
 ) -> Floats:
     """What is left of these rows by their age, 0..1, and of concepts at least how present they are.
 
-    As if each text that mentions a concept were as much about it: to look into them takes a tenth of a second.
+    As if each text were as much about the concept that it mentions: to look into it takes too long.
     """
     p = params or ActivationParams()
     concepts = np.flatnonzero(mind.columns.kind[rows] == _CONCEPT)
