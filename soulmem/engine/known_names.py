@@ -54,13 +54,13 @@ class KnownNames:
         self.index: NameIndex[MemoryId] = NameIndex()
         self._concepts: dict[MemoryId, Memory] = {}
         self._names: dict[MemoryId, tuple[str, ...]] = {}  # what is in the index
-        self._claims: defaultdict[str, set[MemoryId]] = defaultdict(set)  # folded, to concepts of the user's
+        self._claims: dict[str, tuple[MemoryId, ...]] = {}  # folded, to concepts of the user's
         self._soul = soul
         self._own, self._card = _card(soul)
         self._own_words = frozenset(w for name in self._own for w in (name, *name.split()))
         self._card_fold = {one.id: folded for folded, one in self._card.items()}
         self._taken: Counter[str] = Counter()  # folds and sounds of what the card and the user have named
-        self._given: dict[MemoryId, dict[str, bool]] = {}
+        self._given: dict[MemoryId, tuple[str, ...]] = {}  # names of the card's and the user's
         self._heard: dict[MemoryId, set[str]] = {}  # sounds of Latin names of the card's and the user's
         self._sounds: defaultdict[str, set[MemoryId]] = defaultdict(set)  # the same the other way round
 
@@ -103,7 +103,7 @@ class KnownNames:
         """Each name of the card with the concepts in use that stand for it."""
         for folded, one in self._card.items():
             own = {one.id} & self._names.keys()
-            yield one, frozenset(own | self._claims.get(folded, set()))
+            yield one, frozenset((*own, *self._claims.get(folded, ())))
 
     @cached_property
     def _on_card(self) -> frozenset[str]:
@@ -117,7 +117,7 @@ class KnownNames:
             self._concepts[memory.id] = memory
             if _stands(memory):
                 for folded in _folds(memory):
-                    self._claims[folded].add(memory.id)
+                    self._claims[folded] = (*self._claims.get(folded, ()), memory.id)
             self._index(memory.id)
 
     def forget(self, key: MemoryId) -> None:
@@ -173,9 +173,9 @@ class KnownNames:
     def _unclaim(self, key: MemoryId) -> None:
         old = self._concepts.get(key)
         for folded in _folds(old) if old is not None and _stands(old) else ():
-            self._claims[folded].discard(key)
-            if not self._claims[folded]:
-                del self._claims[folded]
+            left = tuple(other for other in self._claims.pop(folded, ()) if other != key)
+            if left:
+                self._claims[folded] = left
 
     def _index(self, key: MemoryId) -> None:
         """Bring the index in line with what the concept goes by now."""
@@ -188,11 +188,11 @@ class KnownNames:
         if not spelled:
             self._names.pop(key, None)
         given = memory is not None and memory.origin is not Origin.CHAT
-        self._give(key, {name: name in _written(memory) for name in spelled} if memory and given else {})
+        self._give(key, spelled if given else (), _written(memory) if memory and given else ())
 
-    def _give(self, key: MemoryId, spelled: dict[str, bool]) -> None:
-        """What the card or the user calls it, and whether it is written so, not only to be read so."""
-        for name, more in (*((n, -1) for n in self._given.pop(key, {})), *((n, 1) for n in spelled)):
+    def _give(self, key: MemoryId, spelled: tuple[str, ...], as_written: tuple[str, ...]) -> None:
+        """What the card or the user calls it, and how it is written, not only to be read."""
+        for name, more in (*((n, -1) for n in self._given.pop(key, ())), *((n, 1) for n in spelled)):
             for one in _kinds_of(fold(name)):
                 self._taken[one] += more
                 if not self._taken[one]:
@@ -202,7 +202,7 @@ class KnownNames:
                 self._sounds[heard].discard(key)
                 if not self._sounds[heard]:
                     del self._sounds[heard]
-        written = {h for n, is_written in spelled.items() if is_written and n.isascii() and (h := sound(n))}
+        written = {h for n in spelled if n in as_written and n.isascii() and (h := sound(n))}
         if written:
             self._heard[key] = written
             for heard in written:

@@ -1,4 +1,4 @@
-"""Where is the entry of a 64-bit key? Open addressing in one flat array: four to sixteen bytes an entry."""
+"""Where is the entry of a 32-bit key? Open addressing in flat arrays: 12 to 24 bytes an entry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class HashIndex:
 
     def __init__(self) -> None:
         self._cells = np.full(64, _NEVER, np.int32)
-        self._keys = np.zeros(64, np.uint64)
+        self._keys = np.zeros(64, np.uint32)
         self._filled = 0  # cells that once held an entry
 
     def packed(self) -> dict[str, NDArray[Any]]:
@@ -34,7 +34,7 @@ class HashIndex:
         return index
 
     def put(self, key: int, entry: int) -> None:
-        """Add `entry` (0 .. 2^31 - 1) under `key` (0 .. 2^64 - 1)."""
+        """Add `entry` (0 .. 2^31 - 1) under `key` (0 .. 2^32 - 1)."""
         self._reserve(1)
         mask = self._cells.size - 1
         at = key & mask
@@ -43,10 +43,10 @@ class HashIndex:
         self._filled += int(self._cells[at] == _NEVER)
         self._cells[at], self._keys[at] = entry, key
 
-    def put_all(self, keys: NDArray[np.uint64], entries: NDArray[np.int32]) -> None:
+    def put_all(self, keys: NDArray[np.uint32], entries: NDArray[np.int32]) -> None:
         """As `put` for each of many."""
         self._reserve(keys.size)
-        mask = np.uint64(self._cells.size - 1)
+        mask = np.uint32(self._cells.size - 1)
         at = (keys & mask).astype(np.int64)
         left = np.arange(keys.size)
         while left.size:
@@ -87,7 +87,7 @@ class HashIndex:
         used = self._cells >= 0
         keys, places = self._keys[used], place[self._cells[used]]
         self._cells = np.full(64, _NEVER, np.int32)
-        self._keys = np.zeros(64, np.uint64)
+        self._keys = np.zeros(64, np.uint32)
         self._filled = 0
         self.put_all(keys[places >= 0], places[places >= 0])
 
@@ -101,6 +101,6 @@ class HashIndex:
         while 2 * (entries.size + more) > size:
             size *= 2
         self._cells = np.full(size, _NEVER, np.int32)
-        self._keys = np.zeros(size, np.uint64)
+        self._keys = np.zeros(size, np.uint32)
         self._filled = 0
         self.put_all(keys, entries)

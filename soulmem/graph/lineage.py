@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,8 +40,8 @@ class Lineages:
 
     def __init__(self) -> None:
         self._strands: dict[ChatId, Strand] = {}
-        self._holders: defaultdict[MemoryId, list[ChatId]] = defaultdict(list)
-        self._pair_holders: defaultdict[Pair, list[ChatId]] = defaultdict(list)
+        self._holders: dict[MemoryId, tuple[ChatId, ...]] = {}
+        self._pair_holders: dict[Pair, tuple[ChatId, ...]] = {}
 
     def __iter__(self) -> Iterator[Strand]:
         return iter(self._strands.values())
@@ -62,7 +61,7 @@ class Lineages:
     def compare(self, new: Strand) -> StrandChange:
         """What `put(new)` would change; nothing is changed yet."""
         old, now = self._windows(new)
-        only = [new.chat]
+        only = (new.chat,)
         before, after = set(old), set(now)
         pairs_before, pairs_now = set(pairwise(old)), set(pairwise(now))
         return StrandChange(
@@ -99,18 +98,20 @@ class Lineages:
 
 
 def _exchange(
-    holders: defaultdict[MemoryId, list[ChatId]] | defaultdict[Pair, list[ChatId]],
+    holders: dict[MemoryId, tuple[ChatId, ...]] | dict[Pair, tuple[ChatId, ...]],
     chat: ChatId,
     before: Collection[MemoryId] | Collection[Pair],
     now: Collection[MemoryId] | Collection[Pair],
 ) -> None:
-    table: defaultdict[object, list[ChatId]] = holders  # type: ignore[assignment]
+    table: dict[object, tuple[ChatId, ...]] = holders  # type: ignore[assignment]
+    alone = (chat,)  # one for all that no other chat holds
     for key in _without(before, now):
-        table[key].remove(chat)
-        if not table[key]:
-            del table[key]
+        left = tuple(other for other in table.pop(key) if other != chat)
+        if left:
+            table[key] = left
     for key in _without(now, before):
-        table[key].append(chat)
+        held = table.get(key)
+        table[key] = alone if held is None else (*held, chat)
 
 
 def _without(these: Iterable[object], those: Collection[object]) -> list[object]:

@@ -55,7 +55,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         known = self._recent.get(key)
         if known is not None and known[0] is record:
             return known[1]
-        memory = decoded(record)
+        memory = decoded(record, key)
         if len(self._recent) >= _REMEMBERED:
             self._recent.clear()
         self._recent[key] = record, memory

@@ -35,6 +35,7 @@ class _Cut(NamedTuple):
 
     raw: tuple[str, ...]  # as written
     folded: tuple[str, ...]  # without regard to case
+    fold: str  # the same in one piece
     any_case: bool  # matches in any case
 
 
@@ -88,12 +89,12 @@ class NameIndex(Generic[Key]):
     def put(self, key: Key, names: Iterable[str]) -> None:
         """Let these be the names of `key`, instead of any it had; one without letter or digit is ignored."""
         self.drop(key)
-        held: list[str] = []
-        for name in names:
+        given, held = tuple(names), list[str]()
+        for name in given:
             cut = _cut(name)
             if cut is None:
                 continue
-            folded, surface = "".join(cut.folded), _Surface(key, None if cut.any_case else "".join(cut.raw))
+            folded, surface = cut.fold, _Surface(key, None if cut.any_case else "".join(cut.raw))
             known = self._surfaces.get(folded, ())
             if surface in known:
                 continue
@@ -102,14 +103,14 @@ class NameIndex(Generic[Key]):
             lengths = self._lengths.setdefault(cut.folded[0], {})
             lengths[len(cut.folded)] = lengths.get(len(cut.folded), 0) + 1
         if held:
-            self._held[key] = tuple(held)
+            self._held[key] = given if len(held) == len(given) else tuple(held)  # one tuple for all who ask
 
     def drop(self, key: Key) -> None:
         """Forget the names of `key`."""
         for name in self._held.pop(key, ()):
             cut = _cut(name)
             assert cut is not None  # else it would not be held
-            folded, surface = "".join(cut.folded), _Surface(key, None if cut.any_case else "".join(cut.raw))
+            folded, surface = cut.fold, _Surface(key, None if cut.any_case else "".join(cut.raw))
             left = tuple(other for other in self._surfaces[folded] if other != surface)
             if left:
                 self._surfaces[folded] = left
@@ -175,7 +176,7 @@ class Glance:
 def fold(name: str) -> str:
     """What two spellings of one name have in common; empty for one without letter or digit."""
     cut = _cut(name)
-    return "".join(cut.folded) if cut is not None else ""
+    return cut.fold if cut is not None else ""
 
 
 def _word_length(token: str) -> tuple[bool, int]:
@@ -213,7 +214,8 @@ def _cut(name: str) -> _Cut | None:
         or sum(map(str.isalpha, plain)) >= _FREE_LETTERS
         or plain == plain.lower()  # a plain word; at the start of a sentence it has a capital
     )
-    return _Cut(tuple(tokens), tuple(token.casefold() for token in tokens), any_case)
+    folded = tuple(token.casefold() for token in tokens)
+    return _Cut(tuple(tokens), folded, "".join(folded), any_case)
 
 
 def _fits(text: Tokens, start: int, stop: int, surface: _Surface) -> bool:

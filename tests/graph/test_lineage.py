@@ -68,7 +68,7 @@ def test_comparing_changes_nothing() -> None:
     a, b = EPISODES[:2]
     lineages.put(Strand(ChatId("c1"), ChatId("c1"), (a, b)))
     lineages.compare(Strand(ChatId("c1"), ChatId("c1"), (b,)))
-    assert lineages.holders(a) == ["c1"]
+    assert lineages.holders(a) == ("c1",)
     assert lineages.strand(ChatId("c1")) == Strand(ChatId("c1"), ChatId("c1"), (a, b))
 
 
@@ -79,7 +79,7 @@ def test_a_memory_names_the_chat_that_told_it_first_first() -> None:
     lineages.put(Strand(ChatId("c2"), ChatId("c2"), (a,)))
     lineages.put(Strand(ChatId("c1"), ChatId("c2"), (a,)))
     lineages.put(Strand(ChatId("c2"), ChatId("c2"), (a, b)))
-    assert lineages.holders(a) == ["c2", "c1"]
+    assert lineages.holders(a) == ("c2", "c1")
 
 
 def test_a_chat_without_episodes_is_forgotten() -> None:
