@@ -2,7 +2,10 @@
 
 It is opened twice, each time by a process of its own: from rows, and from the image that the first left in
 `FOLDER-images`. Tells the seconds until it is open, the longest step of the event loop meanwhile, what memory
-grew by, and how long recalls take without embedding. `--json OUT` writes the same as one object.
+grew by, and how long recalls take without embedding. `graph_mb` is what memory grew by more than that of a
+process which has the same store open and no soul: the index of rows that the store keeps is not the soul's.
+With `--image` only the image is opened, which this very code must have left there. `--json OUT` writes the
+same as one object.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -25,6 +29,8 @@ from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.engine import Engine
 from soulmem.engine.requests import RecallRequest
+from soulmem.engine.world import World
+from soulmem.ports.store import Store
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer
 from tests.fakes.spool import FakeSpool
 
@@ -52,17 +58,39 @@ def resident() -> float:
     return pages * 4096 / 1e6
 
 
-async def measure(folder: str) -> dict[str, float]:
-    """Open the soul and ask it."""
-    embedder = BagEmbedder()
-    engine = Engine(
-        SurrealStore(f"surrealkv://{folder}"),
+def engine_on(store: Store, folder: str) -> Engine:
+    """An engine as it is installed, but with vectors that need no model."""
+    return Engine(
+        store,
         SystemClock(),
-        model=embedder.source(),
+        model=BagEmbedder().source(),
         fallback=None,
         spool=FakeSpool(),
         images=ImageFolder(Path(f"{folder}-images")),
     )
+
+
+async def measure_closed(folder: str) -> dict[str, float]:
+    """Open the store and no soul."""
+    store = SurrealStore(f"surrealkv://{folder}")
+    engine = engine_on(store, folder)
+    gc.collect()
+    before = resident()
+    with mock.patch.object(World, "awake", new=mock.AsyncMock()):
+        await engine.start()
+        await engine.opened()
+        await engine.list_souls(DEFAULT_OWNER)
+        await store.maintain()
+        await asyncio.sleep(_SETTLED)
+        gc.collect()
+        out = {"rss_mb": resident() - before}
+        await engine.stop()
+    return out
+
+
+async def measure(folder: str) -> dict[str, float]:
+    """Open the soul and ask it."""
+    engine = engine_on(SurrealStore(f"surrealkv://{folder}"), folder)
     lag = Lag()
     watch = asyncio.create_task(lag.watch())
     gc.collect()
@@ -75,12 +103,14 @@ async def measure(folder: str) -> dict[str, float]:
         )
         if answer.memories and first is None:
             first = time.perf_counter() - began
-        if SOUL in (await engine._world(DEFAULT_OWNER)).minds:
+        mind = (await engine._world(DEFAULT_OWNER)).minds.get(SOUL)
+        if mind is not None:
             break
         await asyncio.sleep(1.0)  # as somebody who writes would ask, not to keep it from opening
     out = {
         "open_s": time.perf_counter() - began,
         "open_cpu_s": time.process_time() - cpu,
+        "from_image": float(mind in engine._images._kept),
         "first_answer_s": first or 0.0,
         "loop_lag_ms": lag.worst,
     }
@@ -108,22 +138,32 @@ async def measure(folder: str) -> dict[str, float]:
     return out
 
 
+def _apart(folder: str, how: str) -> dict[str, float]:
+    """What a process of its own measures."""
+    command = [sys.executable, "-m", "tests.bench.open_soul", folder, how]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--image", action="store_true", help="only from the image that is there")
     parser.add_argument("--once", action="store_true", help="open it as it is, in this process")
+    parser.add_argument("--closed", action="store_true", help="open the store alone, in this process")
     given = parser.parse_args()
-    if given.once:
-        print(json.dumps(asyncio.run(measure(given.folder))))
+    if given.once or given.closed:
+        print(json.dumps(asyncio.run((measure_closed if given.closed else measure)(given.folder))))
         return
-    shutil.rmtree(f"{given.folder}-images", ignore_errors=True)
-    found = {}
-    for how in ("rows", "image"):
-        command = [sys.executable, "-m", "tests.bench.open_soul", given.folder, "--once"]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found[how] = json.loads(done.stdout)
-    for name in found["rows"]:
+    if not given.image:
+        shutil.rmtree(f"{given.folder}-images", ignore_errors=True)
+    closed = _apart(given.folder, "--closed")["rss_mb"]
+    found = {how: _apart(given.folder, "--once") for how in (["image"] if given.image else ["rows", "image"])}
+    for values in found.values():
+        values["graph_mb"] = values["rss_mb"] - closed
+    for name in found["image"]:
         print(f"{name:20s}" + "".join(f" {found[how][name]:10.2f} {how}" for how in found))
     if given.json:
         given.json.write_text(json.dumps(found), encoding="utf-8")
