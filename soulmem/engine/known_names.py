@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
@@ -47,6 +48,13 @@ class CardName:
         )
 
 
+class Called(NamedTuple):
+    """What a concept is spotted by."""
+
+    names: tuple[str, ...] = ()
+    sounds: frozenset[str] = frozenset()  # of names in Latin letters, that Chinese ones are known by
+
+
 class KnownNames:
     """Kept in step with the soul and its concepts. Computes: its mind's thread only."""
 
@@ -61,7 +69,7 @@ class KnownNames:
         self._card_fold = {one.id: folded for folded, one in self._card.items()}
         self._taken: Counter[str] = Counter()  # folds and sounds of what the card and the user have named
         self._given: dict[MemoryId, tuple[str, ...]] = {}  # names of the card's and the user's
-        self._heard: dict[MemoryId, set[str]] = {}  # sounds of Latin names of the card's and the user's
+        self._heard: dict[MemoryId, frozenset[str]] = {}  # sounds of Latin names of the card's and the user's
         self._sounds: defaultdict[str, set[MemoryId]] = defaultdict(set)  # the same the other way round
 
     @property
@@ -91,9 +99,13 @@ class KnownNames:
         """What the concept is spotted by; nothing when it is not in use."""
         return self._names.get(key, ())
 
-    def everything(self) -> dict[MemoryId, tuple[str, ...]]:
+    def called(self, key: MemoryId) -> Called:
+        """The same, and what it is known by when it is only heard."""
+        return Called(self._names.get(key, ()), self._heard.get(key, frozenset()))
+
+    def everything(self) -> dict[MemoryId, Called]:
         """What each concept in use is spotted by."""
-        return dict(self._names)
+        return {key: self.called(key) for key in self._names}
 
     def concepts(self) -> list[Memory]:
         """Every concept, whatever its state."""
@@ -202,7 +214,8 @@ class KnownNames:
                 self._sounds[heard].discard(key)
                 if not self._sounds[heard]:
                     del self._sounds[heard]
-        written = {h for n in spelled if n in as_written and n.isascii() and (h := sound(n))}
+        latin = (n for n in spelled if n in as_written and n.isascii())
+        written = frozenset(latin_sound for n in latin if (latin_sound := sound(n)))
         if written:
             self._heard[key] = written
             for heard in written:

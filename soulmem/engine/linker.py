@@ -18,6 +18,7 @@ from soulmem.engine.linking import After, affected, relinked
 from soulmem.engine.mind import Mind
 from soulmem.engine.name_texts import texts_with
 from soulmem.engine.renaming import (
+    Moved,
     Renaming,
     all_names,
     concepts_changed,
@@ -212,13 +213,19 @@ def _worth_a_look(
     """Those of the texts that may hold a name that changed; abstract episodes are left for later."""
     keys = []
     for memory in texts:
-        if memory.id in forced or (renaming.moved.gained and glance.may_hold(memory.text)):
+        if memory.id in forced or _may_name(memory, renaming.moved, glance):
             if memory.kind is MemoryKind.ABSTRACT_EPISODE:
                 found.abstract[memory.id] = None
             else:
                 keys.append(memory.id)
                 found.abstract.update(dict.fromkeys(after.classes(memory.id)))
     return keys
+
+
+def _may_name(memory: Memory, moved: Moved, glance: Glance) -> bool:
+    if moved.gained and glance.may_hold(memory.text):
+        return True
+    return bool(moved.heard) and any(not n.isascii() and sound(n) in moved.heard for n in memory.names)
 
 
 def _not_in_use(mind: Mind) -> list[MemoryId]:
@@ -240,21 +247,14 @@ def _to_look_at(
 ) -> tuple[After, list[Memory], set[MemoryId]]:
     """The texts that may have to be linked anew, and those of them that must, with `sources`."""
     after = After(mind, renaming.change)
-    forced = sources.union(affected(mind, renaming.change, after), _heard(mind, renaming.moved.gained))
-    keys = sorted(forced)
-    if renaming.moved.gained:
-        holding = mind.memories if renaming.held is None else texts_with(mind, renaming.moved.gained)
+    forced = sources.union(affected(mind, renaming.change, after))
+    keys, moved = sorted(forced), renaming.moved
+    if moved.gained or moved.heard:
+        everywhere = renaming.held is None or moved.heard
+        holding = mind.memories if everywhere else texts_with(mind, moved.gained)
         keys = list(dict.fromkeys((*holding, *(renaming.held or ()), *forced)))
     texts = [m for key in keys if (m := after.memory(key)) is not None and m.kind in TEXTS]
     return after, texts, forced
-
-
-def _heard(mind: Mind, names: Iterable[str]) -> set[MemoryId]:
-    """The texts that give a name which sounds like one of these."""
-    keys = {key for name in names if (key := sound(name)) is not None}
-    return {
-        one for key in keys for like in mind.sightings.named_like(key) for one in mind.sightings.holders(like)
-    }
 
 
 def _pieces(memories: Sequence[Memory]) -> Iterator[list[Memory]]:

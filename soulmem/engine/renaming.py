@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
-from soulmem.engine.known_names import KnownNames
+from soulmem.engine.known_names import Called, KnownNames
 from soulmem.engine.learned_names import learned_due
 from soulmem.engine.mind import Mind
 from soulmem.engine.sightings import Swap
@@ -21,6 +21,8 @@ from soulmem.graph.names import fold
 from soulmem.language.pinyin import romanised
 
 _AT_ONCE = 1_000  # rows; larger changes are stored in several transactions
+
+_NOTHING = Called()
 
 T = TypeVar("T")
 
@@ -30,6 +32,7 @@ class Moved:
     """What a change of names means."""
 
     gained: tuple[str, ...]  # names that texts may hold now
+    heard: frozenset[str]  # sounds of names that texts may hold now
     lost: frozenset[MemoryId]  # concepts that may lose texts
     concepts: frozenset[MemoryId]  # all those whose names differ
 
@@ -76,22 +79,24 @@ def joined_by_hand(mind: Mind, drop: Iterable[MemoryId]) -> list[Memory]:
 
 
 def moved_names(
-    before: Mapping[MemoryId, tuple[str, ...]],
-    after: Mapping[MemoryId, tuple[str, ...]],
+    before: Mapping[MemoryId, Called],
+    after: Mapping[MemoryId, Called],
     suspects: Collection[MemoryId] = (),
 ) -> Moved:
     """What differs between two states of names."""
     gained: dict[str, None] = {}
+    heard: set[str] = set()
     lost: set[MemoryId] = set(suspects)
     for key in before.keys() | after.keys():
-        old = () if key in suspects else before.get(key, ())
-        new = after.get(key, ())
-        if old is not new:
-            gained.update(dict.fromkeys(n for n in new if n not in old))
-            if any(n not in new for n in old):
+        old = _NOTHING if key in suspects else before.get(key, _NOTHING)
+        new = after.get(key, _NOTHING)
+        if old != new:
+            gained.update(dict.fromkeys(n for n in new.names if n not in old.names))
+            heard |= new.sounds - old.sounds
+            if old.sounds - new.sounds or any(n not in new.names for n in old.names):
                 lost.add(key)
     moved = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
-    return Moved(tuple(gained), frozenset(lost), frozenset(moved | lost))
+    return Moved(tuple(gained), frozenset(heard), frozenset(lost), frozenset(moved | lost))
 
 
 def concepts_changed(mind: Mind, change: MindChange, now: datetime) -> Renaming:
@@ -112,9 +117,9 @@ def concepts_changed(mind: Mind, change: MindChange, now: datetime) -> Renaming:
     put.update((m.id, m) for m in fresh)
     gone = (*change.drop_memories, *drop)
     ids = {*put, *gone}
-    before = {key: mind.names.names_of(key) for key in ids}
+    before = {key: mind.names.called(key) for key in ids}
     with mind.names.as_if(put.values(), gone):
-        after = {key: mind.names.names_of(key) for key in ids}
+        after = {key: mind.names.called(key) for key in ids}
     whole = replace(change, put_memories=tuple(put.values()), drop_memories=gone)
     return Renaming(whole, None, moved_names(before, after))
 
@@ -142,9 +147,9 @@ def names_told(mind: Mind, change: MindChange, now: datetime) -> Renaming | None
         return None
     put = {m.id: m for m in (*kept, *fresh)}
     gone = [key for key in drop if key not in put]
-    before = {key: mind.names.names_of(key) for key in (*put, *gone)}
+    before = {key: mind.names.called(key) for key in (*put, *gone)}
     with mind.names.as_if(put.values(), gone):
-        after = {key: mind.names.names_of(key) for key in before}
+        after = {key: mind.names.called(key) for key in before}
     whole = replace(
         change,
         put_memories=(*put.values(), *change.put_memories),  # first what the texts will be linked to

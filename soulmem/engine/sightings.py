@@ -82,10 +82,6 @@ class Sightings:
         key = sound(folded)
         return list(dict.fromkeys((folded, *self._alike.get(key, ())))) if key is not None else [folded]
 
-    def named_like(self, key: str) -> list[str]:
-        """The folds of names that sound so."""
-        return list(self._alike.get(key, ()))
-
     def holders(self, folded: str) -> set[MemoryId]:
         """Who gives the name."""
         return set().union(*(self._told[one] for one in self._spellings.get(folded, ())))

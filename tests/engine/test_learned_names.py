@@ -177,3 +177,21 @@ async def test_a_latin_name_of_the_card_is_found_in_chinese_texts(stage: Stage) 
     await stage.sync("c1", said("昨天我遇见了林月。", "下雨了。", "林月喜欢桂花糕。", "林月又来了。"))
     assert (await concepts(stage)).keys() == {"Lin Yue"}
     assert len(await mentioned_by(stage, "Lin Yue")) == 3
+
+
+async def test_a_name_of_the_card_is_found_by_sound_in_what_the_user_wrote(stage: Stage) -> None:
+    note = await stage.note("林月来了。")
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), None)
+    assert await mentioned_by(stage, "Lin Yue") == {note.memory.text}
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Lin Yu"),), None)
+    assert await mentioned_by(stage, "Lin Yu") == set()
+
+
+async def test_a_learned_name_is_found_by_sound_once_it_is_the_users(stage: Stage) -> None:
+    note = await stage.note("林月来了。")
+    await stage.sync("c1", said("Where is Lin Yue?", "Ask Lin Yue."))
+    told = await mentioned_by(stage, "Lin Yue")
+    assert told == {"Where is Lin Yue?", "Ask Lin Yue."}
+    learned = (await concepts(stage))["Lin Yue"]
+    await stage.engine.patch_memory(ME, learned.id, MemoryPatch(tags=("friend",)))
+    assert await mentioned_by(stage, "Lin Yue") == {*told, note.memory.text}
