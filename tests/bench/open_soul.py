@@ -131,6 +131,8 @@ async def measure(folder: str) -> dict[str, float]:
     out |= {f"recall_p{p}_ms": float(np.percentile(took, p)) for p in (50, 95)}
     out["recall_cpu_p50_ms"] = float(np.percentile(busy, 50))
     out["recall_lag_ms"] = lag.worst
+    gc.collect()
+    out["rss_used_mb"] = resident() - before
     watch.cancel()
     began, cpu = time.perf_counter(), time.process_time()
     await engine.stop()
