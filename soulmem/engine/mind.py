@@ -324,6 +324,9 @@ class Mind:
             if is_searched:
                 self.words.put(row, self.tokeniser.tokens(memory.text))
                 self.embedded.want(memory.id)
+            else:
+                self.words.drop(row)
+                self.embedded.forget(memory.id, row)
             if old is not None and memory.kind is MemoryKind.EPISODE:
                 for pair, _ in list(self._pairs):
                     if memory.id in pair:

@@ -13,9 +13,11 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Forbidden, NotFound, StoreFull, Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
+from soulmem.domain.soul import KnownName
 from soulmem.engine.audit import Hand
 from soulmem.engine.requests import MemoryPatch, NewEdge
-from tests.engine.stage import ME, Stage, lines
+from tests.engine.picture import picture
+from tests.engine.stage import ME, Stage, line, lines
 from tests.fakes.store import FakeStore
 
 TOOL = Hand(Actor.ARCHIVIST, source="j1", reason="asked")
@@ -163,6 +165,20 @@ async def test_undo_of_one_change_and_of_a_job(stage: Stage) -> None:
     assert [await text(stage, m) for m in (a, b)] == ["rain a", "tool b"]
     await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job="j2")
     assert [await text(stage, m) for m in (a, b)] == ["rain a", "rain b"]
+
+
+async def test_a_name_of_the_card_is_a_bare_name_again(stage: Stage) -> None:
+    """Nothing of it is searched any more than after a new start."""
+    await stage.soul()
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("ring"),), None)
+    await stage.sync("c1", [line("m0", "The ring is lost."), *lines(3)])
+    (name,) = (await stage.mind()).names.concepts()
+    await reword(stage, name.id, "ring of gold")
+    await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job="j1")
+    lived = await picture(stage, "s1")
+    assert lived["memories"][name.id].origin is Origin.CARD
+    await stage.restart()
+    assert await picture(stage, "s1") == lived
 
 
 async def test_what_cannot_be_undone_is_said(stage: Stage) -> None:
