@@ -33,10 +33,13 @@ class Rereader:
         self._done: WeakSet[Mind] = WeakSet()
 
     async def rest(self, worlds: Iterable[World]) -> None:
-        """Read what is unread in the open souls that were not looked through yet."""
+        """Read what is unread in the open souls that were not looked through yet.
+
+        A soul of which only parts are loaded is left alone: to link every text all of its edges are needed.
+        """
         for world in worlds:
             for mind in list(world.minds.values()):
-                if mind not in self._done:
+                if mind not in self._done and mind.residency.whole:
                     await self._look_through(world, mind)
                     self._done.add(mind)
 

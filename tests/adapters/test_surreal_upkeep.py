@@ -14,9 +14,9 @@ import pytest
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.surreal import connection as connection_module
 from soulmem.adapters.surreal.embedded import EmbeddedLink
-from soulmem.adapters.surreal.graph_rows import edge_row
+from soulmem.adapters.surreal.graph_rows import edge_row, memory_row
 from soulmem.adapters.surreal.link import Query, Statement, Work
-from soulmem.adapters.surreal.rows import EDGES
+from soulmem.adapters.surreal.rows import EDGES, MEMORIES
 from soulmem.domain.errors import (
     StoreError,
     StoreTooNew,
@@ -97,8 +97,12 @@ async def test_a_store_of_the_first_schema_is_migrated(url: str, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:1])
         async with opened(url) as store:
-            await store.commit(Change(OWNER, souls=[soul()], put_memories=[memory("mem-1"), memory("mem-2")]))
+            await store.commit(Change(OWNER, souls=[soul()]))
         async with raw(url) as run:
+            rows = [memory_row(OWNER, memory(key)) for key in ("mem-1", "mem-2")]
+            for row in rows:
+                del row["terms"], row["names"]  # memories came without what they are about
+            await run(MEMORIES.put("rows"), rows=rows)
             row = edge_row(OWNER, old)
             row["content"].pop("at_turn")
             await run(EDGES.put("rows"), rows=[row])

@@ -145,6 +145,7 @@ moves = st.lists(
 )
 
 
+@pytest.mark.timeout(60)  # forty stores are opened, one after the other
 @pytest.mark.parametrize("kind", ["fake", "mem"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=moves)
