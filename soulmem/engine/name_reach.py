@@ -19,11 +19,12 @@ _ENOUGH = 2
 
 
 class NameReach:
-    """Reads mentions; what it finds of them is kept until an edge changes."""
+    """Reads mentions; what it finds of them is kept until an edge or a name changes."""
 
     def __init__(self, edges: EdgeTable, columns: Columns, residency: Residency) -> None:
         self._edges, self._columns, self._residency = edges, columns, residency
-        self._made_for = (-1, -1)
+        self._made_for = -1
+        self._learned = np.zeros(0, np.bool_)
         self._source = self._target = self._names = np.zeros(0, np.int64)
 
     def narrow(self, known: NDArray[np.bool_]) -> None:
@@ -39,11 +40,10 @@ class NameReach:
         known[self._names] &= count[self._names] >= _ENOUGH
 
     def _look(self, size: int) -> None:
-        wanted = self._edges.revision, size
-        if self._made_for == wanted:
-            return
         columns = self._columns
         learned = (columns.kind[:size] == _CONCEPT) & (columns.origin[:size] == _CHAT) & columns.in_use[:size]
+        if self._made_for == self._edges.revision and np.array_equal(learned, self._learned):
+            return
         self._names = np.zeros(0, np.int64)
         if learned.any():
             mentions = self._edges.arrays([EdgeKind.MENTIONS])
@@ -51,4 +51,4 @@ class NameReach:
             self._source = mentions.source[of_names].astype(np.int64)
             self._target = mentions.target[of_names].astype(np.int64)
             self._names = np.unique(self._target)  # topics are mentioned nowhere
-        self._made_for = wanted
+        self._made_for, self._learned = self._edges.revision, learned

@@ -105,13 +105,14 @@ class Namer(RuleBasedStateMachine):
 
     @rule(soul=st.sampled_from(SOULS), pick=PICK)
     def make_own(self, soul: str, pick: int) -> None:
-        """A name of the card becomes the user's by a word of his."""
+        """A name of the card or of messages becomes the user's by a word of his."""
 
         async def work() -> None:
             mind = await self.stage.mind(soul)
-            carded = sorted(m.id for m in mind.names.concepts() if m.origin is Origin.CARD)
-            if carded:
-                key = carded[pick % len(carded)]
+            found = (m for m in mind.names.concepts() if m.origin is Origin.CARD or m.is_learned_name)
+            bare = sorted(m.id for m in found)
+            if bare:
+                key = bare[pick % len(bare)]
                 view = await self.stage.engine.patch_memory(ME, key, MemoryPatch(tags=("mine",)))
                 self.made[key] = view.memory
 
