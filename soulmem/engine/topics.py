@@ -27,7 +27,7 @@ from soulmem.graph.topics import Topic, TopicParams, topics_of
 from soulmem.ports.clock import Clock
 
 _ACTIVE = MemoryState.ACTIVE
-_PIECE = 64  # terms whose company is counted in one go: some 20 ms
+_PIECE = 8  # terms whose company is counted in one go: some 20 ms of a large soul
 _TAGS = 12  # concepts of a topic that are written down
 _CHANGED = 0.02  # of the texts: fewer changed ones leave topics as they are
 
