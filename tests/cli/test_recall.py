@@ -55,7 +55,7 @@ def test_a_chat_limits_it_to_its_own_timeline(ask: Command, running: Client, tmp
 
 
 def test_an_unknown_soul_is_told_with_the_known_ones(ask: Command, lantern: str) -> None:
-    told = ask("recall", "--soul", "Nobody", "x")
+    told = ask("recall", "--soul", "Unheard Of", "x")
     assert told.code == 1
     assert "Lantern Bel" in told.err
 
