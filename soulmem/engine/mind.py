@@ -73,7 +73,7 @@ class Mind:
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
         self.sightings = Sightings()
-        self._name_reach = NameReach(self.edges, self.columns, self.residency)
+        self.name_reach = NameReach(self.edges, self.columns, self.residency)
         self.facts = Facts(self.edges, self.memories, self._rows)
         self.terms = TextTerms(self.memories, self.edges, self._rows, lambda key: self.names.names_of(key))
 
@@ -149,7 +149,7 @@ class Mind:
         facts, subjects, objects = self.facts.rows()
         known[facts] = known[subjects] & known[objects]
         if chat is not None:
-            self._name_reach.narrow(known)
+            self.name_reach.narrow(known)
         return known
 
     def visible(

@@ -12,6 +12,8 @@ from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.residency import Residency
 
+Ints = NDArray[np.int64]
+
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 _ABSTRACT = MEMORY_KINDS.index(MemoryKind.ABSTRACT_EPISODE)
 _CHAT = ORIGINS.index(Origin.CHAT)
@@ -38,6 +40,12 @@ class NameReach:
         told = known[self._source] * np.where(kinds == _ABSTRACT, _ENOUGH, 1)  # it stands for several
         count = np.bincount(self._target, weights=told, minlength=known.size)
         known[self._names] &= count[self._names] >= _ENOUGH
+
+    def rows(self, size: int) -> Ints:
+        """The rows of learned names that texts mention, of the first `size`."""
+        if self._residency.whole:
+            self._look(size)
+        return self._names
 
     def _look(self, size: int) -> None:
         columns = self._columns

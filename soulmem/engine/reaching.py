@@ -107,6 +107,9 @@ def _start(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: SeedPar
         return None
     known = scene.known & (mind.columns.kind[: mind.size] != _TRIGGER)
     known[mind.facts.rows()[0]] = False  # a fact is a step between two memories, not a place
+    # A learned name takes more from the moments before and after a text than it gives: walks through them
+    # cost LoCoMo 1.6 points of R@10, English role-play cues as much. What is met with them, spreading knows.
+    known[mind.name_reach.rows(mind.size)] = False
     graph = walks.refresh(scene.extra_turns).arcs.graph
     heard: dict[int, float] = {}
     for text, share in scene.cue.said:
