@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from pathlib import Path
 
+from soulmem.adapters.durable import sync_folder
 from soulmem.domain.errors import StoreBroken, StoreError, StoreFull
 
 _NAME = re.compile(r"soulmem-(\d{8}T\d{6}Z)(-upgrade)?\.tar\.gz\Z")
@@ -105,7 +106,7 @@ class BackupFolder:
                 file.flush()
                 os.fsync(file.fileno())
             aside.replace(path)
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
         except OSError as error:
             with suppress(OSError):
                 aside.unlink(missing_ok=True)
@@ -185,13 +186,3 @@ def _size(folder: Path) -> int:
         with suppress(OSError):
             size += path.stat().st_size if path.is_file() else 0
     return size
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last. Only where folders can be opened."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from soulmem.adapters.durable import sync_folder
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.spool import JobRecord
@@ -68,12 +69,7 @@ class FolderSpool:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._folder / name)
-        if os.name != "nt":  # Windows has no handle of a folder to be flushed
-            handle = os.open(self._folder, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        sync_folder(self._folder)
 
     def _payload(self, job: str) -> bytes:
         try:

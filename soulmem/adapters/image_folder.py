@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.adapters.durable import sync_folder
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.images import Image
@@ -102,7 +103,7 @@ class FileWriter:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(self._aside, self._path)
-            _sync_folder(self._path.parent)
+            sync_folder(self._path.parent)
         except OSError as error:
             raise _fault(error) from error
 
@@ -154,13 +155,3 @@ def _fault(error: OSError) -> StoreError:
     if error.errno == errno.ENOSPC:
         return StoreFull("the disk has no room for an image of the soul's memory")
     return StoreError(f"an image of the soul's memory could not be written: {error}")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last. Only where folders can be opened."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Place
@@ -20,33 +21,30 @@ def sources(mind: Mind, memory: Memory, first: ChatId | None = None) -> tuple[Pl
     if memory.is_learned_name:
         return _told(mind, _givers(mind, memory), first)
     if memory.is_found_topic:
-        by_name = concepts_by_name(mind)
-        texts = dict.fromkeys(
-            text
-            for name in memory.tags[:_NAMES]
-            for text in texts_with(mind, name, by_name.get(name, ()))[-_SHOWN:]
-        )
+        named = memory.tags[:_NAMES]
+        texts = dict.fromkeys(text for name in named for text in texts_with(mind, name)[-_SHOWN:])
         return _told(mind, list(texts), first)
     return _own(mind, memory, first)
 
 
-def texts_with(mind: Mind, word: str, concepts: tuple[MemoryId, ...]) -> list[MemoryId]:
-    """The texts in use that hold the word, or one of the concepts called so, in no particular order."""
+def texts_with(mind: Mind, name: str) -> list[MemoryId]:
+    """The texts in use that hold a word, or a concept called so, in no particular order."""
     incidence = mind.terms.incidence
-    numbers = [incidence.number(word), *(mind.terms.number_of(concept) for concept in concepts)]
+    numbers = [incidence.number(name), *(mind.terms.number_of(one) for one in concepts_called(mind, name))]
     terms = np.unique(np.asarray([n for n in numbers if n is not None], np.int64))
-    told = mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size]
-    _, rows = incidence.rows_of(terms, told)
+    _, rows = incidence.rows_of(terms, rows_in_use(mind))
     return [mind.id_at(int(row)) for row in np.unique(rows)]
 
 
-def concepts_by_name(mind: Mind) -> dict[str, tuple[MemoryId, ...]]:
-    """The concepts in use by what they are called, topics left out."""
-    found: dict[str, tuple[MemoryId, ...]] = {}
-    for memory in mind.names.concepts():
-        if memory.state is MemoryState.ACTIVE and not memory.is_topic:
-            found[memory.text] = (*found.get(memory.text, ()), memory.id)
-    return found
+def concepts_called(mind: Mind, name: str) -> list[MemoryId]:
+    """The concepts in use that are called exactly so, topics left out."""
+    spotted = ((key, mind.names.concept(key)) for key in mind.names.spot(name))
+    return [key for key, m in spotted if m is not None and m.state is MemoryState.ACTIVE and m.text == name]
+
+
+def rows_in_use(mind: Mind) -> NDArray[np.bool_]:
+    """The rows of what is in use, whatever chat tells it, bool[rows]."""
+    return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])
 
 
 def _givers(mind: Mind, name: Memory) -> list[MemoryId]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from weakref import WeakKeyDictionary
@@ -19,12 +19,14 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
-from soulmem.engine.provenance import concepts_by_name, texts_with
+from soulmem.engine.provenance import concepts_called, rows_in_use, texts_with
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.graph.cooccurrence import associates
 from soulmem.graph.topics import Topic, TopicParams, topics_of
 from soulmem.ports.clock import Clock
+
+Tell = Callable[[int, int, str], None]
 
 _ACTIVE = MemoryState.ACTIVE
 _PIECE = 8  # terms whose company is counted in one go: some 20 ms of a large soul
@@ -72,12 +74,15 @@ class Topics:
 
     async def _job(self, run: JobRun) -> dict[str, int]:
         world = await self._world(run.owner)
-        return {"topics": await self._renew(world, await world.mind(run.soul))}
+        return {"topics": await self._renew(world, await world.mind(run.soul), run.tell)}
 
-    async def _renew(self, world: World, mind: Mind) -> int:
-        """Find the soul's topics and keep them; returns how many there are. The caller holds no lock."""
+    async def _renew(self, world: World, mind: Mind, tell: Tell | None = None) -> int:
+        """Find the soul's topics and keep them; returns how many there are. The caller holds no lock.
+
+        `tell` hears how many concepts are done, of how many, and may break it off.
+        """
         revision = mind.terms.incidence.revision
-        links = await self._links(mind)
+        links = await self._links(mind, tell)
         before = await self._compute.run(_before, mind)
         found = await asyncio.to_thread(topics_of, links, before, self._params.topics)
         async with world.writing:
@@ -89,20 +94,22 @@ class Topics:
             self._seen[mind] = revision
         return len(found)
 
-    async def _links(self, mind: Mind) -> dict[tuple[str, str], float]:
+    async def _links(self, mind: Mind, tell: Tell | None) -> dict[tuple[str, str], float]:
         """How strongly each two concepts go together, by what they are called."""
         terms = await self._compute.run(_frequent, mind, self._params)
-        links: dict[tuple[str, str], float] = {}
+        among, links = frozenset(terms), dict[tuple[str, str], float]()
         for start in range(0, len(terms), _PIECE):
+            if tell is not None:
+                tell(start, len(terms), "concepts")
             piece = terms[start : start + _PIECE]
-            links.update(await self._compute.run(_links_of, mind, piece, set(terms), self._params))
+            links.update(await self._compute.run(_links_of, mind, piece, among, self._params))
         return links
 
 
 def _frequent(mind: Mind, p: TopicWork) -> list[str]:
     """Keys of the terms that enough texts hold."""
     incidence = mind.terms.incidence
-    known = _told(mind)
+    known = rows_in_use(mind)
     place, _ = incidence.rows_of(np.arange(incidence.terms), known)
     windows = np.bincount(place, minlength=incidence.terms)
     often = np.flatnonzero(windows >= p.seen)
@@ -110,10 +117,12 @@ def _frequent(mind: Mind, p: TopicWork) -> list[str]:
     return [incidence.key(int(term)) for term in often]
 
 
-def _links_of(mind: Mind, keys: Sequence[str], among: set[str], p: TopicWork) -> dict[tuple[str, str], float]:
+def _links_of(
+    mind: Mind, keys: Sequence[str], among: Collection[str], p: TopicWork
+) -> dict[tuple[str, str], float]:
     """The strongest associations of these terms with terms of `among`; one that has gone has none."""
     incidence = mind.terms.incidence
-    known = _told(mind)
+    known = rows_in_use(mind)
     links = {}
     for key in keys:
         term = incidence.number(key)
@@ -139,21 +148,15 @@ def _overlap(one: str, two: str) -> bool:
     return not set(one.casefold().split()).isdisjoint(two.casefold().split())
 
 
-def _told(mind: Mind) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """The rows in use, whatever chat tells them: nobody reads a topic, thoughts only pass through it."""
-    return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])
-
-
 def stale_topics(mind: Mind) -> list[MemoryId]:
     """Found topics that write down a concept which no text in use holds any more. Computes."""
-    by_name = concepts_by_name(mind)
     gone: dict[str, bool] = {}
     out = []
     for memory in mind.names.concepts():
         if memory.is_found_topic:
             for name in memory.tags:
                 if name not in gone:
-                    gone[name] = not texts_with(mind, name, by_name.get(name, ()))
+                    gone[name] = not texts_with(mind, name)
             if any(gone[name] for name in memory.tags):
                 out.append(memory.id)
     return out
@@ -172,7 +175,6 @@ def _before(mind: Mind) -> list[Topic]:
 def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
     """What to write so that the soul's found topics are these."""
     old = _topics(mind)
-    concepts = concepts_by_name(mind)
     put, edges, kept_edges = [], [], set()
     taken = {MemoryId(topic.key) for topic in found if topic.key in old}
     for topic in found:
@@ -183,7 +185,7 @@ def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
         if memory.state is not _ACTIVE:
             continue
         for name in topic.members:
-            for concept in concepts.get(name, ()):
+            for concept in concepts_called(mind, name):
                 edge = Edge(mind.soul.id, concept, key, EdgeKind.TOPIC_OF, Origin.CHAT, now, strength=1.0)
                 kept_edges.add(edge.id)
                 if edge.id not in mind.edges:
