@@ -1,0 +1,114 @@
+"""What a language model reads of a chat, and what it may draft from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from soulmem.domain.situation import ConceptType, Emotion, Participant
+
+Lines = tuple[int, ...]  # numbers of a passage's lines, ascending, each once; the evidence of a draft
+
+
+@dataclass(frozen=True, slots=True)
+class PassageLine:
+    """One message as the model reads it."""
+
+    number: int  # from 1; what evidence is told by
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of one chat, for one character."""
+
+    language: str  # "zh" or "en": in which the model is addressed; the answer keeps to the lines' own
+    soul: str  # the character's name
+    users: tuple[str, ...]  # names of the user's personas
+    lines: tuple[PassageLine, ...]
+    summary: str = ""  # of what came before the lines
+    known: tuple[str, ...] = ()  # names that memory holds already; a draft should use these
+
+    def text(self) -> str:
+        """All a draft may draw on: the lines with their speakers, the summary, the names."""
+        said = (f"{line.speaker}\n{line.text}" for line in self.lines)
+        return "\n".join((self.soul, *self.users, *self.known, self.summary, *said))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEpisode:
+    """Something that happened, as the character would tell it. The emotions are its own."""
+
+    text: str
+    lines: Lines  # not empty, as with every draft
+    importance: float  # 0..1
+    story_time: str | None = None  # in the story's own words
+    location: str | None = None
+    participants: tuple[Participant, ...] = ()
+    emotions: tuple[Emotion, ...] = ()
+    sensations: tuple[str, ...] = ()
+    situation: str | None = None  # the background
+    anchors: tuple[str, ...] = ()  # words of the text that should not fade
+
+
+@dataclass(frozen=True, slots=True)
+class DraftAbstract:
+    """A kind of episode, like "walking in the rain". Episodes that share a line are its instances."""
+
+    text: str
+    lines: Lines
+    importance: float  # 0..1
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFact:
+    """How two concepts relate: "subject verb object"."""
+
+    subject: str
+    verb: str
+    object: str
+    intensity: float  # 0..1, how strongly it holds
+    confidence: float  # 0..1, how surely it was said
+    lines: Lines
+    importance: float  # 0..1
+    is_over: bool = False  # was so, and is no more
+
+
+@dataclass(frozen=True, slots=True)
+class DraftConcept:
+    """A person, thing or idea the lines speak of."""
+
+    name: str
+    concept_type: ConceptType
+    lines: Lines
+    importance: float  # 0..1
+    aliases: tuple[str, ...] = ()
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftHabit:
+    """What the character tends to do in a kind of situation. `lines` are all where it did."""
+
+    when: str  # the kind of situation: an abstract episode
+    action: str  # usable as an instruction
+    probability: float  # 0..1
+    lines: Lines
+    importance: float  # 0..1
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """All that one answer gave and that stood the checks."""
+
+    episodes: tuple[DraftEpisode, ...] = ()
+    abstracts: tuple[DraftAbstract, ...] = ()
+    facts: tuple[DraftFact, ...] = ()
+    concepts: tuple[DraftConcept, ...] = ()
+    habits: tuple[DraftHabit, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many drafts there are."""
+        every = self.episodes, self.abstracts, self.facts, self.concepts, self.habits
+        return sum(len(some) for some in every)
