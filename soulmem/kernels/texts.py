@@ -115,11 +115,14 @@ def fuse_texts(
     for row in range(group.size):
         value, reads, is_other = turn[row], group[row] == 1, group[row] == 2
         meant = (value - middle) * per_one if reads else (value - middle_two) * per_two
-        meant = meant if value - value == zero else zero
-        said = share * ((lexical[row] - middle_words) * per_word)
-        here = meant + said if reads else both * meant
+        has = value - value == zero
+        paired = (pair_in[row] - pair_in[row] == zero) | (pair_out[row] - pair_out[row] == zero)
+        said = (lexical[row] - middle_words) * per_word
+        meant = meant if has else (said if reads else zero)
+        here = meant + share * said if reads else both * meant
         alone[row] = here if reads | is_other else lowest
-        whole = own[row] + share * words[row] if reads else both * own[row]
+        whole = own[row] if has | paired | (not reads) else words[row]
+        whole = whole + share * words[row] if reads else both * whole
         own[row] = whole if reads | is_other else zero
     for row in range(group.size):
         last, next_ = before[row], after[row]

@@ -119,21 +119,24 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
         part(x) = z(mean of z(x of turn), z(x of pair_in), z(x of pair_out), over those that exist)
         f = part(cosine) + lexical * part(BM25)
 
-    z is taken over the visible rows. A memory without pairs is judged by itself alone; without vectors
-    words decide. Where the cue has no words of a memory's script, words tell nothing of it: it counts as well
-    by words as by meaning. And meaning is judged among its like, for cosines are higher within a language.
-    Of 30 facts asked for in the other of two languages that puts 29 instead of 20 among the first two.
+    z is taken over the visible rows. A memory without pairs is judged by itself alone. One that has no vector
+    yet counts as well by meaning as by words: beside those that have one it would be behind for coming later.
+    Where the cue has no words of a memory's script, words tell nothing of it: it counts as well by words as
+    by meaning. And meaning is judged among its like, for cosines are higher within a language. Of 30 facts
+    asked for in the other of two languages that puts 29 instead of 20 among the first two.
     """
     p = params or FusionParams()
     e = evidence
     words_in = e.lexical_in if e.lexical_in is not None else np.full(e.lexical.shape, np.nan, np.float32)
     meaning, words = (e.turn, e.pair_in, e.pair_out), (e.lexical, words_in, _at(words_in, e.after, np.nan))
     groups = _by_script(e, p.few)
-    own = sum((_part(meaning, group) for group in groups), np.zeros(e.visible.shape, np.float32))
+    meant = sum((_part(meaning, group) for group in groups), np.zeros(e.visible.shape, np.float32))
+    said = _part(words, groups[0])
+    own = np.where(groups[0] & ~np.any(np.isfinite(meaning), axis=0), said, meant)
     if len(groups) == 1:
-        own += p.lexical * _part(words, e.visible)
+        own += p.lexical * said
     else:
-        own += p.lexical * np.where(groups[1], own, _part(words, groups[0]))
+        own += p.lexical * np.where(groups[1], own, said)
     return np.where(e.visible, own, 0).astype(np.float32)
 
 

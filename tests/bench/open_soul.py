@@ -30,6 +30,7 @@ from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.engine import Engine
 from soulmem.engine.requests import RecallRequest
 from soulmem.engine.world import World
+from soulmem.kernels.warm import warm
 from soulmem.ports.store import Store
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer
 from tests.fakes.spool import FakeSpool
@@ -65,6 +66,7 @@ def engine_on(store: Store, folder: str) -> Engine:
         SystemClock(),
         model=BagEmbedder().source(),
         fallback=None,
+        warm=lambda: warm(None),
         spool=FakeSpool(),
         images=ImageFolder(Path(f"{folder}-images")),
     )

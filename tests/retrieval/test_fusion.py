@@ -77,6 +77,13 @@ def test_words_decide_when_there_are_no_vectors() -> None:
     assert np.argsort(-score)[:2].tolist() == [1, 2]
 
 
+def test_what_has_no_vector_yet_is_not_behind_what_has_one() -> None:
+    turn = floats(0.2, 0.3, 0.4, 0.3, np.nan, 0.2, 0.3, np.nan)
+    late = chain(8, turn=turn, lexical=floats(0, 0.5, 0.5, 0, 9, 0, 0.5, 0))
+    assert int(np.argmax(fuse(late))) == 4
+    assert int(np.argmin(fuse(late, ALONE)[[2, 4, 7]])) == 2, "no word of it matches, and nobody read it"
+
+
 def test_meaning_decides_when_no_word_matches() -> None:
     score = fuse(chain(3, turn=floats(0.82, 0.84, 0.83)), ALONE)
     assert np.argsort(-score).tolist() == [1, 2, 0]
