@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from soulmem.domain.memories import Memory, Origin
+from soulmem.domain.memories import DERIVED, Memory
 from soulmem.domain.usage import Usage
 
 
@@ -23,7 +23,7 @@ def is_promoted(memory: Memory, usage: Usage | None, siblings: int, params: Prom
     `siblings` counts the memories written together with it, itself among them.
     """
     return (
-        memory.origin is not Origin.CHAT  # made by the user, or on the card
+        memory.origin not in DERIVED  # made by the user, or on the card
         or memory.permanent
         or memory.locked
         or memory.importance >= params.importance

@@ -22,14 +22,18 @@ class MemoryKind(str, Enum):
     TRIGGER = "trigger"
     ACTION = "action"
     NOTE = "note"
+    SUMMARY = "summary"
 
 
 class Origin(str, Enum):
-    """Who made it. What a user made or reworded never cascades; what the card made goes with its name."""
+    """Who made it. What a user made or reworded never cascades; what the card made goes with its name; what
+    a language model drafted goes with any of the messages it read.
+    """
 
     CHAT = "chat"
     USER = "user"
     CARD = "card"
+    MODEL = "model"
 
 
 class Timelines(str, Enum):
@@ -51,6 +55,7 @@ class MemoryState(str, Enum):
     FORGOTTEN = "forgotten"  # comes back by itself when a text names it anew; listed as bin
 
 
+DERIVED = (Origin.CHAT, Origin.MODEL)  # goes with its messages, until the user lays hands on it
 NAMEABLE = (MemoryState.ACTIVE, MemoryState.STALE, MemoryState.FORGOTTEN)  # texts are linked to it
 BINNED = (MemoryState.BIN, MemoryState.RETRACTED, MemoryState.FORGOTTEN)
 
@@ -100,6 +105,11 @@ class Memory:
         Texts are spotted by names and thoughts pass through both; nobody reads them.
         """
         return self.kind is MemoryKind.CONCEPT and self.origin is not Origin.USER
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether its words and meaning are looked at: a summary holds those of all that it sums up."""
+        return not self.is_bare_name and self.kind is not MemoryKind.SUMMARY
 
     @property
     def is_learned_name(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from soulmem.domain.audit import Actor, AuditEntry
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, Origin
@@ -27,6 +28,8 @@ class MindChange:
     by: Actor = Actor.ENGINE
     audit: tuple[AuditEntry, ...] = ()
     purge_audit: tuple[str, ...] = ()  # targets whose entries lose their words
+    put_derivations: tuple[Derivation, ...] = ()
+    drop_derivations: tuple[str, ...] = ()
 
     def pieces(self, size: int) -> Iterator[MindChange]:
         """The same change in steps: new memories unseen at first, with the edges among what is there by then,

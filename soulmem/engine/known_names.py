@@ -123,8 +123,10 @@ class KnownNames:
         return frozenset(one for card in self._card.values() for one in _taken_by(card))
 
     def take(self, memory: Memory) -> None:
-        """A concept as it is now; a memory of another kind is ignored."""
-        if memory.kind is MemoryKind.CONCEPT:
+        """A concept as it is now. Ignored are memories of another kind, and what a language model drafted:
+        what texts name must not depend on that.
+        """
+        if memory.kind is MemoryKind.CONCEPT and memory.origin is not Origin.MODEL:
             self._unclaim(memory.id)
             self._concepts[memory.id] = memory
             if _stands(memory):

@@ -120,10 +120,13 @@ class Learner:
             await asyncio.gather(self._loading, return_exceptions=True)
 
     async def adopt(self, owner: Owner, mind: Mind) -> None:
-        """A mind was opened: it gets its records, and its working memory if the library is there."""
+        """A mind was opened: it gets its records, what was drafted for it, and its working memory if the
+        library is there.
+        """
         stored = await self._store.recalls(owner, mind.soul.id)
         await self._compute.run(mind.recalls.put, stored.usages, stored.records)
         await self._compute.run(mind.opinions.put, await self._store.opinions(owner, mind.soul.id))
+        await self._compute.run(mind.take_derivations, await self._store.derivations(owner, mind.soul.id))
         await self.look_round([mind])
 
     async def look_round(self, minds: Iterable[Mind]) -> None:

@@ -12,6 +12,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.soul import Soul
 from soulmem.engine.changes import MindChange
+from soulmem.engine.derived import with_fallen
 from soulmem.engine.known_names import KnownNames
 from soulmem.engine.learned_names import learned_due
 from soulmem.engine.linking import After, affected, relinked
@@ -84,7 +85,11 @@ class Linker:
         self._complete = complete
 
     async def linked(self, mind: Mind, change: MindChange) -> MindChange:
-        """The change of texts, with the names they teach and their mentions; other names stay as they are."""
+        """The change of texts, with the names they teach and their mentions; other names stay as they are.
+
+        What was drafted from texts that go, goes with them.
+        """
+        change = await self._compute.run(with_fallen, mind, change)
         renaming = await self._compute.run(names_told, mind, change, self._clock.now())
         while renaming is not None and await self._complete(mind, renaming.moved.lost):
             renaming = await self._compute.run(names_told, mind, change, self._clock.now())
@@ -104,6 +109,7 @@ class Linker:
         """
         if soul is not None:
             return await self._carried_on(mind, await self._new_card(mind, change, soul))
+        change = await self._compute.run(with_fallen, mind, change)
         if any(m.kind is MemoryKind.CONCEPT for m in change.put_memories):
             now = self._clock.now()
             renaming = await self._compute.run(concepts_changed, mind, change, now)

@@ -21,6 +21,7 @@ from soulmem.engine.sight import opens_exchange
 
 DIRECT_FROM = 0.6  # importance; below it an abstract episode takes the link over (design 2)
 _OURS = (EdgeKind.MENTIONS, EdgeKind.INSTANCE_OF)
+_THEIRS = (Origin.USER, Origin.MODEL)
 
 
 class After:
@@ -120,7 +121,7 @@ def relinked(
             continue
         wanted = mentioned(after, names, memory)
         for edge in after.edges(key, EdgeKind.MENTIONS):
-            if edge.source == key and edge.target not in wanted and edge.origin is not Origin.USER:
+            if edge.source == key and edge.target not in wanted and edge.origin not in _THEIRS:
                 drop.append(edge.id)
             wanted.discard(edge.target)
         for concept in sorted(wanted):

@@ -13,7 +13,7 @@ from soulmem.domain.audit import Actor
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
-from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.memories import BINNED, DERIVED, Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.domain.soul import SoulState
 from soulmem.engine import listing
@@ -94,12 +94,13 @@ class Keeper:
                 new = await self._compute.run(read_again, new)
             if patch.concept is not None:
                 await self._compute.run(check_topic, mind, new)
-            if (old.origin is Origin.CARD or old.is_learned_name) and changes:
+            drafted = old.origin is Origin.MODEL and old.kind is MemoryKind.CONCEPT
+            if (old.origin is Origin.CARD or old.is_learned_name or drafted) and changes:
                 new = replace(new, origin=Origin.USER)
             by_user = hand.actor is Actor.USER
             if (
                 by_user
-                and old.origin is Origin.CHAT
+                and old.origin in DERIVED
                 and any(v is not None for v in (patch.text, patch.permanent, patch.locked))
             ):
                 new = replace(new, origin=Origin.USER, place=next(iter(sources(mind, old)), None))
@@ -138,7 +139,7 @@ class Keeper:
             if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
-                if new.origin is Origin.CHAT and not sources(mind, old):
+                if new.origin in DERIVED and not sources(mind, old):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 elif new.origin is Origin.CHAT and old.state is MemoryState.FORGOTTEN:  # else it goes again
                     new = replace(new, origin=Origin.USER, place=next(iter(sources(mind, old)), None))

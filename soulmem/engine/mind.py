@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.assembly.tokens import estimate_tokens
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
@@ -31,7 +32,7 @@ from soulmem.engine.text_terms import TextTerms
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
-from soulmem.graph.lineage import Pair, Strand, StrandChange
+from soulmem.graph.lineage import Pair, Strand, StrandChange, told_anew
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.opinions import Opinions
 from soulmem.graph.recalls import Recalls
@@ -69,6 +70,7 @@ class Mind:
         self.opinions = Opinions(self._rows)
         self._sight = Sight(self.memories, self._rows, self.columns)
         self.lineages = self._sight.lineages
+        self.derived = self._sight.derived
         self.time = SoulTime(lambda: self.soul.settings.clock, self._sight, self.columns)
         self.embedded = Embedded(self._rows, self._pairs, self.text_of, self._is_searched)
         self.names = KnownNames(soul)
@@ -148,6 +150,7 @@ class Mind:
         known = self._sight.known(chat, family, self.soul.settings.scope, holds)
         facts, subjects, objects = self.facts.rows()
         known[facts] = known[subjects] & known[objects]
+        known[self._sight.unknown_facts(chat, family, self.soul.settings.scope)] = False
         if chat is not None:
             self.name_reach.narrow(known)
         return known
@@ -186,6 +189,7 @@ class Mind:
         gone_pairs: Iterable[Pair] = ()
         before: tuple[MemoryId, ...] = ()
         touched: set[MemoryId] = {m.id for m in change.put_memories}
+        drafted = set[str]().union(*map(self.derived.drop, change.drop_derivations))
         if change.strand is not None:
             compared: StrandChange = self.lineages.compare(change.strand)
             old = self.lineages.strand(change.strand.chat)
@@ -197,6 +201,8 @@ class Mind:
             if any(strand.held for strand in self.lineages):
                 touched |= set(change.strand.order)  # what another chat lost, this one may still tell
             self.lineages.put(change.strand)
+            drafted |= self.derived.told(told_anew(old, change.strand))
+        drafted = drafted.union(*map(self.derived.put, change.put_derivations))
         texts = self._texts_changed(change)
         self._changes += 1
         reworded = [memory.id for memory in change.put_memories if self._reads_differently(memory)]
@@ -210,8 +216,14 @@ class Mind:
             self._drop_pair(pair)
         if change.strand is not None:
             self._sight.take_strand(change.strand, before, self._pair_row)
-        for key in touched:
+        for key in (*touched, *map(MemoryId, drafted)):
             self._sight.refresh(key)
+
+    def take_derivations(self, derivations: Iterable[Derivation]) -> None:
+        """Those that are stored, of a mind that was just opened."""
+        for one in derivations:
+            for key in self.derived.put(one):
+                self._sight.refresh(MemoryId(key))
 
     def learn(self, edges: Iterable[Edge]) -> None:
         """Take over what known edges weigh now; nothing has to be found or told anew."""
@@ -316,7 +328,7 @@ class Mind:
         self.columns.locked[row] = memory.locked
         self.names.take(memory)
         self.sightings.swap(old, memory)
-        was_searched, is_searched = bool(self.columns.searched[row]), not memory.is_bare_name
+        was_searched, is_searched = bool(self.columns.searched[row]), memory.is_searched
         self.columns.searched[row] = is_searched
         if old is None or old.text != memory.text or was_searched is not is_searched:
             self.columns.tokens[row] = UNKNOWN

@@ -16,7 +16,7 @@ _NAMES = 3
 
 def sources(mind: Mind, memory: Memory, first: ChatId | None = None) -> tuple[Place, ...]:
     """Where the memory was told, in the chat `first` before others; a learned name where it was given, a
-    topic where its first concepts were told of. Computes.
+    topic where its first concepts were told of; what was drafted where its evidence was. Computes.
     """
     if memory.is_learned_name:
         return _told(mind, _givers(mind, memory), first)
@@ -24,6 +24,9 @@ def sources(mind: Mind, memory: Memory, first: ChatId | None = None) -> tuple[Pl
         named = memory.tags[:_NAMES]
         texts = dict.fromkeys(text for name in named for text in texts_with(mind, name)[-_SHOWN:])
         return _told(mind, list(texts), first)
+    cited = mind.derived.cited(memory.id)
+    if cited:
+        return _drafted(mind, memory.id, cited, first)
     return _own(mind, memory, first)
 
 
@@ -56,6 +59,15 @@ def _givers(mind: Mind, name: Memory) -> list[MemoryId]:
 
 def _told(mind: Mind, texts: list[MemoryId], first: ChatId | None) -> tuple[Place, ...]:
     return tuple(place for text in texts for place in _own(mind, mind.memories[text], first))
+
+
+def _drafted(
+    mind: Mind, product: MemoryId, cited: tuple[MemoryId, ...], first: ChatId | None
+) -> tuple[Place, ...]:
+    """The messages that a language model named as evidence, in the chats that hold all it read."""
+    chats = sorted(mind.derived.holders(product), key=lambda chat: (chat != first, chat))
+    told = [mind.memories[key] for key in cited if key in mind.memories]
+    return tuple(Place(chat, m.evidence[0][0].slot) for chat in chats for m in told if m.evidence)
 
 
 def _own(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:

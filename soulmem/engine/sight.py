@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
 from soulmem.graph.columns import Columns
+from soulmem.graph.derivations import Derivations
 from soulmem.graph.lineage import Lineages, Pair, Strand
 from soulmem.graph.packing import (
     Arrays,
@@ -53,12 +54,14 @@ class Sight:
 
     def __init__(self, memories: Mapping[MemoryId, Memory], rows: Rows[MemoryId], columns: Columns) -> None:
         self.lineages = Lineages()
+        self.derived = Derivations(self.lineages)
         self._memories = memories
         self._rows = rows
         self._columns = columns
         self._families: Rows[ChatId] = Rows()
         self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         self._bound: dict[MemoryId, Place] = {}  # memories made by hand for one timeline
+        self._in_many: dict[MemoryId, frozenset[ChatId]] = {}  # drafted in chats of several families
         self._beside: dict[ChatId | None, Neighbours] = {}  # of the chats asked about last
 
     def visible(
@@ -87,16 +90,38 @@ class Sight:
         if scope is Scope.CHARACTER:
             told = columns.family[:n]
             reach |= (told >= 0) & (told != (-2 if code is None else code))
+            reach[self.rows_of(key for key, told_in in self._in_many.items() if family in told_in)] = False
         strand = self.lineages.strand(chat)
         if strand is not None:
             reach[self._strand_rows[chat][0]] = True
             held = (row for m in strand.held if (row := self._rows.row(m)) is not None)
             reach[[row for row in held if not columns.everywhere[row]]] = False
+        if self.derived:
+            reach[self.rows_of(self.derived.products(chat))] = True
         for memory, place in self._bound.items():
             row = self._rows.row(memory)
             if row is not None:
                 reach[row] = holds(chat, place)
         return np.asarray(usable & reach)
+
+    def unknown_facts(self, chat: ChatId | None, family: ChatId | None, scope: Scope) -> list[int]:
+        """The rows of facts that a language model drafted from what `chat` does not hold."""
+        here = self.derived.products(chat) if chat is not None else set()
+        out = []
+        for key in self.derived.edges() - here:
+            families = self._families_of(key)
+            elsewhere = bool(families) and (chat is None or scope is Scope.CHARACTER)
+            if not elsewhere or (chat is not None and family in families):
+                out.append(key)
+        return self.rows_of(out)
+
+    def _families_of(self, product: str) -> frozenset[ChatId]:
+        strands = (self.lineages.strand(chat) for chat in self.derived.holders(product))
+        return frozenset(strand.family for strand in strands if strand is not None)
+
+    def rows_of(self, products: Iterable[str]) -> list[int]:
+        """The rows of those of these memories and facts that have one."""
+        return [row for key in products if (row := self._rows.row(MemoryId(key))) is not None]
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """Along `next`, as `chat` tells it; elsewhere as the other chats do. The same arrays until a strand
@@ -254,10 +279,18 @@ class Sight:
         told = bool(self.lineages.holders(key))
         by_hand = memory.origin is Origin.USER
         in_use = memory.state is MemoryState.ACTIVE
-        shown = memory.kind is not MemoryKind.TRIGGER and not memory.is_bare_name
+        shown = memory.kind not in (MemoryKind.TRIGGER, MemoryKind.SUMMARY) and not memory.is_bare_name
         columns.in_use[row] = in_use
         columns.active[row] = in_use and shown
         columns.live[row] = self.lineages.is_live(key) if told else _stands_alone(memory)
+        if memory.origin is Origin.MODEL:
+            families = self._families_of(key)
+            columns.live[row] = told = bool(families)
+            self._in_many.pop(key, None)
+            if len(families) > 1:
+                self._in_many[key] = families
+            for family in families:
+                columns.family[row] = self._families.add(family)
         columns.everywhere[row] = memory.timelines is Timelines.ALL
         columns.opens_exchange[row] = opens_exchange(memory)
         if not told:
@@ -269,6 +302,7 @@ class Sight:
     def forget(self, key: MemoryId) -> None:
         """The memory is gone; its row's flags are the caller's to clear."""
         self._bound.pop(key, None)
+        self._in_many.pop(key, None)
 
 
 def opens_exchange(memory: Memory) -> bool:

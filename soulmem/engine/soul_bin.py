@@ -60,6 +60,7 @@ class SoulBin:
                 gone = Change(world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER)
                 await self._store.commit(gone)
             records = (await self._store.recalls(world.owner, soul.id)).records
+            derived = await self._store.derivations(world.owner, soul.id)
             chats = [await self._emptied(world, head) for head in _told_to_nobody_else(world, soul.id)]
             bare = replace(soul, name="", names=(), settings=SoulSettings())
             entry = await self._auditor.entry(world.owner, soul.id, _PURGE, Action.PURGE, soul.id)
@@ -69,6 +70,7 @@ class SoulBin:
                     souls=[bare],
                     chats=chats,
                     drop_recalls=[record.trace for record in records],
+                    drop_derivations=[one.id for one in derived],
                     purge_audit=[soul.id],
                     audit=[entry],
                     by=Actor.USER,

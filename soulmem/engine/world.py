@@ -369,6 +369,8 @@ def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Cha
         by=change.by,
         audit=change.audit,
         purge_audit=change.purge_audit,
+        put_derivations=change.put_derivations,
+        drop_derivations=change.drop_derivations,
     )
 
 

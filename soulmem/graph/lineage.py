@@ -97,6 +97,14 @@ class Lineages:
         return any(memory not in self._strands[chat].held for chat in self._holders.get(memory, ()))
 
 
+def told_anew(old: Strand | None, new: Strand) -> set[MemoryId]:
+    """The episodes that one of two states of a chat tells and the other does not."""
+    order, held = (old.order, old.held) if old is not None else ((), frozenset())
+    prefix, suffix = common_ends(order, new.order)
+    before, now = order[prefix : len(order) - suffix], new.order[prefix : len(new.order) - suffix]
+    return (set(before) ^ set(now)) | (held ^ new.held)
+
+
 def _exchange(
     holders: dict[MemoryId, tuple[ChatId, ...]] | dict[Pair, tuple[ChatId, ...]],
     chat: ChatId,

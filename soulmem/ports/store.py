@@ -8,6 +8,7 @@ from typing import Protocol
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
 from soulmem.domain.deletions import Deletion
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -55,6 +56,8 @@ class Change:
     purge_audit: Collection[str] = ()  # targets whose entries lose their words, and whose deletions go
     put_deletions: Sequence[Deletion] = ()
     put_opinions: Sequence[Opinion] = ()
+    put_derivations: Sequence[Derivation] = ()
+    drop_derivations: Collection[str] = ()
 
     def souls_touched(self) -> frozenset[SoulId] | None:
         """Whose memory it may alter; None for any of the owner's, where something goes by its id alone."""
@@ -73,7 +76,8 @@ class Change:
         graph = (self.put_memories, self.drop_memories, self.put_edges, self.drop_edges)
         recalls = (self.put_usages, self.put_recalls, self.drop_recalls)
         governed = (self.audit, self.purge_audit, self.put_deletions, self.put_opinions)
-        return any((self.souls, self.chats, *graph, *recalls, *governed))
+        derived = (self.put_derivations, self.drop_derivations)
+        return any((self.souls, self.chats, *graph, *recalls, *governed, *derived))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,9 @@ class Store(Protocol):
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         """What the user thinks of memories of the soul."""
+
+    async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
+        """What a language model made of the soul's chats, the oldest first."""
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         """Let `token` stand for the soul's memory as it is stored now: the next commit that may alter that

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
 from soulmem.domain.deletions import Deletion
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.errors import Protected, StoreError
@@ -38,6 +39,7 @@ class _World:
     audit: dict[str, AuditEntry] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
+    derivations: dict[str, Derivation] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -54,6 +56,7 @@ class _World:
             dict(self.audit),
             dict(self.deletions),
             dict(self.opinions),
+            dict(self.derivations),
         )
 
 
@@ -186,6 +189,11 @@ class FakeStore:
         self._check_open()
         return [one for one in self._world(owner).opinions.values() if one.soul == soul]
 
+    async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
+        self._check_open()
+        found = [one for one in self._world(owner).derivations.values() if one.soul == soul]
+        return sorted(found, key=lambda one: (one.made, one.id))
+
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         self._check_open()
         if self.refuses:
@@ -272,6 +280,9 @@ def _govern(world: _World, change: Change) -> None:
             raise Protected("an entry of the audit is protected")
         world.audit[entry.id] = entry
     world.opinions.update((one.memory, one) for one in change.put_opinions)
+    for key in change.drop_derivations:
+        world.derivations.pop(key, None)
+    world.derivations.update((one.id, one) for one in change.put_derivations)
 
 
 def _check_protected(world: _World, change: Change) -> None:

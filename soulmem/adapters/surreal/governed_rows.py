@@ -1,13 +1,16 @@
-"""How the audit, deletions and opinions become rows and come back."""
+"""How the audit, deletions, opinions and derivations become rows and come back."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+import msgspec
+
 from soulmem.adapters.surreal.rows import Row, Table, instant, moment
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, Told
 from soulmem.domain.deletions import Deletion, DeletionState
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion
 
@@ -16,6 +19,7 @@ AUDIT = Table(
 )
 DELETIONS = Table("deletion", ("soul", "memory", "actor", "reason", "quote", "at", "state", "decided"), key=1)
 OPINIONS = Table("opinion", ("soul", "score", "flagged", "not_in"))
+DERIVATIONS = Table("derivation", ("told",))
 
 
 def audit_row(owner: Owner, entry: AuditEntry) -> Row:
@@ -118,6 +122,16 @@ def opinion_row(owner: Owner, one: Opinion) -> Row:
 def opinion_of(line: str) -> Opinion:
     key, soul, score, flagged, not_in = json.loads(line)
     return Opinion(MemoryId(key), SoulId(soul), score, flagged, tuple(map(ChatId, not_in)))
+
+
+def derivation_row(owner: Owner, one: Derivation) -> Row:
+    told = msgspec.json.encode(one).decode()
+    return {"id": [owner, one.id], "owner": owner, "soul": one.soul, "key": one.id, "told": told}
+
+
+def derivation_of(line: str) -> Derivation:
+    _, told = json.loads(line)
+    return msgspec.json.decode(told, type=Derivation)
 
 
 def _text(told: Told | None) -> str | None:

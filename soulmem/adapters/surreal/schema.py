@@ -185,6 +185,16 @@ DEFINE EVENT protected ON memory WHEN $hand != 'user' AND $before != NONE
 ) THEN { THROW 'soulmem-protected: memory ' + $before.key };
 """
 
+# derivation [owner, derivation]: what a language model read and what came of it, as one JSON text.
+_DERIVATIONS = """
+DEFINE TABLE derivation SCHEMAFULL;
+DEFINE FIELD owner ON derivation TYPE string;
+DEFINE FIELD soul ON derivation TYPE string;
+DEFINE FIELD key ON derivation TYPE string;
+DEFINE FIELD told ON derivation TYPE string;
+DEFINE INDEX derivation_of ON derivation FIELDS owner, soul, key;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -201,6 +211,7 @@ MIGRATIONS = (
     Migration("0004_images", _IMAGES),
     Migration("0005_terms", _TERMS),
     Migration("0006_sovereignty", _SOVEREIGNTY),
+    Migration("0007_derivations", _DERIVATIONS),
 )
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.

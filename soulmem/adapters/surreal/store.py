@@ -19,6 +19,7 @@ from soulmem.adapters.surreal.server import ServerLink
 from soulmem.adapters.surreal.transaction import WRITE_ROWS, pieces, size_of, transaction
 from soulmem.domain.audit import AuditEntry, AuditQuery
 from soulmem.domain.deletions import Deletion
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
@@ -191,6 +192,11 @@ class SurrealStore:
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
         return await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
+
+    async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
+        table, parse = governed_rows.DERIVATIONS, governed_rows.derivation_of
+        found = await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
+        return sorted(found, key=lambda one: (one.made, one.id))
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         if self._marks is not None:

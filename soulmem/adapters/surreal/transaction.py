@@ -23,7 +23,8 @@ def size_of(change: Change) -> int:
     graph = (change.put_memories, change.drop_memories, change.put_edges, change.drop_edges)
     recalls = (change.put_usages, change.put_recalls, change.drop_recalls)
     governed = (change.audit, change.purge_audit, change.put_deletions, change.put_opinions)
-    return len(change.souls) + messages + sum(map(len, (*graph, *recalls, *governed)))
+    derived = (change.put_derivations, change.drop_derivations)
+    return len(change.souls) + messages + sum(map(len, (*graph, *recalls, *governed, *derived)))
 
 
 def transaction(change: Change, marks: list[Marked] | None) -> Query:
@@ -60,6 +61,10 @@ def transaction(change: Change, marks: list[Marked] | None) -> Query:
     asked = [governed_rows.deletion_row(owner, one) for one in change.put_deletions]
     script.put(governed_rows.DELETIONS, asked)
     script.put(governed_rows.OPINIONS, [governed_rows.opinion_row(owner, o) for o in change.put_opinions])
+    derived, table = change.put_derivations, governed_rows.DERIVATIONS
+    made = {one.id for one in derived}
+    script.drop(table, [[owner, key] for key in change.drop_derivations if key not in made])
+    script.put(table, [governed_rows.derivation_row(owner, one) for one in derived])
     if marks is None:
         script.drop_all(rows.IMAGES, owner)
     else:
