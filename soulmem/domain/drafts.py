@@ -106,6 +106,7 @@ class Drafts:
     facts: tuple[DraftFact, ...] = ()
     concepts: tuple[DraftConcept, ...] = ()
     habits: tuple[DraftHabit, ...] = ()
+    dropped: tuple[str, ...] = ()  # why others did not stand, one reason each; no word of theirs
 
     @property
     def count(self) -> int:

@@ -1,0 +1,250 @@
+"""Which drafts of an answer does the passage bear out?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from soulmem.domain.drafts import (
+    DraftAbstract,
+    DraftConcept,
+    DraftEpisode,
+    DraftFact,
+    DraftHabit,
+    Drafts,
+    Lines,
+    Passage,
+)
+from soulmem.domain.llm import Unreadable
+from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
+from soulmem.prompts import fields
+from soulmem.prompts.evidence import EvidenceParams, Grounds
+
+T = TypeVar("T")
+
+_LISTS = ("episodes", "kinds", "facts", "concepts", "habits")
+_MOST = 12  # drafts of one sort; more is a model that runs on
+_IMPORTANCE = 0.5  # of what the model gives none for
+_ME = {
+    "i",
+    "me",
+    "my",
+    "myself",
+    "we",
+    "我",
+    "自己",
+    "我自己",
+    "本人",
+    "{{char}}",
+    "char",
+    "character",
+    "角色",
+    "该角色",
+}
+_YOU = {"you", "user", "the user", "{{user}}", "你", "您", "用户"}
+_ABSTRACT = {"abstract", "idea", "emotion", "feeling", "抽象", "概念", "情感"}
+
+
+class _Dropped(Exception):
+    """A draft that does not stand; the reason."""
+
+
+class Drafting:
+    """Reads the lists of one answer about one passage."""
+
+    def __init__(self, passage: Passage, params: EvidenceParams | None = None) -> None:
+        self._passage = passage
+        self._params = params or EvidenceParams()
+        self._grounds = Grounds(passage, self._params)
+        self._dropped: list[str] = []
+        self._spoilt = ""
+
+    def drafts(self, found: Mapping[str, Any]) -> Drafts:
+        """All that stands.
+
+        Raises Unreadable when nothing is of the right type, or nothing stands and something came in a foreign
+        script or without what makes a draft: the model was cut short, or does not keep to the form.
+        """
+        lists = {key: fields.objects(found[key]) for key in _LISTS if key in found}
+        if all(items is None for items in lists.values()):
+            raise Unreadable("no list of drafts: " + ", ".join(lists) + " of the wrong type")
+        drafts = Drafts(
+            episodes=self._each(lists.get("episodes"), self._episode, lambda d: d.text),
+            abstracts=self._each(lists.get("kinds"), self._abstract, lambda d: d.text),
+            facts=self._each(lists.get("facts"), self._fact, lambda d: (d.subject, d.verb, d.object)),
+            concepts=self._each(lists.get("concepts"), self._concept, lambda d: d.name),
+            habits=self._each(lists.get("habits"), self._habit, lambda d: (d.when, d.action)),
+            dropped=tuple(self._dropped),
+        )
+        if self._spoilt and not drafts.count:
+            raise Unreadable(self._spoilt)
+        return drafts
+
+    def _each(
+        self,
+        items: Iterable[Mapping[str, Any]] | None,
+        read: Callable[[Mapping[str, Any]], T],
+        key: Callable[[T], object],
+    ) -> tuple[T, ...]:
+        out: dict[object, T] = {}
+        for item in list(items or ())[:_MOST]:
+            try:
+                draft = read(item)
+            except _Dropped as reason:
+                self._dropped.append(str(reason))
+            else:
+                out.setdefault(_folded(key(draft)), draft)
+        return tuple(out.values())
+
+    def _episode(self, item: Mapping[str, Any]) -> DraftEpisode:
+        text = self._text(item, "text", told=self._params.told)
+        return DraftEpisode(
+            text=text,
+            lines=self._lines(item, text),
+            importance=fields.share(item.get("importance"), _IMPORTANCE),
+            story_time=self._own(item.get("time")),
+            location=self._own(item.get("place")),
+            participants=self._people(item.get("people")),
+            emotions=self._feelings(item.get("feelings")),
+            sensations=tuple(s for s in fields.shorts(item.get("senses")) if self._is_told(s)),
+            situation=self._own(item.get("background"), 400),
+            anchors=tuple(word for word in fields.shorts(item.get("keep")) if word in text),
+        )
+
+    def _abstract(self, item: Mapping[str, Any]) -> DraftAbstract:
+        text = self._text(item, "text")
+        return DraftAbstract(text, self._lines(item, text), fields.share(item.get("importance"), _IMPORTANCE))
+
+    def _fact(self, item: Mapping[str, Any]) -> DraftFact:
+        self._need(item, "subject", "verb", "object")
+        subject, thing = self._name(item.get("subject")), self._name(item.get("object"))
+        verb = fields.short(item.get("verb"))
+        if subject is None or verb is None or thing is None:
+            raise _Dropped("a fact without subject, verb or object")
+        if not self._grounds.holds(subject):
+            raise _Dropped("a fact about a name that stands nowhere in the passage")
+        if not (self._grounds.holds(thing) or self._is_told(thing)):
+            raise _Dropped("a fact with an object that stands nowhere in the passage")
+        self._check(f"{verb} {thing}")
+        return DraftFact(
+            subject=subject,
+            verb=verb,
+            object=thing,
+            intensity=fields.share(item.get("strength"), 0.5),
+            confidence=fields.share(item.get("sure"), 0.5),
+            lines=self._lines(item, f"{subject} {verb} {thing}", (subject, thing)),
+            importance=fields.share(item.get("importance"), _IMPORTANCE),
+            is_over=fields.truth(item.get("over")),
+        )
+
+    def _concept(self, item: Mapping[str, Any]) -> DraftConcept:
+        self._need(item, "name")
+        name = self._name(item["name"])
+        if name is None:
+            raise _Dropped("a concept without a name")
+        if not self._grounds.holds(name):
+            raise _Dropped("a concept whose name stands nowhere in the passage")
+        kind = str(item.get("type", "")).strip().lower()
+        aliases = (alias for alias in fields.shorts(item.get("aliases")) if self._grounds.holds(alias))
+        about = self._own(item.get("about"), 400)
+        return DraftConcept(
+            name=name,
+            concept_type=ConceptType.ABSTRACT if kind in _ABSTRACT else ConceptType.ENTITY,
+            lines=self._lines(item, about or name, (name,)),
+            importance=fields.share(item.get("importance"), _IMPORTANCE),
+            aliases=tuple(alias for alias in aliases if alias.casefold() != name.casefold()),
+            description=about,
+        )
+
+    def _habit(self, item: Mapping[str, Any]) -> DraftHabit:
+        when, action = self._text(item, "when"), self._text(item, "does")
+        return DraftHabit(
+            when=when,
+            action=action,
+            probability=fields.share(item.get("chance"), 0.5),
+            lines=self._lines(item, f"{when} {action}"),
+            importance=fields.share(item.get("importance"), _IMPORTANCE),
+        )
+
+    def _text(self, item: Mapping[str, Any], key: str, told: float = 0.0) -> str:
+        """A sentence that must stand; at least the share `told` of it in the passage's words."""
+        self._need(item, key)
+        found = fields.text(item[key])
+        if found is None:
+            raise _Dropped(f"no text under {key!r}")
+        found = self._without_speaker(found)
+        self._check(found)
+        if self._grounds.share(found) < told:
+            raise _Dropped("a text that has nothing to do with the passage")
+        return found
+
+    def _need(self, item: Mapping[str, Any], *keys: str) -> None:
+        if any(key not in item for key in keys):
+            self._spoilt = "drafts without " + ", ".join(keys)
+            raise _Dropped(self._spoilt)
+
+    def _without_speaker(self, text: str) -> str:
+        """A line that was copied with its head is that line."""
+        head, colon, rest = text.replace("：", ":", 1).partition(":")
+        speakers = {line.speaker.casefold() for line in self._passage.lines}
+        return rest.strip() if colon and rest.strip() and head.strip().casefold() in speakers else text
+
+    def _check(self, text: str) -> None:
+        if self._grounds.is_foreign(text):
+            self._spoilt = "drafts in another script than the chat's"
+            raise _Dropped("a text in another script than the chat's")
+        if self._grounds.unknown_names(text):
+            raise _Dropped("a text with a name that stands nowhere in the passage")
+
+    def _lines(self, item: Mapping[str, Any], text: str, names: Iterable[str] = ()) -> Lines:
+        found = self._grounds.lines_of(fields.numbers(item.get("lines")), text, names)
+        if not found:
+            raise _Dropped("no lines of the passage bear it out")
+        return found
+
+    def _name(self, value: Any) -> str | None:
+        """A name; the character and the user are called by theirs."""
+        found = fields.short(value)
+        if found is None:
+            return None
+        if found.casefold() in _ME:
+            return self._passage.soul
+        if found.casefold() in _YOU and len(self._passage.users) == 1:
+            return self._passage.users[0]
+        return found
+
+    def _own(self, value: Any, limit: int = 60) -> str | None:
+        """A detail, if the passage has at least half of its words and none of its names is made up."""
+        found = fields.short(value) if limit <= 60 else fields.text(value, limit)
+        return found if found is not None and self._is_told(found) else None
+
+    def _is_told(self, text: str) -> bool:
+        return (
+            self._grounds.share(text) >= self._params.inferred
+            and not self._grounds.unknown_names(text)
+            and not self._grounds.is_foreign(text)
+        )
+
+    def _people(self, value: Any) -> tuple[Participant, ...]:
+        names = (self._name(name) for name in fields.shorts(value))
+        known = dict.fromkeys(name for name in names if name and self._grounds.holds(name))
+        return tuple(Participant(name, self._kind(name)) for name in known)
+
+    def _kind(self, name: str) -> ParticipantKind:
+        plain = name.casefold()
+        if plain == self._passage.soul.casefold():
+            return ParticipantKind.SELF
+        people = {*self._passage.users, *(line.speaker for line in self._passage.lines)}
+        return ParticipantKind.OTHER if plain in map(str.casefold, people) else ParticipantKind.UNKNOWN
+
+    def _feelings(self, value: Any) -> tuple[Emotion, ...]:
+        out: dict[str, Emotion] = {}
+        for part in value if isinstance(value, list) else [value]:
+            given = part if isinstance(part, Mapping) else {"label": part}
+            for label in fields.shorts(given.get("label"), 20):
+                out.setdefault(label.casefold(), Emotion(label, fields.share(given.get("intensity"), 0.5)))
+        return tuple(out.values())[:4]
+
+
+def _folded(key: object) -> object:
+    return tuple(map(_folded, key)) if isinstance(key, tuple) else str(key).casefold()

@@ -1,0 +1,203 @@
+"""Which lines of a passage bear out what a model wrote, and does it assert anything that stands nowhere?
+
+A memory is known wherever its lines are. So a draft's lines must hold all it says: one that tells of line 15
+and cites line 1 would let a branch that forked between them know the future.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from soulmem.domain.drafts import Lines, Passage
+from soulmem.domain.scripts import HAN
+
+_SCRIPTS = {
+    "han": HAN,
+    "kana": "\u3041-\u30ff\u31f0-\u31ff",
+    "hangul": "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af",
+    "latin": "A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff",
+    "greek": "\u0370-\u03ff\u1f00-\u1fff",
+    "cyrillic": "\u0400-\u052f",
+    "hebrew": "\u0590-\u05ff",
+    "arabic": "\u0600-\u06ff\u0750-\u077f",
+    "devanagari": "\u0900-\u097f",
+    "thai": "\u0e00-\u0e7f",
+}
+_UNSPACED = ("han", "kana", "hangul", "thai")  # a sign counts as much as a word of the others
+_RUNS = {
+    name: re.compile(f"[{signs}]" + ("" if name in _UNSPACED else "+")) for name, signs in _SCRIPTS.items()
+}
+_SIGNS = re.compile(f"[{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}]+")
+_WORD = re.compile(
+    rf"(?:(?![{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}])[^\W_])+(?:['’]\w+)?"
+)
+_MID_WORD = re.compile(r"(?<=[\w,;:)\"”’…] )[^\W\d_][\w'’-]*")
+_COMMON_WORDS = """
+about after again against also always among another around because been before being between both came
+come could does doing down each even every feel feels felt first from gave give going gone have having
+here into just keep kept knew know known knows later like made make makes many maybe more most much must
+need never next only other over people really said same says should since some someone something still
+such take takes tell tells than that them then there these they thing things think this those though
+through time told took toward towards under until very want wants went were what when where which while
+will with within without would your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+_PARTICLES = frozenset(
+    "的了是在我你您他她它们这那就也都和与着过得地不很会有到说要去来上下一个么吗呢吧啊把被让给对从为以而但又还再只很太更最后里"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceParams:
+    """How strictly drafts are held to the passage."""
+
+    script: float = 0.2  # share of the passage's words that a script needs for a draft to be in it
+    told: float = 0.2  # share of a draft's words that must stand in the passage: the rest is rewording
+    inferred: float = 0.5  # .. in one line, for that line to be taken when the model cites none
+    capitals: float = 0.12  # share of capital words within sentences from which they mark no names (German)
+    wide: int = 8  # lines; a draft that needs more of them tells no one thing
+
+
+class Grounds:
+    """One passage, looked at from the side of what was written about it."""
+
+    def __init__(self, passage: Passage, params: EvidenceParams | None = None) -> None:
+        self._params = params or EvidenceParams()
+        self._lines = {
+            line.number: frozenset(units(line.speaker + "\n" + line.text)) for line in passage.lines
+        }
+        self._plain = {line.number: (line.speaker + "\n" + line.text).casefold() for line in passage.lines}
+        whole = passage.text()
+        self._whole = whole.casefold()
+        self._units = frozenset(units(whole))
+        self._before = frozenset(
+            units("\n".join((passage.soul, *passage.users, *passage.known, passage.summary)))
+        )
+        self._known = {name.casefold() for name in (passage.soul, *passage.users, *passage.known)}
+        said = Counter[str]()
+        for line in passage.lines:
+            said.update(_scripts(line.text))
+        self._scripts = said
+        self._words = frozenset(word.casefold() for word in _WORD.findall(whole))
+        mid = _MID_WORD.findall(whole)
+        self._capitals_name = sum(word[0].isupper() for word in mid) <= self._params.capitals * max(
+            20, len(mid)
+        )
+
+    def is_foreign(self, text: str) -> bool:
+        """Whether the text is mostly in a script in which the lines are not."""
+        mine = _scripts(text)
+        if not mine or not self._scripts:
+            return False
+        main = mine.most_common(1)[0][0]
+        total = sum(self._scripts.values())
+        if self._scripts["kana"] >= self._params.script * total and main == "han":
+            return mine["han"] > 12 and not mine["kana"]  # Chinese written about a Japanese chat
+        return self._scripts[main] < self._params.script * total
+
+    def holds(self, name: str) -> bool:
+        """Whether the name stands somewhere in the passage, in any case of letters."""
+        return _stands(name.casefold(), self._whole)
+
+    def unknown_names(self, text: str) -> tuple[str, ...]:
+        """Names in the text that stand nowhere in the passage: capital words within its sentences, and in a
+        script without spaces every Latin word.
+        """
+        if _SIGNS.search(text):
+            found: Iterable[str] = re.findall(r"[A-Za-z\u00c0-\u024f]{2,}", text)
+        elif self._capitals_name:
+            found = (word for word in _MID_WORD.findall(text) if word[0].isupper())
+        else:
+            return ()
+        return tuple(name for name in found if not self._knows(name))
+
+    def _knows(self, name: str) -> bool:
+        plain = re.sub(r"['’](?:s|m|ll|d|ve|re)?$", "", name.casefold())
+        return (
+            plain == "i" or plain in self._words or all(p in self._words for p in re.split(r"['’-]", plain))
+        )
+
+    def share(self, text: str) -> float:
+        """The share of the text's words that stand in the passage; 1 for a text without any."""
+        mine = units(text)
+        return sum(unit in self._units for unit in mine) / len(mine) if mine else 1.0
+
+    def lines_of(self, cited: Iterable[int], text: str, names: Iterable[str] = ()) -> Lines:
+        """The lines that bear out the text and hold each name; empty when they cannot be told.
+
+        Cited lines that exist and have something to do with the text stay; what is said in none of them, nor
+        before the passage, brings in the line that says most of it. Without a usable one the line that says
+        at least half of the text is taken.
+        """
+        mine = frozenset(units(text))
+        kept = [number for number in dict.fromkeys(cited) if number in self._lines]
+        related = [number for number in kept if not mine or self._lines[number] & mine]
+        kept = related or (kept if not mine & self._units else [])
+        if not kept:
+            kept = self._nearest(mine)
+        missing = (mine & self._units) - self._before
+        for number in kept:
+            missing -= self._lines[number]
+        while missing and kept:
+            best = max(self._lines, key=lambda n: (len(self._lines[n] & missing), -abs(n - kept[0])))
+            gained = self._lines[best] & missing
+            if not gained:
+                break
+            kept.append(best)
+            missing -= gained
+        for name in names:
+            self._cite(name, kept)
+        return tuple(sorted(set(kept))) if 0 < len(set(kept)) <= self._params.wide else ()
+
+    def _nearest(self, mine: frozenset[str]) -> list[int]:
+        best = max(self._lines, key=lambda n: len(self._lines[n] & mine), default=None)
+        if best is None or not mine or len(self._lines[best] & mine) < self._params.inferred * len(mine):
+            return []
+        return [best]
+
+    def _cite(self, name: str, kept: list[int]) -> None:
+        """Add the nearest line that holds the name, unless one is there already, or it was known before."""
+        plain = name.casefold()
+        if plain in self._known:
+            return
+        where = [number for number, text in self._plain.items() if _stands(plain, text)]
+        if where and not set(where) & set(kept):
+            kept.append(min(where, key=lambda n: abs(n - kept[0]) if kept else n))
+
+
+def units(text: str) -> list[str]:
+    """What a text says, piece by piece: words that mean something by their stems, pairs of unspaced signs."""
+    found = [_stem(word) for word in _WORD.findall(text.casefold()) if len(word) > 3 and word not in _COMMON]
+    found += [word for word in _WORD.findall(text.casefold()) if word.isdigit() and len(word) <= 3]
+    for run in _SIGNS.findall(text):
+        pairs = (run[at : at + 2] for at in range(len(run) - 1))
+        found += [pair for pair in pairs if not _PARTICLES.intersection(pair)]
+    return found
+
+
+def _stem(word: str) -> str:
+    """The word without an ending, roughly: so that walked, walks and walking are one."""
+    plain = re.sub(r"['’]\w+$", "", word)
+    for ending in ("ingly", "edly", "ing", "ed", "es", "s"):
+        if plain.endswith(ending) and len(plain) - len(ending) > 3:
+            return plain[: -len(ending)]
+    return plain[:-1] if plain.endswith("e") and len(plain) > 4 else plain
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether the name stands in the text as a whole word, or anywhere in a script without spaces."""
+    if not name:
+        return False
+    if _SIGNS.search(name):
+        return name in text
+    return re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text) is not None or (
+        bool(_SIGNS.search(text)) and re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", text) is not None
+    )
+
+
+def _scripts(text: str) -> Counter[str]:
+    return Counter({name: count for name, runs in _RUNS.items() if (count := len(runs.findall(text)))})

@@ -1,0 +1,49 @@
+"""How does a passage stand in a prompt, so that nothing in it can pass for an instruction?
+
+What users wrote is never put into a sentence of ours: it stands between tags, one message to a line. A line
+break or a tag inside a message is taken away, so neither a line nor the end of the chat can be feigned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from soulmem.domain.drafts import Passage
+from soulmem.domain.scripts import is_unspaced
+
+_KNOWN = 30  # names shown at most: each costs tokens in every call
+_NAME_SIGNS = 60  # of a name; a longer one is no name
+_TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
+_LINE = re.compile(r"\[(?=\s*\d+\s*\])")
+_KANA = re.compile("[\u3041-\u30ff]")
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """ "zh" for texts mostly Chinese, else "en": in which of our two wordings the model is addressed."""
+    whole = "\n".join(texts)
+    return "zh" if is_unspaced(whole) and not _KANA.search(whole) else "en"
+
+
+def marked(passage: Passage) -> str:
+    """The passage as the model sees it: the chat last."""
+    names = [("character", passage.soul), ("user", "; ".join(map(_name, passage.users)))]
+    if passage.known:
+        names.append(("known", "; ".join(map(_name, passage.known[:_KNOWN]))))
+    heads = [f"<{tag}>" + _tame(value) + f"</{tag}>" for tag, value in names if value]
+    if passage.summary:
+        heads.append("<summary>\n" + _tame(passage.summary) + "\n</summary>")
+    lines = [
+        "[" + str(line.number) + "] " + _name(line.speaker) + ": " + _tame(line.text)
+        for line in passage.lines
+    ]
+    return "\n".join([*heads, "<chat>", *lines, "</chat>"])
+
+
+def _name(name: str) -> str:
+    return _tame(name)[:_NAME_SIGNS].replace(";", ",").replace(":", " ")
+
+
+def _tame(text: str) -> str:
+    """The text on one line, without anything that looks like a tag or a line's number."""
+    return _LINE.sub("(", _TAG.sub("‹", " ".join(text.split())))

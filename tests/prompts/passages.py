@@ -1,0 +1,56 @@
+"""Two chats, English and Chinese, as passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from soulmem.domain.drafts import Passage, PassageLine
+
+
+def passage(
+    rows: Sequence[tuple[str, str]],
+    *,
+    soul: str = "Mia",
+    users: tuple[str, ...] = ("Alice",),
+    language: str = "en",
+    summary: str = "",
+    known: tuple[str, ...] = (),
+) -> Passage:
+    """A passage of these (speaker, text), numbered from 1."""
+    lines = tuple(PassageLine(at, speaker, text) for at, (speaker, text) in enumerate(rows, 1))
+    return Passage(language, soul, users, lines, summary, known)
+
+
+EN = passage(
+    [
+        ("Alice", "Agnes left the compass in the cellar, remember that."),
+        ("Mia", "*nods* I will. The cellar smells of apples."),
+        ("Alice", "Where do we sleep tonight?"),
+        ("Mia", "At the old mill by the river. I promised Bruno I'd feed his cat."),
+        ("Alice", "You are very kind, Mia."),
+        ("Mia", "*looks away and blushes* Don't say that, it is nothing."),
+        ("Alice", "Your soup was wonderful!"),
+        ("Mia", "*looks away* It was only leftovers."),
+        ("Alice", "Bruno told me he is your brother."),
+        ("Mia", "Yes, my older brother. He hates thunder."),
+        ("Alice", "You sang beautifully."),
+        ("Mia", "*looks away, tugging her sleeve* I was off key."),
+    ]
+)
+ZH = passage(
+    [
+        ("阿明", "外婆把怀表留在了阁楼的箱子里，记住了。"),
+        ("林月", "好，我记住了。阁楼上全是灰尘味。"),
+        ("阿明", "今晚我们去哪里？"),
+        ("林月", "去河边的老磨坊。我答应过小雨要教她骑马。"),
+        ("阿明", "你今天真好看。"),
+        ("林月", "*脸红，转过头* 才、才没有。"),
+        ("阿明", "你做的饭太好吃了！"),
+        ("林月", "*转过头* 只是随便做的。"),
+        ("阿明", "小雨是你妹妹吗？"),
+        ("林月", "是我表妹，她怕打雷。"),
+    ],
+    soul="林月",
+    users=("阿明",),
+    language="zh",
+)

@@ -1,0 +1,129 @@
+"""Is a field what it means, whatever type it came as, and nothing when it means nothing?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.prompts import fields
+from soulmem.prompts.lenient_json import Partial
+
+ANYTHING: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(ANYTHING)
+def test_every_value_has_a_reading(value: Any) -> None:
+    words = fields.text(value, 30)
+    assert words is None or (0 < len(words) <= 30 and words == words.strip() and "\n" not in words)
+    name = fields.short(value, 10)
+    assert name is None or 0 < len(name) <= 10
+    assert len(fields.shorts(value)) <= 8
+    assert 0.0 <= fields.share(value, 0.5) <= 1.0
+    found = fields.numbers(value)
+    assert list(found) == sorted(set(found))
+    assert isinstance(fields.truth(value), bool)
+    fields.objects(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (" - a  b\nc ", "a b c"),
+        ("[3] Mia smiled.", "Mia smiled."),
+        (["only one"], "only one"),
+        (["one", "two"], None),
+        (7, None),
+        ({"text": "x"}, None),
+        ("n/a", None),
+        ("无", None),
+        (Partial("It rained. They went ho"), "It rained."),
+        (Partial("下雨了。他们回"), "下雨了。"),
+        (Partial("They went ho"), None),
+        ("One. " * 300, "One. " * 199 + "One."),
+    ],
+)
+def test_texts(value: Any, words: str | None) -> None:
+    assert fields.text(value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ('"Mia"', "Mia"),
+        ("《山海经》", "山海经"),
+        (Partial("Mi"), None),
+        ("x" * 61, None),
+        ("**Bruno**", "Bruno"),
+    ],
+)
+def test_names(value: Any, name: str | None) -> None:
+    assert fields.short(value) == name
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        (["Mia", "Mia", {"name": "Bruno"}, 3, None], ("Mia", "Bruno")),
+        ("Mia, Bruno；小雨、none", ("Mia", "Bruno", "小雨")),
+        ({"a": 1}, ()),
+        ("", ()),
+    ],
+)
+def test_lists_of_names(value: Any, names: tuple[str, ...]) -> None:
+    assert fields.shorts(value) == names
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (0.3, 0.3),
+        ("0.3", 0.3),
+        ("0,3", 0.3),
+        (7, 0.7),
+        ("7/10", 0.7),
+        ("70%", 0.7),
+        (70, 0.7),
+        ("High", 0.75),
+        ("高", 0.75),
+        (-2, 0.0),
+        (True, 0.5),
+        (float("nan"), 0.5),
+        (float("inf"), 0.5),
+        ("soon", 0.5),
+        (None, 0.5),
+    ],
+)
+def test_shares(value: Any, number: float) -> None:
+    assert fields.share(value, 0.5) == pytest.approx(number)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ([3, 1, 3], (1, 3)),
+        (["2", "[4]", "L7"], (2, 4, 7)),
+        ("1, 3-5", (1, 3, 4, 5)),
+        ("1 到 3", (1, 2, 3)),
+        (6, (6,)),
+        ([True, None, {}], ()),
+        ("1-99999999", ()),
+        ([2.0], (2,)),
+    ],
+)
+def test_line_numbers(value: Any, found: tuple[int, ...]) -> None:
+    assert fields.numbers(value) == found
+
+
+def test_objects() -> None:
+    assert fields.objects({"a": 1}) == [{"a": 1}]
+    assert fields.objects([{"a": 1}, 7]) == [{"a": 1}]
+    assert fields.objects([]) == []
+    assert fields.objects([42, None]) is None
+    assert fields.objects("none") is None

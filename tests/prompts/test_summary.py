@@ -1,0 +1,82 @@
+"""Is a summary found in whatever a model answers, and is what the chat does not say left out?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from soulmem.domain.llm import Unreadable
+from soulmem.prompts import summary
+from tests.prompts.passages import EN, ZH, passage
+
+GOOD = "Agnes left the compass in the cellar. Mia promised Bruno to feed his cat."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"summary": GOOD}),
+        f'Sure! Here is what you asked for:\n```json\n{{"summary": "{GOOD}"}}\n```\nLet me know.',
+        f"<think>Alice said..</think>\n{GOOD}",
+        f"Here is the new summary:\n\n{GOOD}\n\nLet me know if I should change it.",
+        f"**Summary:** {GOOD}",
+        f'{{"Summary": "{GOOD}"',
+        f'{{"summary": "{GOOD} And then they wen',
+        f'{{"result": {{"summary": "{GOOD}"}}}}',
+        f'[{{"summary": "{GOOD}"}}]',
+        "{'summary': '" + GOOD + "'}",
+        GOOD.replace(". ", ".\n"),
+        f"{GOOD} Later they met Zorro in Paris.",
+    ],
+)
+def test_what_is_read(answer: str) -> None:
+    assert summary.parse(answer, EN) == GOOD
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "<think>hm",
+        "{}",
+        "[]",
+        '{"summary": ""}',
+        '{"summary": {"x": 1}}',
+        '{"summary": 7}',
+        '{"summary": "half of a',
+        '{"result": [42, null, {"a": []}], "summary": {"x": 1}, "facts": "none", "episodes": 7}',
+        '{"summary": "Ο ήλιος ανατέλλει πάνω από τη θάλασσα"}',
+        "米娅答应喂猫。",
+        "Sure!",
+        "And now they meet Zorro.",
+    ],
+)
+def test_what_is_not(answer: str) -> None:
+    with pytest.raises(Unreadable):
+        summary.parse(answer, EN)
+
+
+def test_chinese() -> None:
+    told = "外婆把怀表留在阁楼。林月答应教小雨骑马。"
+    assert summary.parse(f"好的，以下是新的摘要：\n{told}", ZH) == told
+    assert summary.parse(json.dumps({"summary": told}), ZH) == told
+    with pytest.raises(Unreadable, match="script"):
+        summary.parse("Grandma left the watch in the attic.", ZH)
+
+
+def test_it_stays_short() -> None:
+    long = "Mia sang. " * 400
+    found = summary.parse(json.dumps({"summary": long}), EN)
+    assert len(found) <= 1500
+    assert found.endswith("sang.")
+
+
+def test_it_says_nothing_twice() -> None:
+    assert summary.parse(f"{GOOD} " * 5, EN) == GOOD
+    assert summary.parse("林月怕打雷。小雨怕打雷。林月怕打雷。", ZH) == "林月怕打雷。小雨怕打雷。"
+
+
+def test_names_of_the_summary_so_far_are_no_inventions() -> None:
+    told = "Long ago Mia met Zorro. Now she sings."
+    assert summary.parse(told, passage([("Mia", "I sing.")], summary="Mia met Zorro.")) == told
