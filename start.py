@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / ".ci"))
 
 import installer
 from installer import HERE, PYTHON, say
+from supervisor import Supervisor
 
 
 def hand_over(arguments: Sequence[object]) -> NoReturn:
@@ -81,6 +82,7 @@ def main(words: Sequence[str]) -> None:
         hand_over([HERE / ".ci" / "checks.py", *rest])
     if command == "serve":
         next_steps()
+        sys.exit(Supervisor([str(PYTHON), "-m", "soulmem", command, *rest]).run())
     hand_over(["-m", "soulmem", command, *rest])
 
 

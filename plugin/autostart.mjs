@@ -1,4 +1,4 @@
-// Should the plugin start the sidecar itself? Only when asked to, and where a Python beside SillyTavern makes sense.
+// Should the plugin start the sidecar itself, and again when it crashes? Only when asked to, and where a Python beside SillyTavern makes sense.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -6,11 +6,18 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** @typedef {import('./config.mjs').Config} Config */
+/** How often a crash is answered with another start, and how soon; all but `tries` in ms.
+ * @typedef {{first: number, longest: number, tries: number, healthy: number}} Patience */
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const GRACE = 4000; // ms for the sidecar to close its store
+const SPOKE = new Set([0, 1, 2, 3, 130]); // start.py ended by itself and said why; 3: it has tried often enough
+/** @type {Patience} start.py does the same for the sidecar; this is for start.py itself */
+const PATIENCE = { first: 1000, longest: 30_000, tries: 5, healthy: 60_000 };
 
 let child = /** @type {import('node:child_process').ChildProcess | null} */ (null);
+let waiting = /** @type {NodeJS.Timeout | undefined} */ (undefined);
+let given = /** @type {string | null} */ (null);
 
 /** Why not here, in words; null when nothing speaks against it.
  * @param {Record<string, string | undefined>} env @param {(file: string) => boolean} exists @param {string} root
@@ -22,28 +29,56 @@ export function obstacle(env, exists, root) {
     return null;
 }
 
+/** Why the sidecar is not running although the plugin should see to it; null when it should be.
+ * @returns {string | null} */
+export const givenUp = () => given;
+
 /** @param {string} url @returns {Promise<boolean>} */
 async function answers(url) {
     return await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(1500) }).then(() => true, () => false);
 }
 
-/** @param {Config} config @param {string | null} [why] not, in words */
-export async function startSidecar(config, why = obstacle(process.env, fs.existsSync, ROOT)) {
+/** @param {Config} config @param {string | null} [why] not, in words @param {Patience} [patience] */
+export async function startSidecar(config, why = obstacle(process.env, fs.existsSync, ROOT), patience = PATIENCE) {
     if (why) return console.warn(`[SoulMem] autostart is on, but ${why}`);
+    given = null;
+    await start(config, patience, 0);
+}
+
+/** @param {Config} config @param {Patience} patience @param {number} crashes in a row until now */
+async function start(config, patience, crashes) {
     if (await answers(config.url)) return console.log(`[SoulMem] the sidecar is already at ${config.url}`);
     const windows = process.platform === 'win32';
     const python = config.python ?? (windows ? 'python' : 'python3');
+    const began = Date.now();
     const started = spawn(python, ['start.py'], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], detached: !windows, windowsHide: true });
     started.on('error', error => {
-        child = null;
-        console.error(`[SoulMem] ${python} could not be started: ${error.message}. Set SOULMEM_PYTHON to a Python 3.10 or newer`);
+        if (child === started) child = null;
+        giveUp(`${python} could not be started: ${error.message}. Set SOULMEM_PYTHON to a Python 3.10 or newer`);
     });
-    started.on('exit', code => {
+    started.on('exit', (code, signal) => {
+        if (child !== started) return; // it was asked to end
         child = null;
-        if (code) console.error(`[SoulMem] the sidecar ended with code ${code}; its words are above`);
+        const how = signal ?? `code ${code}`;
+        if (code !== null && SPOKE.has(code)) {
+            if (code) giveUp(`the sidecar ended with ${how}; its words are above`);
+            return;
+        }
+        const again = Date.now() - began >= patience.healthy ? 1 : crashes + 1;
+        if (again >= patience.tries) return giveUp(`the sidecar crashed ${again} times in a row (${how}) and is not started again. Run start.py doctor in ${ROOT}, then restart SillyTavern`);
+        const delay = Math.min(patience.longest, patience.first * 2 ** (again - 1));
+        console.error(`[SoulMem] the sidecar crashed (${how}); it starts again in ${delay / 1000} s. Nothing that was stored is lost`);
+        waiting = setTimeout(() => start(config, patience, again), delay);
+        waiting.unref();
     });
     child = started;
     console.log(`[SoulMem] starting the sidecar: ${python} start.py in ${ROOT}`);
+}
+
+/** @param {string} words */
+function giveUp(words) {
+    given = words;
+    console.error(`[SoulMem] ${words}`);
 }
 
 /** Ends only what was started here, and whatever that started. @param {number} pid */
@@ -53,7 +88,9 @@ function end(pid) {
 }
 
 export async function stopSidecar() {
+    clearTimeout(waiting);
     const going = child;
+    child = null;
     if (!going?.pid) return;
     const gone = new Promise(resolve => going.once('exit', resolve));
     try {

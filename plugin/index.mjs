@@ -1,6 +1,6 @@
 // The optional server plugin: a same-origin way from SillyTavern's page to the sidecar, behind SillyTavern's login.
 
-import { startSidecar, stopSidecar } from './autostart.mjs';
+import { givenUp, startSidecar, stopSidecar } from './autostart.mjs';
 import { readConfig } from './config.mjs';
 import { createProxy } from './proxy.mjs';
 
@@ -13,7 +13,7 @@ export const info = {
 /** @param {import('./proxy.mjs').Router} router mounted by SillyTavern at /api/plugins/soulmem */
 export async function init(router) {
     const config = readConfig();
-    router.use(createProxy(config));
+    router.use(createProxy(config, { why: givenUp }));
     if (config.autostart) await startSidecar(config);
 }
 

@@ -45,9 +45,9 @@ function bodyOf(request) {
 }
 
 /** @param {Config} config
- * @param {{patience?: number}} [options]
+ * @param {{patience?: number, why?: () => string | null}} [options] `why` there is no sidecar, where that is known
  * @returns {(request: Request, response: Response) => void} */
-export function createProxy(config, { patience = PATIENCE } = {}) {
+export function createProxy(config, { patience = PATIENCE, why = () => null } = {}) {
     const target = new URL(config.url);
     const send = target.protocol === 'https:' ? https.request : http.request;
 
@@ -90,7 +90,7 @@ export function createProxy(config, { patience = PATIENCE } = {}) {
             const late = error.message === 'timeout';
             refuse(response, 502, late ? 'sidecar_timeout' : 'sidecar_down', late
                 ? `the sidecar at ${config.url} did not answer within ${patience / 1000} s`
-                : `no sidecar at ${config.url}: ${error.message}`);
+                : `no sidecar at ${config.url}: ${why() ?? error.message}`);
         });
         response.on('close', () => upstream.destroy()); // the page went away, or has its answer
         upstream.end(body ?? undefined);

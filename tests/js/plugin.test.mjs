@@ -120,6 +120,15 @@ test('a sidecar that is down is 502 and named', async () => {
     alone.close();
 });
 
+test('the page is told why the sidecar is not started again', async () => {
+    const why = () => 'the sidecar crashed 5 times in a row';
+    const alone = http.createServer(likeExpress(createProxy({ ...config, url: 'http://127.0.0.1:9' }, { why })));
+    await listen(alone);
+    const { message } = await (await fetch(`http://127.0.0.1:${port(alone)}/health`)).json();
+    assert.match(message, /crashed 5 times in a row/);
+    alone.close();
+});
+
 test('a stream flows, outlives the patience, and ends upstream when the page leaves', async () => {
     const leave = new AbortController();
     const answer = await ask('/events', { signal: leave.signal });

@@ -219,3 +219,25 @@ test('a sidecar that asks for the same texts for ever is given up', async () => 
     const put = async (/** @type {string} */ _chat, /** @type {any} */ body) => ({ needs_text: [body.messages[0].slot], applied: false, added: 0, changed: 0, removed: 0, held: null });
     await assert.rejects(createChatSync(put).sync(target(talk(3))), /again and again/);
 });
+
+test('a sync that a crash cut off is sent again: what was taken in counts once, what was not arrives', async () => {
+    for (const taken of [true, false]) {
+        const sidecar = fakeSidecar();
+        let crashes = 0;
+        const sync = createChatSync(async (chat, body, signal) => {
+            if (crashes-- !== 1) return sidecar.put(chat, body, signal);
+            if (taken) await sidecar.put(chat, body, signal); // stored, and gone before it could say so
+            throw Object.assign(new Error('the connection was lost'), { kind: 'network' });
+        });
+        const chat = talk(10);
+        await sync.sync(target(chat));
+        chat.push(said('eleven'));
+        chat[3].mes = 'edited';
+        crashes = 1;
+        await assert.rejects(sync.sync(target(chat)));
+        const result = await sync.sync(target(chat));
+        assert.equal(result.complete, true);
+        assert.equal(result.added, taken ? 0 : 1);
+        assert.deepEqual(sidecar.held('c1'), words(chat));
+    }
+});

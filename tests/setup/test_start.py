@@ -45,7 +45,12 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         commands.append([str(word) for word in arguments])
         raise SystemExit(0)
 
+    def kept_alive(command: list[str]) -> None:
+        assert command[0] == str(REPOSITORY / ".venv" / installer.PYTHON.relative_to(installer.VENV))
+        note([*command[1:]])
+
     monkeypatch.setattr(start, "hand_over", note)
+    monkeypatch.setattr(start, "Supervisor", kept_alive)
     return commands
 
 
@@ -107,17 +112,31 @@ def test_the_next_steps_are_four_in_both_languages(
         assert [f"  {n}. " in told for n in range(1, 6)] == [True] * 4 + [False]
 
 
-def test_start_becomes_soulmem(folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_becomes_a_command(folder: Path, commands: Commands) -> None:
     """The real script as a process: it hands its arguments, its folder and its exit code through."""
+    told, process = started(folder, "doctor", "--port", "9")
+    assert told == f"['doctor', '--port', '9'] {process.pid}"
+    assert process.returncode == 7
+
+
+def test_start_keeps_the_sidecar_alive(folder: Path, commands: Commands) -> None:
+    told, process = started(folder, "--port", "9", "--code", "2")
+    assert told.startswith("['serve', '--port', '9', '--code', '2'] ")
+    assert process.returncode == 2
+
+
+def started(folder: Path, *words: str) -> tuple[str, subprocess.Popen[str]]:
+    """The last line of start.py with a stand-in for soulmem, and its ended process."""
     shutil.copy(start.__file__, folder)
-    shutil.copy(REPOSITORY / ".ci" / "installer.py", folder / ".ci")
+    for name in ("installer.py", "supervisor.py"):
+        shutil.copy(REPOSITORY / ".ci" / name, folder / ".ci")
     (folder / "soulmem").mkdir()
-    program = "import os, sys; print(sys.argv[1:], os.getpid(), flush=True); sys.exit(7)"
+    program = "import os, sys; print(sys.argv[1:], os.getpid(), flush=True); "
+    program += "sys.exit(int(sys.argv[-1]) if '--code' in sys.argv else 7)"
     (folder / "soulmem" / "__main__.py").write_text(program, encoding="utf-8")
     installer.install(Wish())
     with subprocess.Popen(
-        [sys.executable, "start.py", "--port", "9"], cwd=folder, stdout=subprocess.PIPE, text=True
+        [sys.executable, "start.py", *words], cwd=folder, stdout=subprocess.PIPE, text=True
     ) as process:
         told, _ = process.communicate(timeout=8)
-    assert told.splitlines()[-1] == f"['serve', '--port', '9'] {process.pid}"
-    assert process.returncode == 7
+    return told.splitlines()[-1], process
