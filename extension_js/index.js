@@ -19,7 +19,10 @@ host.on('APP_READY', () => {
     registerCommands(app, say);
     offerFarewell(app, say);
     mountDot(app, say);
-    mountRecalled(app, say);
-    mountPanel(app, say).catch(error => console.error('[SoulMem] the settings drawer could not be built', error));
+    const browser = mountPanel(app, say).catch(error => {
+        console.error('[SoulMem] the settings drawer could not be built', error);
+        return null;
+    });
+    mountRecalled(app, say, async (memory, soul) => (await browser)?.open('memories', memory, soul));
     void app.start();
 });

@@ -29,7 +29,7 @@ export function createApp(host) {
     const link = createLink(
         api,
         () => ({ mode: settings().route, url: settings().url, token: token.get() }),
-        () => ({ enabled: settings().enabled, page: host.page(), held: keeper.state.held !== null, vectors: host.vectorsRecall(), missing }),
+        () => ({ enabled: settings().enabled, page: host.page(), held: keeper.state.held !== null, vectors: host.vectorsRecall(), missing, readOnly: settings().read_only, chatOff: Boolean(host.record()?.off) }),
         (now, before) => {
             if (now.via && !before.via) {
                 keeper.reset();
@@ -39,7 +39,7 @@ export function createApp(host) {
         },
     );
     const people = createPeople(host, settings, link.ask);
-    const keeper = createKeeper(host, people, link.ask, api.chatNames, () => link.update());
+    const keeper = createKeeper(host, people, link.ask, api.chatNames, () => link.update(), () => settings().read_only);
     const recaller = createRecaller(host, keeper, link.ask, settings, link, record => {
         const text = record.sent.length ? recaller.text() : '';
         awaited = settings().position === 'macro' ? '' : text.split('\n').at(-1)?.trim() ?? '';
@@ -48,6 +48,7 @@ export function createApp(host) {
     /** Keeps the sidecar's background work out of the way of the open chat. @param {'generating' | 'typing' | 'idle' | 'closed'} state */
     function tell(state) {
         const { chat } = keeper.state;
+        if (state === 'closed' && !keeper.writes()) return; // it settles the last message, which is writing
         if (keeper.known() && link.state().via && settings().enabled) link.ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
     }
 
@@ -84,7 +85,7 @@ export function createApp(host) {
                 keeper.leave();
             }
             sync();
-            changed();
+            link.update();
         });
         host.on('CHAT_RENAMED', ({ oldFileName, newFileName }) => keeper.renamed(String(oldFileName), String(newFileName)));
         host.on('CHARACTER_RENAMED', (from, to) => people.renamed(from, to));

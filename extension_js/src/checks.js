@@ -12,7 +12,7 @@ export function stepText(link, facts, say) {
     if (!link.step) return '';
     return say(/** @type {Key} */ (`step_${link.step}`), {
         folder: facts.folder, origin: facts.origin, url: facts.url, count: facts.held,
-        version: link.health?.version ?? '', notes: (facts.notes ?? []).join(' '),
+        version: link.health?.version ?? '', detail: link.health?.store?.detail ?? '', notes: (facts.notes ?? []).join(' '),
     });
 }
 
@@ -27,13 +27,15 @@ export function checklist(link, keeper, url, say) {
     const checks = /** @type {Check[]} */ ([{ sign: 'yes', text: say('check_on') }]);
     if (!health) return [...checks, { sign: 'no', text: say('check_way') }];
     checks.push({ sign: 'yes', text: via === 'plugin' ? say('check_way_plugin') : say('check_way_direct', { url }) });
+    if (link.step === 'read_only') checks.push({ sign: 'warn', text: say('check_read_only') });
     checks.push({ sign: link.step === 'sidecar_old' || link.step === 'sidecar_new' ? 'no' : 'yes', text: say('check_version', { version: health.version }) });
-    if (health.store) checks.push({ sign: health.store.state === 'ok' ? 'yes' : 'no', text: [say('check_store'), health.store.state !== 'ok' && health.store.detail].filter(Boolean).join(': ') });
+    if (health.store) checks.push({ sign: health.store.state !== 'ok' ? 'no' : link.step === 'store_read_only' ? 'warn' : 'yes', text: [say('check_store'), health.store.detail].filter(Boolean).join(': ') });
     const embedder = health.embedder;
     if (embedder?.state === 'loading') checks.push({ sign: 'wait', text: say('check_model_loading') });
     else if (embedder) checks.push({ sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes', text: say('check_model', { model: modelName(embedder.model) }) });
     if (keeper.reading) checks.push({ sign: 'wait', text: say('check_chat_reading', keeper.reading) });
     else if (keeper.held) checks.push({ sign: 'warn', text: say('held_title', { count: keeper.held.count }) });
+    else if (link.step === 'chat_off') checks.push({ sign: 'no', text: say('check_chat_off') });
     else if (keeper.chat) checks.push({ sign: keeper.error ? 'warn' : 'yes', text: say('check_chat') });
     else checks.push({ sign: 'wait', text: say('check_chat_none') });
     if (health.pending) checks.push({ sign: 'wait', text: say('check_searchable', { n: health.pending }) });

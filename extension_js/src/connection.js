@@ -6,7 +6,7 @@
 /** @typedef {import('./api.js').ApiError} ApiError */
 /** @typedef {'ok' | 'starting' | 'degraded' | 'down' | 'off'} State */
 /** @typedef {'' | 'plugin_disabled' | 'log_in' | 'sidecar_down' | 'sidecar_starting' | 'sidecar_slow' | 'sidecar_old' | 'sidecar_new' | 'origin_refused'
- *   | 'token_wrong' | 'blocked_by_browser' | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'not_in_prompt' | 'turned_off'} Step */
+ *   | 'token_wrong' | 'blocked_by_browser' | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'not_in_prompt' | 'turned_off' | 'store_read_only' | 'read_only' | 'chat_off'} Step */
 
 /** How one way answered: its health, or why not. `status` 0 when nothing came back.
  * @typedef {{health: Health} | {status: number, kind: string, listens?: boolean, code?: string}} Finding */
@@ -21,6 +21,8 @@
  * @property {boolean} held a mass removal waits for the user's word
  * @property {boolean} vectors Vector Storage recalls chat messages too
  * @property {boolean} missing our text was not in the final prompt
+ * @property {boolean} readOnly the user wants nothing new remembered
+ * @property {boolean} chatOff the user had the open chat forgotten
  */
 
 /** The contract this extension was written for. */
@@ -48,12 +50,17 @@ function judgeHealth(health, now) {
     if (now.held) return { state: 'degraded', step: 'held_removal' };
     if (now.slow) return { state: 'degraded', step: 'sidecar_slow' };
     if (health.status === 'starting') return { state: 'starting', step: 'sidecar_starting' };
-    if (health.status === 'degraded') return { state: 'degraded', step: 'degraded' };
+    if (health.status === 'degraded') return { state: 'degraded', step: cannotWrite(health) ? 'store_read_only' : 'degraded' };
     if (now.missing) return { state: 'degraded', step: 'not_in_prompt' };
+    if (now.readOnly) return { state: 'ok', step: 'read_only' };
+    if (now.chatOff) return { state: 'ok', step: 'chat_off' };
     if (now.vectors) return { state: 'ok', step: 'vectors_on' };
     if (health.embedder?.fallback) return { state: 'ok', step: 'fallback_model' };
     return { state: 'ok', step: '' };
 }
+
+/** A store that can be read but not written: its `detail` says why. @param {Health} health */
+const cannotWrite = health => health.store?.state === 'ok' && Boolean(health.store.detail);
 
 /** @param {Circumstances} now @returns {Step} */
 function missingStep({ mode, plugin, direct, page }) {

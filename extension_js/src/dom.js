@@ -24,3 +24,24 @@ export function onPress(element, run) {
         run();
     });
 }
+
+/** A button in SillyTavern's looks that does one thing at a time.
+ * @param {string} icon @param {string} text @param {() => unknown} run @param {Parameters<typeof el>[1]} [about] */
+export function button(icon, text, run, about = {}) {
+    const element = el('div', { tabindex: '0', role: 'button', ...about, class: `menu_button menu_button_icon margin0 ${about.class ?? ''}`.trim() }, [
+        el('i', { class: `fa-solid ${icon}` }), el('span', { text }),
+    ]);
+    let busy = false;
+    onPress(element, async () => {
+        if (busy) return;
+        busy = true;
+        element.classList.add('disabled');
+        try {
+            await run();
+        } finally {
+            busy = false;
+            element.classList.remove('disabled');
+        }
+    });
+    return element;
+}

@@ -28,6 +28,9 @@ async function additionalWorlds(file) {
     }
 }
 
+/** @param {string} text @returns {string} as HTML that shows it */
+const escaped = text => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
+
 /** @param {() => any} getContext SillyTavern.getContext */
 export function createHost(getContext) {
     const ctx = getContext;
@@ -132,12 +135,19 @@ export function createHost(getContext) {
 
         /** @param {string} english @param {string} key @returns {string} in the user's language */
         translate: (english, key) => ctx().translate(english, key),
+        /** @returns {string} the language of the page, as dates need it */
+        locale() {
+            const told = ctx().getCurrentLocale?.();
+            return typeof told === 'string' && Intl.DateTimeFormat.supportedLocalesOf([told]).length ? told : navigator.language;
+        },
         /** @param {string} name of a template beside this module's folder @returns {Promise<string>} its translated HTML */
         template: name => ctx().renderExtensionTemplateAsync(`third-party/${decodeURIComponent(FOLDER)}`, `extension_js/${name}`),
-        /** @param {Element} content @param {string} closeLabel */
-        popup(content, closeLabel) {
+        /** @param {Element} content @param {string} closeLabel @param {{large?: boolean}} [options]
+         * @returns {{closed: Promise<unknown>, close: () => unknown}} */
+        popup(content, closeLabel, { large = false } = {}) {
             const { Popup, POPUP_TYPE } = ctx();
-            return new Popup(content, POPUP_TYPE.TEXT, '', { okButton: closeLabel, wide: true, allowVerticalScrolling: true, leftAlign: true }).show();
+            const popup = new Popup(content, POPUP_TYPE.TEXT, '', { okButton: closeLabel, wide: true, large, allowVerticalScrolling: true, leftAlign: true });
+            return { closed: popup.show(), close: () => popup.completeCancelled() };
         },
         /** Names of the worlds linked to a character: its own, and the additional ones. @param {string} avatar @returns {Promise<string[]>} */
         async worldsOf(avatar) {
@@ -156,9 +166,14 @@ export function createHost(getContext) {
         /** @param {string} question as text: chat names may hold anything @returns {Promise<boolean>} */
         async confirm(question) {
             const { Popup, POPUP_RESULT } = ctx();
-            const escaped = question.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
-            return await Popup.show.confirm('SoulMem', escaped) === POPUP_RESULT.AFFIRMATIVE;
+            return await Popup.show.confirm('SoulMem', escaped(question)) === POPUP_RESULT.AFFIRMATIVE;
         },
+        /** @param {string} question as text @returns {Promise<string | null>} what was typed; null when cancelled */
+        prompt: async question => await ctx().Popup.show.input('SoulMem', escaped(question)) ?? null,
+        /** Shows a message of the open chat, loading what is above the shown part. @param {number} index */
+        showMessage: index => ctx().executeSlashCommandsWithOptions(`/chat-jump ${index}`),
+        /** Opens another chat of the open character. @param {string} name @returns {Promise<unknown>} */
+        openChat: name => ctx().openCharacterChat(name),
         /** @param {'info' | 'success' | 'warning' | 'error'} kind @param {string} text
          * @param {{timeOut?: number, extendedTimeOut?: number, onclick?: () => unknown}} [options] of toastr */
         toast: (kind, text, options) => /** @type {any} */ (globalThis).toastr?.[kind](text, 'SoulMem', { escapeHtml: true, ...options }),

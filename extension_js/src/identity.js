@@ -40,7 +40,7 @@ export function chatIdentity(record, facts) {
     }
     if (!facts.lastSlot) return { record: { ...fresh, chat: facts.mint() }, found: 'new' };
     const parent = { chat: record.chat, fork_slot: facts.lastSlot };
-    return { record: { ...fresh, ...people, chat: facts.mint(), parent }, found: 'fork' };
+    return { record: { ...fresh, ...people, chat: facts.mint(), parent, ...(record.off && { off: true }) }, found: 'fork' };
 }
 
 /** Everybody who was ever in the chat, and its founding cast: later members must not know what came before them.

@@ -39,8 +39,9 @@ const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
 
 /** @param {Host} host @param {People} people @param {Ask} ask
  * @param {(avatar: string) => Promise<string[]>} chatNames
- * @param {() => void} changed the state changed */
-export function createKeeper(host, people, ask, chatNames, changed) {
+ * @param {() => void} changed the state changed
+ * @param {() => boolean} [readOnly] the user wants nothing new remembered */
+export function createKeeper(host, people, ask, chatNames, changed, readOnly = () => false) {
     const syncs = /** @type {Map<string, ReturnType<typeof createChatSync>>} */ (new Map());
     const unsaved = /** @type {Set<string>} */ (new Set()); // chats whose ids SillyTavern has not saved yet
     const renames = /** @type {Map<string, string>} */ (new Map()); // new name to old
@@ -52,6 +53,9 @@ export function createKeeper(host, people, ask, chatNames, changed) {
     let running = 0; // syncs in the background
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     let reading = new AbortController();
+
+    /** May the open chat be remembered? */
+    const writes = () => !readOnly() && !host.record()?.off;
 
     /** @param {string} chat */
     function syncOf(chat) {
@@ -146,7 +150,7 @@ export function createKeeper(host, people, ask, chatNames, changed) {
      * @returns {Promise<{open: Open, result: SyncResult} | null>} */
     async function syncOpen({ urgent: now = false, leaveOut = 0, confirm = false, signal }) {
         const open = await identify();
-        if (!open) return null;
+        if (!open || !writes()) return null;
         if (!now && unsaved.delete(open.record.chat)) { // ids sent but not saved would be lost with the page
             await host.saveChat();
             if (host.chatName() !== open.name) return null;
@@ -277,6 +281,40 @@ export function createKeeper(host, people, ask, chatNames, changed) {
             return syncNow();
         },
         confirmRemoval: () => syncNow({ confirm: true }),
+        writes,
+        /** Puts the open chat, and what only it told, into the bin, and remembers it no more. */
+        async forgetChat() {
+            const open = await identify();
+            if (!open) return;
+            await inTurn(async () => {
+                host.setRecord({ ...open.record, off: true });
+                syncs.delete(open.record.chat);
+                Object.assign(state, NO_CHAT, { chat: open.record.chat });
+                await ask('DELETE', `/chats/${open.record.chat}`).catch(error => {
+                    if (error.code === 'not_found') return; // never read, or forgotten before
+                    host.setRecord(open.record);
+                    throw error;
+                });
+                await host.saveChat();
+            });
+            changed();
+        },
+        /** Remembers a forgotten chat again: it is read from its first message on. */
+        async rememberChat() {
+            const record = /** @type {ChatRecord | undefined} */ (host.record());
+            if (!record) return null;
+            const { off: _off, ...kept } = record;
+            host.setRecord(kept);
+            await host.saveChat();
+            return syncNow();
+        },
+        /** Makes a chat that is not remembered known by name alone, so that a recall in it sees what its place in the family of chats allows.
+         * @param {Open} open */
+        async introduce({ record, people: present, name }) {
+            await people.push(present);
+            const body = { souls: record.souls ?? [], title: name, persona: host.persona(), parent: record.parent ?? null, base: null, messages: [], confirm_removal: false };
+            await ask('PUT', `/chats/${record.chat}`, body);
+        },
         /** The sidecar changed or came back: trust nothing that was acknowledged. */
         reset() {
             people.forgetPushed();

@@ -17,7 +17,7 @@ const SLOW_LIMIT = 3; // recalls in a row that ran out of time before replies st
 
 /** @param {Api} api
  * @param {() => {mode: 'auto' | 'plugin' | 'direct', url: string, token: string}} way
- * @param {() => Pick<Circumstances, 'enabled' | 'page' | 'held' | 'vectors' | 'missing'>} circumstances
+ * @param {() => Pick<Circumstances, 'enabled' | 'page' | 'held' | 'vectors' | 'missing' | 'readOnly' | 'chatOff'>} circumstances
  * @param {(state: LinkState, before: LinkState) => void} changed */
 export function createLink(api, way, circumstances, changed) {
     const probe = createProbe(api, way);

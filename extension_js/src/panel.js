@@ -1,9 +1,15 @@
 // What does the settings drawer show and change?
 
 import { checklist, stepText } from './checks.js';
+import { mountBrowser } from './browser.js';
 import { byId, el, onPress } from './dom.js';
+import { bindForgetting } from './forget_button.js';
+import { confirmRemoval } from './held.js';
 import { bindImport } from './import_button.js';
+import { bindReading } from './read_button.js';
 import { BOUNDS, bounded } from './settings.js';
+import { troubleText } from './trouble.js';
+import { watchWaiting } from './waiting.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
@@ -12,27 +18,24 @@ import { BOUNDS, bounded } from './settings.js';
 
 const SIGNS = { yes: 'fa-circle-check', no: 'fa-circle-xmark', wait: 'fa-hourglass-half', warn: 'fa-triangle-exclamation' };
 /** Changing these means looking for the sidecar anew. */
-const WAY = ['enabled', 'route', 'url'];
+const WAY = ['enabled', 'route', 'url', 'read_only'];
 
-/** @param {App} app @param {Say} say */
+/** @param {App} app @param {Say} say @returns {Promise<ReturnType<typeof mountBrowser> | null>} the window of all memories */
 export async function mountPanel(app, say) {
     const place = document.getElementById('extensions_settings2');
-    if (!place) return;
+    if (!place) return null;
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
     bindSettings(app);
     const character = bindCharacter(app);
     const reading = bindReading(app, say);
     const importing = bindImport(app, say, character.chosen);
+    const forgetting = bindForgetting(app, say, error => troubleText(error, app.link.state(), facts(app), say));
+    const browser = mountBrowser(app, say, character.chosen);
+    watchWaiting(app, say, () => browser.open('waiting'));
 
     onPress(byId('soulmem_look'), () => app.link.look());
-    onPress(byId('soulmem_held_confirm'), async () => {
-        const count = app.keeper.state.held?.count ?? 0;
-        if (!count || !await app.host.confirm(say('held_question', { count }))) return;
-        await app.keeper.confirmRemoval().then(
-            () => app.host.toast('success', say('held_done', { count })),
-            error => app.host.toast('error', error.message),
-        );
-    });
+    onPress(byId('soulmem_held_review'), () => browser.open('waiting'));
+    onPress(byId('soulmem_held_confirm'), () => confirmRemoval(app, say));
 
     function draw() {
         const link = app.link.state();
@@ -44,6 +47,7 @@ export async function mountPanel(app, say) {
         byId('soulmem_held').hidden = app.keeper.state.held === null;
         reading.draw();
         importing.draw();
+        forgetting.draw();
     }
 
     app.subscribe(draw);
@@ -51,6 +55,7 @@ export async function mountPanel(app, say) {
     app.host.on('GROUP_UPDATED', () => void character.draw());
     draw();
     await character.draw();
+    return browser;
 }
 
 /** What a step's words may need. @param {App} app */
@@ -83,6 +88,7 @@ function bindSettings(app) {
             show(); // as repaired
             app.host.saveSettings();
             if (WAY.includes(key)) void app.link.look();
+            if (key === 'read_only') app.keeper.enqueue(0); // what was said meanwhile
             if (key === 'forgetting' || key === 'scope') app.keeper.enqueue();
         });
         show();
@@ -145,81 +151,4 @@ function bindCharacter(app) {
             await show();
         },
     };
-}
-
-/** "Read this chat": sends what is not read yet, then waits until it is searchable.
- * @param {App} app @param {Say} say */
-function bindReading(app, say) {
-    const read = byId('soulmem_read_chat');
-    const cancel = byId('soulmem_read_cancel');
-    const bar = /** @type {HTMLProgressElement} */ (byId('soulmem_read_progress'));
-    const text = byId('soulmem_read_text');
-    let asked = false; // by the button, so its end is worth a word
-    let words = '';
-    let indexing = 0; // messages to make searchable when the wait began
-
-    async function untilSearchable() {
-        for (indexing = 0; asked;) {
-            await app.link.look();
-            const pending = app.link.state().health?.pending ?? 0;
-            if (pending === 0) break;
-            indexing = Math.max(indexing, pending);
-            draw();
-            await new Promise(resolve => setTimeout(resolve, 1000));
-        }
-        indexing = 0;
-    }
-
-    onPress(read, async () => {
-        words = '';
-        if (!app.host.chatName()) {
-            app.host.toast('info', say('no_chat'));
-            return;
-        }
-        if (!app.link.state().via) await app.link.look();
-        asked = true;
-        try {
-            const result = await app.keeper.readAll();
-            if (result?.complete) {
-                await untilSearchable();
-                if (asked) words = say('read_done', { n: app.host.chat().length });
-            }
-        } catch (error) {
-            if (!app.keeper.state.paused) words = say('read_failed', { error: /** @type {Error} */ (error).message });
-        }
-        asked = false;
-        draw();
-    });
-    onPress(cancel, () => {
-        asked = false;
-        app.keeper.cancelReading();
-    });
-    app.host.on('CHAT_CHANGED', () => {
-        asked = false;
-        words = '';
-    });
-
-    function draw() {
-        const { reading, paused, syncing } = app.keeper.state;
-        const pending = app.link.state().health?.pending ?? 0;
-        const going = syncing && (reading !== null || asked);
-        const waiting = asked && indexing > 0;
-        read.hidden = going || waiting;
-        cancel.hidden = !going;
-        byId('soulmem_read_label').textContent = paused && reading ? say('read_resume') : say('read_chat');
-        bar.hidden = !(going || waiting || (paused && reading));
-        if (waiting) {
-            bar.max = indexing;
-            bar.value = indexing - pending;
-        } else if (reading) {
-            bar.max = reading.total;
-            bar.value = reading.done;
-        } else {
-            bar.removeAttribute('value');
-        }
-        text.textContent = waiting ? say('reading_index', { n: pending })
-            : reading ? say(going ? 'reading' : paused ? 'read_stopped' : 'reading', reading)
-                : words;
-    }
-    return { draw };
 }

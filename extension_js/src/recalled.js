@@ -1,19 +1,15 @@
 // What was recalled for this message, and why? The brain icon on messages and the view it opens.
 
-import { el, onPress } from './dom.js';
+import { button, el, onPress } from './dom.js';
+import { kindFace } from './faces.js';
 import { slotOf, stampOf } from './slots.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
-/** @typedef {import('./strings.js').Key} Key */
 /** @typedef {import('./types.js').Memory} Memory */
 /** @typedef {import('./types.js').RecallRecord} RecallRecord */
 
 const FADING = 0.6; // below this a memory reads as gist
-const FACES = {
-    episode: 'fa-clapperboard', abstract_episode: 'fa-layer-group', concept: 'fa-tag', fact: 'fa-link', action: 'fa-person-running',
-    summary: 'fa-align-left', digest: 'fa-calendar-days', note: 'fa-note-sticky',
-};
 
 /** A record from what the sidecar kept of a trace. What the client trimmed then is not known any more, save how many went in.
  * @param {any} trace @param {number | undefined} sent @returns {RecallRecord | null} */
@@ -30,10 +26,9 @@ export function recordOfTrace(trace, sent) {
     };
 }
 
-/** @param {RecallRecord} record @param {Memory} memory @param {Say} say */
-function item(record, memory, say) {
+/** @param {RecallRecord} record @param {Memory} memory @param {Say} say @param {((memory: string) => unknown) | undefined} open */
+function item(record, memory, say, open) {
     const sent = !record.trimmed.includes(memory.id);
-    const kind = /** @type {keyof typeof FACES} */ (memory.kind in FACES ? memory.kind : 'note');
     const steps = memory.path ?? [];
     const tokens = record.item_tokens[memory.id];
     const facts = [
@@ -44,17 +39,18 @@ function item(record, memory, say) {
     ];
     return el('li', { class: 'soulmem_recalled_item', data: { memory: memory.id, state: sent ? 'sent' : 'trimmed' } }, [
         el('div', { class: 'soulmem_recalled_head' }, [
-            el('span', { class: 'soulmem_kind' }, [el('i', { class: `fa-solid fa-fw ${FACES[kind]}` }), say(/** @type {Key} */ (`kind_${kind}`))]),
+            kindFace(memory.kind, say),
             el('small', { class: 'soulmem_recalled_facts', text: facts.filter(Boolean).join(' · ') }),
         ]),
         el('div', { class: 'soulmem_recalled_text', text: memory.text }),
         el('div', { class: 'soulmem_recalled_why' }, [el('i', { class: 'fa-solid fa-lightbulb' }), el('span', { text: memory.why })]),
         steps.length < 2 ? null : el('div', { class: 'soulmem_path', title: say('item_path') }, steps.map(step => el('span', { text: step.label }))),
+        open && memory.kind !== 'fact' ? el('div', { class: 'soulmem_row' }, [button('fa-magnifying-glass', say('show_memory'), () => open(memory.id), { class: 'soulmem_show' })]) : null,
     ]);
 }
 
-/** The view of one recall. @param {RecallRecord} record @param {string} name of who recalled @param {Say} say */
-export function recalledView(record, name, say) {
+/** The view of one recall. @param {RecallRecord} record @param {string} name of who recalled @param {Say} say @param {(memory: string) => unknown} [open] shows a memory */
+export function recalledView(record, name, say, open) {
     const order = [...record.memories].sort((a, b) => Number(record.trimmed.includes(a.id)) - Number(record.trimmed.includes(b.id)));
     return el('div', { class: 'soulmem_recalled', data: { trace: record.trace } }, [
         el('h3', { class: 'margin0', text: say('recalled_title', { name }) }),
@@ -62,12 +58,12 @@ export function recalledView(record, name, say) {
         el('small', { text: say('recalled_summary', {
             sent: record.sent.length, all: record.memories.length, tokens: record.tokens, budget: record.budget, ms: Math.round(record.took_ms.total ?? 0),
         }) }),
-        record.memories.length ? el('ol', { class: 'soulmem_recalled_list' }, order.map(memory => item(record, memory, say))) : el('p', { text: say('recalled_none') }),
+        record.memories.length ? el('ol', { class: 'soulmem_recalled_list' }, order.map(memory => item(record, memory, say, open))) : el('p', { text: say('recalled_none') }),
     ]);
 }
 
-/** @param {App} app @param {Say} say */
-export function mountRecalled(app, say) {
+/** @param {App} app @param {Say} say @param {(memory: string, soul: string) => unknown} govern shows a memory in the window of all */
+export function mountRecalled(app, say, govern) {
     /** @param {number} index of the message */
     async function open(index) {
         const message = app.host.chat()[index];
@@ -75,7 +71,7 @@ export function mountRecalled(app, say) {
         if (!message || !trace) return;
         const record = app.recaller.byTrace(trace)
             ?? recordOfTrace(await app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 }).catch(() => null), stampOf(message).n ?? 0);
-        if (record) await app.host.popup(recalledView(record, message.name ?? '', say), say('recalled_close'));
+        if (record) app.host.popup(recalledView(record, message.name ?? '', say, memory => govern(memory, record.soul)), say('recalled_close'));
         else app.host.toast('info', say('recalled_gone'));
     }
 

@@ -60,6 +60,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         if (border === null) return null;
         const chat = host.chat();
         const held = keeper.held();
+        if (held.size === 0) return border; // not synced from this page; the sidecar ignores a message it does not hold
         return chat.slice(chat.findIndex(message => slotOf(message) === border)).map(slotOf).find(slot => slot !== null && held.has(slot)) ?? null;
     }
 
@@ -92,7 +93,8 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         let complete = false;
         let trouble = /** @type {unknown} */ (null);
         let open = /** @type {Open | null} */ (null);
-        if (type !== 'quiet') {
+        const learns = keeper.writes();
+        if (type !== 'quiet' && learns) {
             try {
                 const synced = await keeper.syncForReply({ leaveOut: type === 'swipe' ? 1 : 0, signal });
                 open = synced?.open ?? null;
@@ -110,17 +112,23 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         const reply = expectReply(open, type);
         keeper.expect(reply);
         const budget = budgetFor(settings().budget, contextSize);
-        const answer = /** @type {RecallAnswer} */ (await ask('POST', '/recall', {
+        const question = {
             soul: person.soul,
             chat: open.record.chat,
-            ...(reply && { slot: reply.slot, swipe: reply.swipe }),
+            ...(reply && learns && { slot: reply.slot, swipe: reply.swipe }),
             query: complete ? null : lastWords(host.chat()),
             type,
             budget_tokens: budget,
             max_items: settings().max_items,
-            context_from: complete ? contextFrom(open, contextSize) : null,
+            context_from: complete || !learns ? contextFrom(open, contextSize) : null,
             time_budget_ms: Math.max(100, Math.round(deadline - Date.now() - TRIM_TIME)),
-        }, { signal }));
+        };
+        const recalled = () => ask('POST', '/recall', question, { signal });
+        const answer = /** @type {RecallAnswer} */ (await (learns ? recalled() : recalled().catch(async error => {
+            if (error.code !== 'not_found') throw error;
+            await keeper.introduce(open);
+            return recalled();
+        })));
         signal.throwIfAborted();
         const fitted = await retrim(answer.blocks, answer.memories, budget, host.countTokens);
         signal.throwIfAborted();

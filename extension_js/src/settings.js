@@ -10,6 +10,7 @@
  * @property {Position} position
  * @property {number} depth messages above the end, for what goes into the chat
  * @property {number} time_budget ms that a reply may wait for sync and recall together
+ * @property {boolean} read_only recall, but remember nothing new
  * @property {boolean} quiet recall for background prompts too (/gen, Summarize, image prompts)
  * @property {number} forgetting 0 elephant .. 2 goldfish, for characters without their own
  * @property {'character' | 'chat'} scope
@@ -26,6 +27,7 @@ export const DEFAULTS = {
     position: 'auto',
     depth: 4,
     time_budget: 2000,
+    read_only: false,
     quiet: false,
     forgetting: 1,
     scope: 'character',
@@ -60,7 +62,7 @@ export function repair(stored) {
     for (const [key, choices] of /** @type {[keyof typeof CHOICES, string[]][]} */ (Object.entries(CHOICES))) {
         if (!choices.includes(settings[key])) Object.assign(settings, { [key]: DEFAULTS[key] });
     }
-    for (const key of /** @type {const} */ (['enabled', 'quiet'])) settings[key] = Boolean(settings[key]);
+    for (const key of /** @type {const} */ (['enabled', 'quiet', 'read_only'])) settings[key] = Boolean(settings[key]);
     if (typeof settings.url !== 'string' || !/^https?:\/\//.test(settings.url)) settings.url = DEFAULTS.url;
     if (typeof settings.souls !== 'object' || settings.souls === null || Array.isArray(settings.souls)) settings.souls = {};
     return settings;

@@ -1,6 +1,10 @@
 // What does the user read? Every English text by key; i18n/zh-cn.json has the same keys.
 
+import { BROWSER_EN } from './strings_browser.js';
+
 export const EN = {
+    ...BROWSER_EN,
+
     // health, in the dot's tooltip and the drawer's first line
     state_ok: 'Memory is awake',
     state_starting: 'Memory is waking up',
@@ -25,6 +29,9 @@ export const EN = {
     step_held_removal: '{count} messages of this chat vanished at once. Their memories are hidden but not removed. Confirm below if you meant it; otherwise restore the chat from a backup.',
     step_vectors_on: 'Vector Storage also recalls chat messages. Switch off its "Enabled for chat messages", or the same scene is told twice.',
     step_not_in_prompt: 'Memories were recalled but did not reach the final prompt. Usually the Main Prompt was removed from the prompt manager: set "Position" below to "In the chat".',
+    step_store_read_only: 'SoulMem cannot write its data, so characters recall but remember nothing new, and memories cannot be changed. {detail}',
+    step_read_only: 'Read-only: characters recall, but nothing new is remembered. Untick "Read-only" to go on; what was said meanwhile is read then.',
+    step_chat_off: 'This chat is forgotten and not remembered. "Remember it again" brings it back.',
     step_turned_off: 'Switched off. Tick "Remember and recall" to wake it.',
 
     // checklist
@@ -36,6 +43,8 @@ export const EN = {
     check_store: 'Memory store',
     check_model: 'Language model {model}',
     check_model_loading: 'Language model is loading',
+    check_read_only: 'Read-only',
+    check_chat_off: 'This chat is not remembered',
     check_chat: 'This chat is in step',
     check_chat_none: 'No chat open',
     check_chat_reading: 'Reading this chat: {done} of {total}',

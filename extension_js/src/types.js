@@ -20,8 +20,9 @@
  * `trace` and `n` the recall behind the reply and how many memories it sent.
  * @typedef {{id?: string, present?: string[], trace?: string, n?: number}} Stamp */
 
-/** What we keep in the chat's metadata: `chat` is its uuid, `name` the file it was minted for, `owner` the soul or group.
- * @typedef {{chat: string, name: string, owner: string, parent?: Fork, souls?: string[], cast?: string[]}} ChatRecord */
+/** What we keep in the chat's metadata: `chat` is its uuid, `name` the file it was minted for, `owner` the soul or group;
+ * `off` the user had it forgotten, and it is remembered no more.
+ * @typedef {{chat: string, name: string, owner: string, parent?: Fork, souls?: string[], cast?: string[], off?: boolean}} ChatRecord */
 
 /** @typedef {{chat: string, fork_slot: string}} Fork */
 
@@ -57,6 +58,19 @@
  * @property {number} age_turns
  * @property {number} visibility
  */
+
+/** @typedef {{chat: string, slot: string}} Source */
+/** A memory in a list. @typedef {{id: string, kind: string, text: string, tags: string[], importance: number, permanent: boolean, locked: boolean,
+ *   timelines: 'this' | 'all', state: string, revision: number, sources: Source[]}} Listed */
+/** A memory with what belongs to it (the fields shown).
+ * @typedef {Listed & {origin: 'chat' | 'user' | 'card', created: string, strength: number, uses: number, last_used: string | null}} Whole */
+
+/** @typedef {Record<string, any> | null} Told the fields of a memory that a change touched */
+/** @typedef {{id: string, at: string, actor: 'user' | 'lead' | 'archivist' | 'engine' | 'import', action: string, target: string, before: Told, after: Told,
+ *   source: string, reason: string}} AuditEntry */
+/** @typedef {{changes: string[], memories: string[], edges: number, skipped: {target: string, field: string}[]}} Undone */
+/** @typedef {{request: string, soul: string, memory: string, actor: string, reason: string, quote: string, at: string, state: string}} Deletion */
+/** @typedef {{id: string, title: string, count: number, held: Held | null}} ChatHead */
 
 /** @typedef {{memory: string, text: string, tokens: number}} BlockItem */
 /** @typedef {{section: string, position: 'in_prompt' | 'in_chat', depth: number | null, role: string, text: string, tokens: number, items: BlockItem[]}} Block */

@@ -11,7 +11,7 @@ const WELL = { status: 'ok', version: '0.1.0', api: { major: 1, minor: 4 }, embe
 const NETWORK = { status: 0, kind: 'network' };
 const MISSING = { status: 404, kind: 'http' };
 /** @type {Circumstances} */
-const HOME = { enabled: true, mode: 'auto', plugin: MISSING, direct: { health: WELL }, page: { loopback: true, secure: true }, slow: false, held: false, vectors: false, missing: false };
+const HOME = { enabled: true, mode: 'auto', plugin: MISSING, direct: { health: WELL }, page: { loopback: true, secure: true }, slow: false, held: false, vectors: false, missing: false, readOnly: false, chatOff: false };
 const LAN = { loopback: false, secure: false };
 
 for (const [what, change, state, step, via] of /** @type {[string, Partial<Circumstances>, string, string, string | null][]} */ ([
@@ -37,6 +37,11 @@ for (const [what, change, state, step, via] of /** @type {[string, Partial<Circu
     ['degraded', { direct: { health: { ...WELL, status: 'degraded' } } }, 'degraded', 'degraded', 'direct'],
     ['older sidecar', { direct: { health: { ...WELL, api: { major: 0, minor: 9 } } } }, 'degraded', 'sidecar_old', 'direct'],
     ['newer sidecar', { direct: { health: { ...WELL, api: { major: 2, minor: 0 } } } }, 'degraded', 'sidecar_new', 'direct'],
+    ['a store that cannot be written', { direct: { health: { ...WELL, status: 'degraded', store: { state: 'ok', detail: 'the disk is full' } } } }, 'degraded', 'store_read_only', 'direct'],
+    ['a store that cannot be read', { direct: { health: { ...WELL, status: 'degraded', store: { state: 'error', detail: 'broken' } } } }, 'degraded', 'degraded', 'direct'],
+    ['read-only by wish', { readOnly: true, chatOff: true }, 'ok', 'read_only', 'direct'],
+    ['a forgotten chat', { chatOff: true, vectors: true }, 'ok', 'chat_off', 'direct'],
+    ['read-only hides no trouble', { readOnly: true, held: true }, 'degraded', 'held_removal', 'direct'],
     ['a held removal', { held: true }, 'degraded', 'held_removal', 'direct'],
     ['the last recall was late', { slow: true }, 'degraded', 'sidecar_slow', 'direct'],
     ['our text did not arrive', { missing: true }, 'degraded', 'not_in_prompt', 'direct'],

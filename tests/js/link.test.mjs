@@ -29,7 +29,7 @@ function scene() {
     const changes = /** @type {string[]} */ ([]);
     const link = createLink(
         api, () => ({ mode: 'plugin', url: 'http://127.0.0.1:8731', token: '' }),
-        () => ({ enabled: world.enabled, page: { loopback: true, secure: true }, held: false, vectors: false, missing: false }),
+        () => ({ enabled: world.enabled, page: { loopback: true, secure: true }, held: false, vectors: false, missing: false, readOnly: false, chatOff: false }),
         state => changes.push(state.state),
     );
     return { world, link, changes };

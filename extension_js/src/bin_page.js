@@ -1,0 +1,47 @@
+// What lies in the bin, since when and why, and how does it come back?
+
+import { button, el } from './dom.js';
+import { row } from './faces.js';
+import { paged } from './paging.js';
+
+/** @typedef {import('./desk.js').Desk} Desk */
+/** @typedef {import('./types.js').AuditEntry} AuditEntry */
+/** @typedef {import('./strings.js').Key} Key */
+
+const LOOKED_AT = 1000; // entries of the audit
+
+/** @param {readonly AuditEntry[]} audit the newest first @returns {Map<string, AuditEntry>} memory to the entry that put it into the bin */
+export function binnedBy(audit) {
+    const found = /** @type {Map<string, AuditEntry>} */ (new Map());
+    for (const entry of audit) if (entry.after?.state && entry.after.state !== 'active' && !found.has(entry.target)) found.set(entry.target, entry);
+    return found;
+}
+
+/** @param {Desk} desk @param {HTMLElement} page */
+export async function binPage(desk, page) {
+    const { say, memories } = desk;
+    const why = binnedBy((await memories.audit(desk.soul, null, undefined, LOOKED_AT)).audit);
+
+    /** @param {string} id */
+    function story(id) {
+        const entry = why.get(id);
+        return entry ? say('binned_by', { who: say(/** @type {Key} */ (`by_${entry.actor}`)), when: desk.when(entry.at) }) : say('binned_with_chat');
+    }
+
+    const list = await paged({
+        fetch: cursor => memories.list(desk.soul, { state: 'bin' }, cursor).then(answer => ({ rows: answer.memories, cursor: answer.cursor })),
+        draw: memory => {
+            const item = row(memory, say, {
+                facts: story(memory.id),
+                press: () => desk.show('memories', memory.id),
+                actions: [button('fa-trash-arrow-up', say('restore'), () => desk.attempt(async () => {
+                    await memories.restore(memory.id);
+                    item.replaceWith(el('li', { class: 'soulmem_item soulmem_hint', text: say('restored') }));
+                }), { class: 'soulmem_restore' })],
+            });
+            return item;
+        },
+        more: say('more'), none: say('bin_empty'), attempt: desk.attempt,
+    });
+    page.append(el('small', { class: 'soulmem_hint', text: say('bin_hint') }), list);
+}

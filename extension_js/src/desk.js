@@ -1,0 +1,101 @@
+// What do the pages of the memory window share: whose memories, how a failure is shown, where a message is?
+
+import { button, el } from './dom.js';
+import { createMemories } from './memories.js';
+import { when } from './faces.js';
+import { facts } from './panel.js';
+import { slotOf } from './slots.js';
+import { troubleText } from './trouble.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./strings.js').Say} Say */
+/** @typedef {import('./types.js').ChatHead} ChatHead */
+/** @typedef {import('./types.js').Source} Source */
+
+const SAID = 5000; // ms
+
+/** @param {App} app @param {Say} say @param {HTMLElement} content the whole window @param {string} soul @param {() => unknown} close the window */
+export function createDesk(app, say, content, soul, close) {
+    const memories = createMemories(app.link.ask);
+    const notice = el('div', { class: 'soulmem_notice', role: 'alert' });
+    const said = el('div', { role: 'status' });
+    let heads = /** @type {{soul: string, chats: Promise<ChatHead[]>} | null} */ (null);
+
+    const desk = {
+        app, say, memories, notice, said, soul,
+        /** Shows a page, or one memory on it; set by the window. @type {(page: 'memories' | 'bin' | 'changes' | 'waiting', memory?: string) => Promise<void>} */
+        show: async () => {},
+        /** @type {(waiting: number) => void} */
+        counted: () => {},
+
+        /** Does something; a failure is told in words with what helps, and can be tried again.
+         * @param {() => Promise<unknown> | unknown} work @returns {Promise<boolean>} whether it went well */
+        async attempt(work) {
+            notice.replaceChildren();
+            content.classList.add('soulmem_working');
+            try {
+                await work();
+                return true;
+            } catch (error) {
+                notice.replaceChildren(
+                    el('i', { class: 'fa-solid fa-triangle-exclamation' }),
+                    el('span', { text: troubleText(error, app.link.state(), facts(app), say) }),
+                    button('fa-rotate', say('try_again'), () => desk.attempt(work)),
+                );
+                notice.scrollIntoView({ block: 'nearest' });
+                return false;
+            } finally {
+                content.classList.remove('soulmem_working');
+            }
+        },
+
+        /** @param {string} iso @returns {string} */
+        when: iso => when(iso, app.host.locale()),
+
+        /** Good news, for a while. @param {string} words */
+        tell(words) {
+            const line = el('span', { class: 'soulmem_said' }, [el('i', { class: 'fa-solid fa-circle-check' }), words]);
+            said.replaceChildren(line);
+            setTimeout(() => line.remove(), SAID);
+        },
+
+        /** Counts what waits for the user's word. */
+        async count() {
+            const [deletions, chats] = await Promise.all([memories.deletions(desk.soul), desk.chats(true)]);
+            desk.counted(deletions.length + chats.filter(chat => chat.held).length);
+        },
+
+        /** The chats that the soul remembers. @param {boolean} [anew] @returns {Promise<ChatHead[]>} */
+        chats(anew = false) {
+            if (anew || heads?.soul !== desk.soul) heads = { soul: desk.soul, chats: memories.chats(desk.soul) };
+            heads.chats.catch(() => { heads = null; });
+            return heads.chats;
+        },
+
+        /** Where in the open chat a source is; -1 when it is not there. @param {Source} source */
+        indexOf: source => app.host.chat().findIndex(message => slotOf(message) === source.slot),
+
+        /** Closes the window and shows the message. @param {Source} source @param {string} [chat] its name, to open it first */
+        async jump(source, chat) {
+            close();
+            closeDrawer();
+            if (chat !== undefined && chat !== app.host.chatName()) await app.host.openChat(chat);
+            const index = desk.indexOf(source);
+            if (index < 0) app.host.toast('info', say('jump_gone'));
+            else await app.host.showMessage(index);
+        },
+
+        /** Is it one of the characters of the open chat, and no group? Then their other chats can be opened from here. */
+        isOpenCharacter: () => !app.host.group() && app.host.members().some(member => app.settings().souls[member.avatar] === desk.soul),
+    };
+    return desk;
+}
+
+/** SillyTavern's settings lie over the chat on a phone. */
+function closeDrawer() {
+    if (document.getElementById('rm_extensions_block')?.classList.contains('openDrawer')) {
+        /** @type {HTMLElement | null} */ (document.querySelector('#extensions-settings-button .drawer-toggle'))?.click();
+    }
+}
+
+/** @typedef {ReturnType<typeof createDesk>} Desk */
