@@ -99,6 +99,66 @@ class EmbedderSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class LlmEndpoint:
+    """One language model: where it is, its name, and the key it asks for."""
+
+    base_url: str  # empty: where the provider named in `model` is
+    model: str
+    api_key: str
+
+    def __repr__(self) -> str:
+        return f"LlmEndpoint({self.base_url!r}, {self.model!r}, {'***' if self.api_key else ''!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class LlmSettings(Section):
+    """The language models of the lead, who speaks, and of the archivist, who keeps the memory."""
+
+    name = "llm"
+
+    base_url: str = ""
+    model: str = ""  # empty: none; `client`: the connection of whoever uses the sidecar
+    api_key: str = ""
+    lead_base_url: str = ""  # empty, like the rest of the two: as above
+    lead_model: str = ""
+    lead_api_key: str = ""
+    archivist_base_url: str = ""
+    archivist_model: str = ""
+    archivist_api_key: str = ""
+    timeout_seconds: float = _limited(180.0, 1.0, 86_400.0)  # until an answer is given up
+    context_tokens: int = _limited(4096, 1024, 10_000_000)  # prompt and answer together
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for role in ("", "lead_", "archivist_"):
+            key, url = f"llm.{role}base_url", getattr(self, f"{role}base_url")
+            if url and not url.startswith(("http://", "https://")):
+                raise ConfigError(
+                    f"{key} = {url!r} is no address: write it like http://127.0.0.1:5001/v1", field=key
+                )
+
+    def __repr__(self) -> str:
+        return f"LlmSettings(lead={self.lead!r}, archivist={self.archivist!r})"
+
+    @property
+    def lead(self) -> LlmEndpoint | None:
+        """The lead's model, if there is one."""
+        return self._of(self.lead_base_url, self.lead_model, self.lead_api_key)
+
+    @property
+    def archivist(self) -> LlmEndpoint | None:
+        """The archivist's model, if there is one."""
+        return self._of(self.archivist_base_url, self.archivist_model, self.archivist_api_key)
+
+    def _of(self, base_url: str, model: str, api_key: str) -> LlmEndpoint | None:
+        if not (model or self.model):
+            return None
+        # A key is for the server it was given for.
+        key = api_key or ("" if base_url and base_url != self.base_url else self.api_key)
+        return LlmEndpoint((base_url or self.base_url).rstrip("/"), (model or self.model).strip(), key)
+
+
+@dataclass(frozen=True, slots=True)
 class RecallSettings(Section):
     """How much a recall may bring and take."""
 
@@ -188,6 +248,7 @@ class Settings:
     server: ServerSettings = field(default_factory=ServerSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    llm: LlmSettings = field(default_factory=LlmSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     soul: SoulDefaults = field(default_factory=SoulDefaults)
@@ -203,6 +264,7 @@ SECTIONS: dict[str, type[Any]] = {
         ServerSettings,
         StoreSettings,
         EmbedderSettings,
+        LlmSettings,
         RecallSettings,
         GraphSettings,
         SoulDefaults,
