@@ -1,0 +1,144 @@
+"""Does anything that a client could send make the sidecar fail, or answer otherwise than its page says?
+
+SOULMEM_TEST_FUZZ says how often each door is tried with requests of its page and against it, and
+SOULMEM_TEST_BODIES how many broken bodies are sent.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from soulmem.cli.client import Client
+from soulmem.server import app, openapi, test_doors
+from tests.server.test_malformed import PAGE, good
+from tests.server.whole import settle_in, whole_sidecar
+
+TRIES = int(os.environ.get("SOULMEM_TEST_FUZZ", "3"))
+BODIES = int(os.environ.get("SOULMEM_TEST_BODIES", "400"))
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+SCHEMA = schemathesis.openapi.from_dict(openapi.describe((*app._ALWAYS, *test_doors.DOORS)))
+OPERATIONS = [SCHEMA[path][method] for path, methods in PAGE["paths"].items() for method in methods]
+# What no parser should choke on, put where a value, a name or the end of a body was.
+PIECES = (
+    *(b"\x00", b"\xff\xfe", b"\\ud800", b"\xed\xa0\x80", b'"', b"\\", b"{", b"]", b",", b":", b"NaN", b"-0"),
+    *(b"Infinity", b"1e999", b"9" * 400, b"null", b"true", b'"__proto__"', b"\xe2\x80\xae", b"\\u0000"),
+    *(b"[" * 3000, b'{"a":' * 2000, b'"' + b"x" * 70_000 + b'"', b"\r\n\r\nGET / HTTP/1.1\r\n", b"{{char}}"),
+)
+
+pytestmark = pytest.mark.timeout(0)  # the environment says how long it takes
+
+
+@pytest.fixture(scope="module")
+def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A whole one, which must live to the end."""
+    with whole_sidecar(tmp_path_factory.mktemp("fuzz")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def known(sidecar: Client) -> dict[str, list[str]]:
+    """Ids that exist."""
+    return settle_in(sidecar)
+
+
+def aim(case: Any, known: dict[str, list[str]], wanted: bool) -> None:
+    """Let the request ask about what exists, as far as it can, and leave out a user it may not name."""
+    case.headers.pop("X-SoulMem-User", None)
+    for part in (case.path_parameters, case.query, case.body):
+        for name in part if wanted and isinstance(part, dict) else ():
+            if name in known and isinstance(part[name], str):
+                part[name] = known[name][0]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+@pytest.mark.parametrize("mode", schemathesis.GenerationMode, ids=lambda mode: mode.value)
+def test_no_request_makes_a_door_fail(
+    sidecar: Client, known: dict[str, list[str]], operation: Any, mode: schemathesis.GenerationMode
+) -> None:
+    if operation.label.startswith("DELETE /v1/souls"):
+        known = {}  # the one that all the others ask about stays
+
+    @settings(max_examples=TRIES, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode), wanted=st.booleans())
+    def ask(case: Any, wanted: bool) -> None:
+        aim(case, known, wanted)
+        case.call_and_validate(base_url=sidecar.url.removesuffix("/v1"), checks=CHECKS)
+
+    ask()
+    assert sidecar.health()[0]["store"]["state"] == "ok"
+
+
+def broken(body: bytes, chance: random.Random) -> bytes:
+    """A body with one to four faults."""
+    for _ in range(chance.randint(1, 4)):
+        at, to = sorted(chance.randrange(len(body) + 1) for _ in range(2))
+        body = chance.choice(
+            (
+                body[:at],
+                body[:at] + body[to:],
+                body[:at] + body[at:to] * 2 + body[to:],
+                body[:at] + chance.choice(PIECES) + body[at:],
+                body[:at] + chance.choice(PIECES) + body[to:],
+                body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :],
+            )
+        )[:200_000]
+    return body
+
+
+def doors_with_bodies() -> list[tuple[str, str, bytes]]:
+    """Method, path and a body that fits, of each door that takes one."""
+    return [
+        (method.upper(), path.replace("{", "").replace("}", ""), json.dumps(good(schema)).encode())
+        for path, methods in PAGE["paths"].items()
+        for method, operation in methods.items()
+        if "requestBody" in operation
+        for schema in [operation["requestBody"]["content"]["application/json"]["schema"]]
+    ]
+
+
+def test_broken_bodies_are_refused_and_nothing_else_happens(
+    sidecar: Client, known: dict[str, list[str]]
+) -> None:
+    """Each is answered, in the contract's shape, on a connection that lives on."""
+    chance = random.Random(20261122)
+    doors = [door for door in doors_with_bodies() if not door[1].startswith("/v1/test/")]
+    before = sidecar.ask("GET", "/souls/s1/fingerprint")
+    connection = http.client.HTTPConnection(sidecar.host, sidecar.port, timeout=30)
+    statuses: Counter[int] = Counter()
+    for _ in range(BODIES):
+        method, path, body = chance.choice(doors)
+        sent = broken(body, chance)
+        connection.request(method, path, sent, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+        statuses[answer.status] += 1
+        assert answer.status < 500, (method, path, sent[:500], told)
+        if answer.status >= 400:
+            assert set(told) <= {"error", "message", "field"}, told
+            assert len(told["message"]) < 2000
+    connection.close()
+    assert statuses[400] > BODIES / 3
+    assert sidecar.ask("GET", "/souls/s1/fingerprint") == before
+    assert sidecar.health()[0]["store"]["state"] == "ok"
