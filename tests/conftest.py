@@ -127,7 +127,11 @@ def loop_watch() -> Iterator[LoopWatch]:
     plain = asyncio.Handle._run
 
     def timed(handle: asyncio.Handle) -> None:
-        watch.run(lambda: plain(handle), lambda: repr(handle))
+        # A library's own loop in a thread of its own keeps nobody waiting.
+        if threading.current_thread() is threading.main_thread():
+            watch.run(lambda: plain(handle), lambda: repr(handle))
+        else:
+            plain(handle)
 
     patch = pytest.MonkeyPatch()
     patch.setattr(asyncio.Handle, "_run", timed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
+from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Prompt
 
 
@@ -16,8 +18,32 @@ class Llm(Protocol):
         ...
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """The model's answer, unread; its text is not blank.
+        """The model's answer, unread; its text is not blank. Reasoning may be left out of it.
 
         Never blocks the event loop. A cancelled call lets go of its request at once. Raises LlmFailed.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LlmRequest:
+    """A prompt that waits for a client."""
+
+    id: str
+    prompt: Prompt
+
+
+class LlmDesk(Protocol):
+    """Where prompts wait for a client that runs them on its own connection; each for its owner's alone."""
+
+    def take(self, owner: Owner) -> LlmRequest | None:
+        """The oldest prompt that no client has now; it is this one's for a while."""
+        ...
+
+    def answer(self, owner: Owner, request: str, text: str) -> None:
+        """What the model answered. Raises NotFound when nobody waits for it any more."""
+        ...
+
+    def refuse(self, owner: Owner, request: str, reason: str) -> None:
+        """The client's connection failed. Raises NotFound like `answer`."""
         ...

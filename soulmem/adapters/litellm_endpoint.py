@@ -1,0 +1,248 @@
+"""A language model behind a server of its own, reached through litellm."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import threading
+import time
+from concurrent.futures import Future
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from soulmem.assembly.tokens import estimate_tokens
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
+
+log = logging.getLogger(__name__)
+
+_TEMPERATURE = 0.2  # little: at none a small model says the same for ever
+_THINKING_TOKENS = 2048  # more for a model that was seen to think before it answers
+_GRACE_SECONDS = 5.0  # litellm's own limit comes first, so that it can close the connection
+_LOOPBACK = "127.0.0.1,localhost,::1"
+# What litellm would fetch or read by itself: prices, headers and posts from the web, a file .env anywhere.
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOCAL_BLOG_POSTS": "True",
+    "LITELLM_MODE": "PRODUCTION",
+}
+_TALKATIVE = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
+_REFUSED = (400, 401, 402, 403, 404, 405, 413, 415, 422, 501)
+_SCHEMA_REFUSED = (400, 404, 415, 422, 501)
+_OPEN_THOUGHT = re.compile(r"\s*(?:<think|<reasoning|<thought|\[THINK|◁think|<\|channel\|>analysis)", re.I)
+
+
+class LitellmEndpoint:
+    """One model of one server.
+
+    Calls run on a loop in a thread of their own: litellm computes much between two waits.
+    """
+
+    def __init__(self, base_url: str, model: str, api_key: str, timeout: float) -> None:
+        """`base_url` empty: where the provider that `model` names is. `timeout` in seconds."""
+        self._base_url = base_url
+        self._model = model
+        self._key = api_key.strip()
+        self._timeout = timeout
+        self._takes_schema = True
+        self._thinks = False
+        self._thread: _LoopThread | None = None
+
+    @property
+    def name(self) -> str:
+        """As the settings call it."""
+        return self._model
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """The model's answer, unread. Raises LlmFailed.
+
+        A server that refuses a schema gets none from then on; that it was asked twice is the only repetition.
+        """
+        litellm = await asyncio.to_thread(_library)
+        schema = prompt.schema if self._takes_schema else None
+        try:
+            return await self._ask(litellm, prompt, schema is not None)
+        except _Refused as refusal:
+            if schema is None or refusal.status not in _SCHEMA_REFUSED:
+                raise
+            answered = await self._ask(litellm, prompt, False)
+        self._takes_schema = False
+        log.info("%s takes no schema: its answers are asked for in words", self._model)
+        return answered
+
+    async def stop(self) -> None:
+        """Break off what runs and let go of the connections."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.to_thread(thread.stop)
+
+    async def _ask(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> Completion:
+        began = time.monotonic()
+        if self._thread is None:
+            self._thread = _LoopThread()
+        asked = self._thread.submit(litellm, self._request(litellm, prompt, with_schema))
+        try:
+            answer = await asyncio.wait_for(asyncio.wrap_future(asked), self._timeout + _GRACE_SECONDS)
+        except asyncio.TimeoutError:
+            raise self._failed(Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s") from None
+        except asyncio.CancelledError:
+            asked.cancel()
+            raise
+        except Exception as error:  # litellm has no one class for all that a provider's client may raise
+            raise self._failure(litellm, error, prompt) from None
+        return self._completion(answer, prompt, time.monotonic() - began)
+
+    def _request(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": _full_name(litellm, self._model, self._base_url),
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            "max_tokens": prompt.max_tokens + (_THINKING_TOKENS if self._thinks else 0),
+            "temperature": _TEMPERATURE,
+            "timeout": self._timeout,
+            "num_retries": 0,
+            "max_retries": 0,
+            "drop_params": True,
+        }
+        if self._base_url:
+            request |= {"api_base": self._base_url, "api_key": self._key or "none"}
+        elif self._key:
+            request["api_key"] = self._key
+        if with_schema:
+            shape = {"name": prompt.name, "schema": dict(prompt.schema or {})}
+            request["response_format"] = {"type": "json_schema", "json_schema": shape}
+        return request
+
+    def _completion(self, answer: Any, prompt: Prompt, seconds: float) -> Completion:
+        try:
+            message, usage = answer.choices[0].message, getattr(answer, "usage", None)
+            text = message.content or ""
+        except (AttributeError, IndexError, TypeError):
+            raise Unreadable(f"{self._model} answered without a message") from None
+        thought = getattr(message, "reasoning_content", None)
+        self._thinks = self._thinks or bool(thought) or bool(_OPEN_THOUGHT.match(text))
+        if not text.strip():
+            raise Unreadable(
+                f"{self._model} gave " + ("nothing but reasoning" if thought else "an empty answer")
+            )
+        asked = getattr(usage, "prompt_tokens", 0) or estimate_tokens(prompt.system + prompt.user)
+        given = getattr(usage, "completion_tokens", 0) or estimate_tokens(text)
+        return Completion(text, int(asked), int(given), seconds)
+
+    def _failure(self, litellm: ModuleType, error: Exception, prompt: Prompt) -> LlmFailed:
+        kinds = [type(each).__name__ for each in _chain(error)]
+        status = getattr(error, "status_code", None)
+        if isinstance(error, litellm.exceptions.Timeout) or "APITimeoutError" in kinds:
+            return self._failed(Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s")
+        if any("Connect" in kind or kind == "gaierror" for kind in kinds if kind != "APIConnectionError"):
+            return self._failed(
+                Failure.UNREACHABLE, "cannot be reached at " + (self._base_url or "its provider")
+            )
+        said = _tame(str(error), prompt, self._key)
+        if status in _REFUSED:
+            return _Refused(int(status), f"the model {self._model} refused the call ({status}){said}")
+        return self._failed(Failure.SERVER, f"failed ({type(error).__name__}, {status}){said}")
+
+    def _failed(self, kind: Failure, what: str) -> LlmFailed:
+        return LlmFailed(kind, f"the model {self._model} {what}")
+
+
+class _Refused(LlmFailed):
+    """Refused, with the HTTP status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(Failure.REFUSED, message)
+        self.status = status
+
+
+class _LoopThread:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        # Nothing of ours is on this thread's stack: what it runs is litellm's alone.
+        self._thread = threading.Thread(target=self._loop.run_forever, name="soulmem-llm", daemon=True)
+        self._thread.start()
+        self._library: ModuleType | None = None
+
+    def submit(self, litellm: ModuleType, request: dict[str, Any]) -> Future[Any]:
+        """Begin the call; cancelling what is given back cancels it."""
+        self._library = litellm
+        return asyncio.run_coroutine_threadsafe(litellm.acompletion(**request), self._loop)
+
+    def stop(self) -> None:
+        """End the loop: cancel what runs, close connections."""
+        asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    async def _wind_up(self) -> None:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        close = getattr(self._library, "close_litellm_async_clients", None)
+        if close is not None:
+            await close()
+
+
+def _library() -> ModuleType:
+    """litellm, quiet and offline but for the calls themselves. Blocks for seconds the first time."""
+    with _IMPORTING:
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        for name in ("NO_PROXY", "no_proxy"):  # a model on this machine is not behind the proxy
+            given = os.environ.get(name, "")
+            if _LOOPBACK not in given:
+                os.environ[name] = f"{given},{_LOOPBACK}".lstrip(",")
+        try:
+            import litellm
+        except ImportError as error:
+            raise LlmFailed(
+                Failure.REFUSED, f"litellm is not installed ({error}): run start.py again"
+            ) from error
+        litellm.suppress_debug_info = True
+        for name in _TALKATIVE:  # at their levels below they quote prompts and keys
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        return litellm
+
+
+_IMPORTING = threading.Lock()
+
+
+def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
+    """The name as litellm wants it: with a provider, which for a server of one's own is OpenAI's manner."""
+    head, slash, _ = model.partition("/")
+    providers = {str(getattr(provider, "value", provider)) for provider in litellm.provider_list}
+    return model if not base_url or (slash and head in providers) else f"openai/{model}"
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """The error and what led to it."""
+    found: list[BaseException] = []
+    while error is not None and error not in found and len(found) < 20:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _tame(message: str, prompt: Prompt, key: str) -> str:
+    """What a server said, short, without the key; nothing when it quotes the prompt."""
+    words = " ".join(message.split())
+    if key:
+        words = words.replace(key, "***")
+    words = re.sub(r"\b(sk|key|Bearer)[-_ ][\w*.-]{6,}", r"\1-***", words)[:300]
+    chat = " ".join(prompt.user.split())
+    quoted = any(words[at : at + 24] in chat for at in range(0, max(1, len(words) - 24), 8))
+    return "" if quoted else f": {words}"
+
+
+def is_local(base_url: str) -> bool:
+    """Whether the address is on this machine."""
+    return (urlsplit(base_url).hostname or "") in _LOOPBACK.split(",")

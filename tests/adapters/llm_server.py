@@ -1,0 +1,74 @@
+"""A chat server in OpenAI's manner that answers from a script and remembers what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+
+@dataclass
+class Script:
+    """What the server does next: `text` or `status`; `hold` keeps it waiting; what it was asked."""
+
+    text: str | None = "yes"
+    status: int = 200
+    message: str = "the model fell over"
+    refuses_schema: bool = False
+    reasoning: str | None = None
+    usage: bool = True
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    hold: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)  # set when a caller hung up
+
+    def __post_init__(self) -> None:
+        self.hold.set()
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        """One call."""
+        body = await request.json()
+        self.asked.append(body)
+        self.keys.append(request.headers.get("Authorization", ""))
+        self.paths.append(request.path)
+        try:
+            await self.hold.wait()
+        except asyncio.CancelledError:
+            self.gone.set()
+            raise
+        if self.refuses_schema and "response_format" in body:
+            return self._error(400, "response_format is not supported")
+        if self.status != 200:
+            return self._error(self.status, self.message)
+        message = {"role": "assistant", "content": self.text}
+        if self.reasoning is not None:
+            message["reasoning_content"] = self.reasoning
+        answer: dict[str, Any] = {
+            "id": "x",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "tiny",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        }
+        if self.usage:
+            answer["usage"] = {"prompt_tokens": 21, "completion_tokens": 7, "total_tokens": 28}
+        return web.json_response(answer)
+
+    def _error(self, status: int, message: str) -> web.Response:
+        body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}})
+        return web.Response(status=status, text=body, content_type="application/json")
+
+
+async def serve(script: Script) -> TestServer:
+    """The server, running; its address is `server.make_url("/v1")`."""
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", script.answer)
+    app.router.add_post("/api/chat", script.answer)
+    server = TestServer(app, handler_cancellation=True)
+    await server.start_server()
+    return server
