@@ -15,6 +15,7 @@ class Work(str, Enum):
 
     SUMMARY = "summary"  # of a chat up to a mark
     DRAFTS = "drafts"  # everything else
+    HABIT = "habit"  # nothing more: what several answers drafted together
 
 
 @dataclass(frozen=True, slots=True)

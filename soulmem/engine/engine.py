@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -18,24 +17,26 @@ from soulmem.engine.audit import Auditor
 from soulmem.engine.bundle_export import Exporter
 from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.chat_import import ChatImport
+from soulmem.engine.consolidating import Consolidator
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.forgetting import Forgetter
 from soulmem.engine.governor import Governor
 from soulmem.engine.health import health_of
 from soulmem.engine.heap import spare_the_collector
-from soulmem.engine.images import ImageKeeper, ImageParams
+from soulmem.engine.images import ImageKeeper
 from soulmem.engine.importing import Importer
 from soulmem.engine.jobs import Jobs
 from soulmem.engine.keeping import BackupKeeper
-from soulmem.engine.learning import Learner, LearningParams
+from soulmem.engine.learning import Learner
 from soulmem.engine.lifecycle import Lifecycle
-from soulmem.engine.loading import Loader, LoadingParams
+from soulmem.engine.llms import Llms, LlmSources
+from soulmem.engine.loading import Loader
 from soulmem.engine.lore_import import LoreImport
 from soulmem.engine.memories import Keeper
 from soulmem.engine.mind import Mind
 from soulmem.engine.observe import Observer
-from soulmem.engine.ranking import RankingParams
+from soulmem.engine.params import EngineParams as EngineParams
 from soulmem.engine.recall import Recaller
 from soulmem.engine.requests import (
     Activity,
@@ -47,38 +48,19 @@ from soulmem.engine.requests import (
     SyncRequest,
 )
 from soulmem.engine.rereading import Rereader
-from soulmem.engine.search import RecallParams
 from soulmem.engine.souls import Souls
 from soulmem.engine.topics import Topics
-from soulmem.engine.walking import WalkingParams
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
-from soulmem.governance.keeping import BinParams
 from soulmem.ports.backups import Backups
 from soulmem.ports.clock import Clock
 from soulmem.ports.images import Images
+from soulmem.ports.llm import Llm
 from soulmem.ports.spool import Spool
 from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class EngineParams:
-    """When the engine rests, and what a recall gets by default."""
-
-    idle_after: float = 60.0  # seconds without a request; design 5
-    settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
-    rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
-    daily_backups: bool = True
-    recall: RecallParams = field(default_factory=RecallParams)
-    ranking: RankingParams = field(default_factory=RankingParams)
-    walking: WalkingParams = field(default_factory=WalkingParams)
-    learning: LearningParams = field(default_factory=LearningParams)
-    loading: LoadingParams = field(default_factory=LoadingParams)
-    bin: BinParams = field(default_factory=BinParams)
-    images: ImageParams = field(default_factory=ImageParams)
 
 
 class Engine:
@@ -97,6 +79,7 @@ class Engine:
         spool: Spool,
         images: Images | None = None,
         backups: Backups | None = None,
+        llm: LlmSources | Llm | None = None,
     ) -> None:
         self._params = params or EngineParams()
         self._store = store
@@ -118,7 +101,13 @@ class Engine:
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
-        governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs
+        self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
+        busy, wake = self._lifecycle.is_generating, self._embedding.wake
+        self.llms = Llms(llm, busy)
+        self.consolidator = Consolidator(
+            self.llms, self._compute, clock, auditor, busy, wake, p.consolidation
+        )
+        governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs, self.consolidator
         self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
         bundles = BundleImport(self._world, store, self._learner, self._embedding)
@@ -126,7 +115,6 @@ class Engine:
         self.exports = Exporter(self._world, store, clock, self._learner)
         self.forgetting = Forgetter(self._world, auditor, self._compute, clock, self.jobs)
         self._topics = Topics(self._world, self._compute, clock, self.jobs)
-        self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
         self._opened = asyncio.Event()
@@ -148,6 +136,7 @@ class Engine:
     async def stop(self) -> None:
         """Finish what is being written, then close the store."""
         await self._lifecycle.stop()
+        await self.llms.stop()
         await self.jobs.stop()
         await self._embedding.stop()
         for task in self._tasks:
@@ -168,7 +157,7 @@ class Engine:
 
     def health(self) -> Health:
         """How everything is, now."""
-        speaking = self._embedding, self._warming, self.governor.bin, self._backups
+        speaking = self._embedding, self._warming, self.governor.bin, self._backups, self.llms
         return health_of(
             opened=self._opened.is_set(),
             error=self._store_error,
@@ -176,6 +165,7 @@ class Engine:
             embedder=self._embedding.health(),
             phase=self._lifecycle.phase.value,
             kernels=self._warming.state,
+            llm=self.llms.health(),
             minds=self._minds(),
             notes=[note for part in speaking for note in part.notes()],
         )
@@ -339,6 +329,8 @@ class Engine:
         await self._images.rest(list(self._worlds.values()))
         await self._store.maintain()
         await self._backups.rest()
+        await self.consolidator.rest(list(self._worlds.values()))  # last: a model may let us wait
+        await self._embedding.drain()
         spare_the_collector()
 
     async def _open(self) -> None:

@@ -12,6 +12,7 @@ from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulState
 from soulmem.engine.audit import Auditor, AuditPage
 from soulmem.engine.bin import Bin
+from soulmem.engine.consolidating import Consolidator
 from soulmem.engine.deletions import Deletions
 from soulmem.engine.feedback import Judge, Judged
 from soulmem.engine.jobs import Jobs
@@ -44,6 +45,7 @@ class Governor:
         recaller: Recaller,
         learner: Learner,
         jobs: Jobs,
+        consolidator: Consolidator,
         params: BinParams,
     ) -> None:
         self._world_of = world_of
@@ -51,7 +53,7 @@ class Governor:
         self.deletions = Deletions(world_of, store, clock, auditor, keeper)
         self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions)
         self.bin = Bin(store, compute, clock, auditor, params)
-        Upkeep(jobs, world_of, learner, self.tools)
+        Upkeep(jobs, world_of, learner, self.tools, consolidator)
         self._recaller = recaller
         self._judge = Judge(store, compute, clock, auditor, loader)
         self._undo = Undo(store, compute, clock, auditor, loader)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from soulmem.domain.errors import StoreError
 from soulmem.engine.answers import EmbedderHealth, Health
+from soulmem.engine.llms import LlmHealth
 from soulmem.engine.mind import Mind
 from soulmem.ports.store import StoreHealth
 
@@ -18,6 +19,7 @@ def health_of(
     embedder: EmbedderHealth,
     phase: str,
     kernels: str,
+    llm: LlmHealth,
     minds: Iterable[Mind],
     notes: Sequence[str],
 ) -> Health:
@@ -35,6 +37,8 @@ def health_of(
         store_detail=error.message if error is not None else store.detail,
         embedder=embedder,
         kernels=kernels,
+        llm_state=llm.state,
+        llm_model=llm.model,
         pending=sum(mind.embedded.pending() for mind in minds),
         notes=(*([error.message] if error is not None else ()), *notes),
     )

@@ -35,9 +35,15 @@ class LlmHealth:
 class Llms:
     """Hands out the models and remembers how their last call went."""
 
-    def __init__(self, sources: LlmSources | None, is_busy: Callable[[], bool]) -> None:
-        """`is_busy`: whether a reply is being written, so that no call may start."""
-        self._sources = sources or LlmSources()
+    def __init__(self, given: LlmSources | Llm | None, is_busy: Callable[[], bool]) -> None:
+        """One model alone keeps the memory of every owner.
+
+        `is_busy`: whether a reply is being written, so that no call may start.
+        """
+        if given is None or isinstance(given, LlmSources):
+            self._sources = given or LlmSources()
+        else:
+            self._sources = LlmSources(archivist=lambda _owner: given)
         self._is_busy = is_busy
         self._name: str | None = None
         self._trouble: str | None = None

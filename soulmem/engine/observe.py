@@ -224,6 +224,8 @@ class Observer:
             drop_memories=[m for c in changes for m in c.drop_memories],
             put_edges=[e for c in changes for e in c.put_edges],
             drop_edges=[e for c in changes for e in c.drop_edges],
+            purge_audit=[key for c in changes for key in c.purge_audit],
+            drop_derivations=[key for c in changes for key in c.drop_derivations],
         )
         if step.moved:
             await self._move(world, replace(step, minds=tuple(linked)), stored)
@@ -276,6 +278,8 @@ class Observer:
             drop_memories=change.drop_memories,
             put_edges=change.put_edges,
             drop_edges=change.drop_edges,
+            purge_audit=change.purge_audit,
+            drop_derivations=change.drop_derivations,
         )
 
     @asynccontextmanager
@@ -353,4 +357,6 @@ def _united(changes: Sequence[Change]) -> Change:
         drop_memories=gone,
         put_edges=[e for e in edges.values() if e.source not in left_out and e.target not in left_out],
         drop_edges=cut,
+        purge_audit={key for change in changes for key in change.purge_audit},
+        drop_derivations={key for change in changes for key in change.drop_derivations},
     )

@@ -12,7 +12,7 @@ import numpy as np
 from soulmem.conversation.episodes import spoken
 from soulmem.conversation.reading import read
 from soulmem.domain.edges import TEXTS
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import Memory, Origin
 from soulmem.engine.changes import MindChange
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
@@ -67,12 +67,14 @@ class Rereader:
 
 
 def _unread(mind: Mind, start: int, stop: int) -> list[Memory]:
-    """The texts in these rows that tell of nothing so far."""
+    """The texts in these rows that tell of nothing so far; a model's words do not count as said."""
     kinds = mind.columns.kind[start : min(stop, mind.size)]
     found = []
     for row in start + np.flatnonzero(np.isin(kinds, _KINDS)):
         key = mind.frame().rows.id(int(row))
         memory = mind.memories.get(key) if key is not None else None
-        if memory is not None and memory.kind in TEXTS and not (memory.terms or memory.names):
+        if memory is None or memory.kind not in TEXTS or memory.origin is Origin.MODEL:
+            continue
+        if not (memory.terms or memory.names):
             found.append(memory)
     return found

@@ -1,4 +1,4 @@
-"""What can be had done about a soul's memory by asking for it, without a language model."""
+"""What can be had done about a soul's memory by asking for it?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import Owner
+from soulmem.engine.consolidating import Consolidator
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.learning import Learner
 from soulmem.engine.tools import Tools
@@ -25,22 +26,27 @@ class Upkeep:
         world_of: Callable[[Owner], Awaitable[World]],
         learner: Learner,
         tools: Tools,
+        consolidator: Consolidator,
     ) -> None:
         self._world_of = world_of
         self._learner = learner
         self._tools = tools
-        jobs.register(JobKind("consolidate", self._consolidate))
+        self._consolidator = consolidator
+        jobs.register(JobKind("consolidate", self._consolidate, resumes=True))
         jobs.register(JobKind("digest", self._digest, arguments=("period",)))
 
     async def _consolidate(self, run: JobRun) -> dict[str, Any]:
-        """What recalls taught is stored, and what came to mind often enough is taken over."""
+        """What recalls taught is stored, what slid out of short-term memory is consolidated where there is a
+        language model, and what came to mind often enough is taken over.
+        """
         world = await self._world_of(run.owner)
         self._learner.settled(world)
         await self._learner.drain()
         mind = await world.mind(run.soul)
+        told = await self._consolidator.soul(world, mind, run.record.job, run.tell)
         await self._learner.look_round([mind])
         working = mind.recalls.working
-        return {"active": 0 if working is None else len(working.active(len(mind.memories)))}
+        return {"active": 0 if working is None else len(working.active(len(mind.memories))), **told}
 
     async def _digest(self, run: JobRun) -> dict[str, Any]:
         period = run.arguments.get("period", "day")

@@ -1,0 +1,70 @@
+"""Where has a chat slid out of short-term memory, and in which stretches is that consolidated?
+
+Short-term memory is a FIFO of exchanges. A mark stands at every so many of them, and one is forced where the
+scene changes and where the chat ends. What lies before a mark has slid out once the FIFO is full again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class MarkParams:
+    """How much is held, and how much is consolidated at once."""
+
+    turns: int = 3  # exchanges in the FIFO, and between two marks; design 5
+    least: int = 20  # messages of a stretch: two calls for so many at most (design 1.7)
+    refold: int = 80  # messages that are folded again at once after an early one changed
+    pause: timedelta = timedelta(hours=6)  # between two messages: another scene
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What of a message decides about marks. Times are aware."""
+
+    opens_exchange: bool
+    sent_at: datetime | None = None
+    story_at: datetime | None = None
+    location: str | None = None
+
+
+def slid(messages: Sequence[Said], *, ended: bool, params: MarkParams) -> int:
+    """How many messages, from the first on, have slid out; all of them of a chat that has `ended`."""
+    if ended:
+        return len(messages)
+    marks = [0]
+    forced = exchanges = 0
+    opened: list[int] = []
+    place: str | None = None
+    for at, said in enumerate(messages):
+        if at and (_long_after(messages[at - 1], said, params.pause) or _elsewhere(place, said)):
+            forced, exchanges = at, 0
+            marks.append(at)
+        place = said.location or place
+        if said.opens_exchange:
+            if exchanges == params.turns:
+                marks.append(at)
+                exchanges = 0
+            exchanges += 1
+            opened.append(at)
+    held = opened[-params.turns] if len(opened) >= params.turns else 0
+    return max(forced, *(mark for mark in marks if mark <= held))
+
+
+def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
+    """`start` .. `stop` in as many even stretches of at least `least` messages as there are; none of less."""
+    count = (stop - start) // least
+    ends = [start + (stop - start) * number // count for number in range(1, count + 1)] if count > 0 else []
+    return list(zip([start, *ends[:-1]], ends, strict=True)) if ends else []
+
+
+def _long_after(before: Said, now: Said, pause: timedelta) -> bool:
+    pairs = ((before.sent_at, now.sent_at), (before.story_at, now.story_at))
+    return any(one is not None and other is not None and other - one >= pause for one, other in pairs)
+
+
+def _elsewhere(place: str | None, now: Said) -> bool:
+    return place is not None and now.location is not None and now.location != place

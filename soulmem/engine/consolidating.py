@@ -1,0 +1,283 @@
+"""How does chat become lasting memory at rest? Stretch by stretch, with two calls of a language model each.
+
+One summarises, one drafts everything else. No call starts while a reply is written or the user types. What a
+model answers unreadably is asked for once more and then parked; a model that cannot be had is asked for again
+in the next quiet moment. Everything else goes on, and nothing of a chat is lost by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from soulmem.assembly.tokens import estimate_tokens
+from soulmem.consolidation.marks import MarkParams
+from soulmem.domain.audit import Actor
+from soulmem.domain.derivations import Work
+from soulmem.domain.drafts import Drafts
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.llm import Failure, LlmFailed, Prompt
+from soulmem.engine.audit import Auditor, Hand
+from soulmem.engine.changes import MindChange
+from soulmem.engine.consolidation_plan import Task, plan_of
+from soulmem.engine.derived import lost
+from soulmem.engine.drafting import Drafting, summed_up
+from soulmem.engine.ledger import CONSOLIDATION, Ledger, LedgerParams, Spent
+from soulmem.engine.llms import Llms
+from soulmem.engine.mind import Mind
+from soulmem.engine.parking import Parking, ParkingParams
+from soulmem.engine.passages import Reading, reading_of
+from soulmem.engine.worker import Worker
+from soulmem.engine.world import World
+from soulmem.ports.clock import Clock
+from soulmem.prompts import extraction, summary
+
+log = logging.getLogger(__name__)
+
+Tell = Callable[[int, int, str], None]
+
+_LOOK_SECONDS = 0.5  # between two looks whether a reply is still written
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationParams:
+    """How much is consolidated, when, and at what price."""
+
+    marks: MarkParams = field(default_factory=MarkParams)
+    ledger: LedgerParams = field(default_factory=LedgerParams)
+    parking: ParkingParams = field(default_factory=ParkingParams)
+
+
+class _Stop(Exception):
+    """No further call in this round."""
+
+
+@dataclass(slots=True)
+class _Round:
+    """One go at a soul: as a job, which is waited for, or in Idle, which gives way."""
+
+    source: str  # what its changes are undone by
+    tell: Tell | None = None
+    done: int = 0
+    written: int = 0
+    left: int = 0
+    model: str = ""
+    failed: dict[tuple[ChatId, Work], str] = field(default_factory=dict)
+
+    def told(self) -> None:
+        """Say how far it is; a job that is not wanted any more ends here."""
+        if self.tell is not None:
+            self.tell(self.done, max(self.done, self.left), "calls")
+
+
+class Consolidator:
+    """Consolidates souls. Whoever asks does not hold `World.writing`."""
+
+    def __init__(
+        self,
+        llms: Llms,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        is_busy: Callable[[], bool],
+        on_written: Callable[[], None],
+        params: ConsolidationParams | None = None,
+    ) -> None:
+        self._llms = llms
+        self._compute = compute
+        self._clock = clock
+        self._auditor = auditor
+        self._is_busy = is_busy
+        self._on_written = on_written
+        self._params = params or ConsolidationParams()
+        self.ledger = Ledger(self._params.ledger)
+        self.parking = Parking(self._params.parking)
+        self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
+        self._turn = asyncio.Lock()  # one call at a time: there is one model
+
+    async def rest(self, worlds: Iterable[World]) -> None:
+        """In a quiet moment: as much as is due in the open souls, and as the hour has room for."""
+        if not self._llms.has_archivist:
+            return
+        source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
+        with contextlib.suppress(_Stop):
+            for world in worlds:
+                for mind in list(world.minds.values()):
+                    await self._soul(world, mind, _Round(source))
+
+    async def soul(self, world: World, mind: Mind, source: str, tell: Tell) -> dict[str, object]:
+        """All that is due in one soul, as a job; `tell` hears how far it is and may break it off."""
+        if not self._llms.has_archivist:
+            return {}
+        this = _Round(source, tell)
+        with contextlib.suppress(_Stop):
+            await self._soul(world, mind, this)
+        parked = [f"{chat}: {reason}" for (chat, _), reason in this.failed.items()]
+        return {"calls": this.done, "memories": this.written, "parked": parked}
+
+    async def _soul(self, world: World, mind: Mind, this: _Round) -> None:
+        await self._sweep(world, mind)
+        for chat in await self._compute.run(_chats, mind):
+            while (due := await self._next(world, mind, chat, this)) is not None:
+                await self._carry_out(world, mind, *due, this)
+
+    async def _next(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> tuple[Task, int] | None:
+        """The next call that is due in the chat and not parked; and how much of the chat has slid out."""
+        chat_log = await world.log(chat)
+        if chat_log is None or world.minds.get(mind.soul.id) is not mind:
+            return None
+        plan = await self._compute.run(plan_of, mind, chat_log, self._params.marks)
+        if plan.outdated:
+            await self._write(world, mind, partial(_without, keys=plan.outdated), this)
+        for task in plan.tasks:
+            key = (world.owner, mind.soul.id, chat, task.work)
+            again = this.tell is None and self.parking.is_parked(key, plan.slid, self._clock.now())
+            if not again and (chat, task.work) not in this.failed:
+                this.left = this.done + plan.calls
+                this.told()
+                return task, plan.slid
+        return None
+
+    async def _carry_out(self, world: World, mind: Mind, task: Task, slid: int, this: _Round) -> None:
+        chat_log = await world.log(task.chat)
+        if chat_log is None or not await self._compute.run(_stands, mind, task):
+            return
+        reading = await self._compute.run(reading_of, mind, chat_log, task, self._llms.context_tokens)
+        key = (world.owner, mind.soul.id, task.chat, task.work)
+        try:
+            found = await self._answer(world, mind, reading, task.work, this)
+        except LlmFailed as failure:
+            this.failed[task.chat, task.work] = failure.message
+            log.info("a %s of a chat is put off: %s", task.work.value, failure.message)
+            if failure.kind is not Failure.UNREADABLE:
+                self.parking.is_down = failure.message
+                raise _Stop from failure
+            self.parking.park(key, failure.message, slid, self._clock.now())
+            return
+        self.parking.forget(key)
+        made = partial(_made, task=task, reading=reading, found=found, model=this.model, clock=self._clock)
+        this.written += await self._write(world, mind, made, this)
+
+    async def _answer(
+        self, world: World, mind: Mind, reading: Reading, work: Work, this: _Round
+    ) -> str | Drafts:
+        """What the model makes of it, asked once more when it fails; a model that was not there a moment ago
+        is asked once. Raises LlmFailed, _Stop.
+        """
+        if not reading.passage.lines:
+            return Drafts() if work is Work.DRAFTS else reading.passage.summary
+        prompts = summary if work is Work.SUMMARY else extraction
+        failure: LlmFailed | None = None
+        for attempt in range(1 if self.parking.is_down else 2):
+            plain = attempt > 0 and failure is not None and failure.kind is Failure.UNREADABLE
+            prompt = prompts.render(reading.passage, plain=plain)
+            try:
+                async with self._turn:
+                    await self._wait(this)
+                    text = await self._call(world, mind, prompt, this)
+                this.done += 1
+                self.parking.is_down = None
+                return await self._compute.run(prompts.parse, text, reading.passage)
+            except LlmFailed as failed:
+                failure = failed
+                self._failed(world, mind)
+                if failed.kind is Failure.REFUSED:
+                    break
+        assert failure is not None
+        raise failure
+
+    async def _wait(self, this: _Round) -> None:
+        """Until a call may start. Raises _Stop in Idle, which comes again."""
+        if this.tell is None and (self._is_busy() or not self.ledger.has_room(self._clock.now())):
+            raise _Stop
+        while self._is_busy():
+            await asyncio.sleep(_LOOK_SECONDS)
+            this.told()
+
+    async def _call(self, world: World, mind: Mind, prompt: Prompt, this: _Round) -> str:
+        """The model's answer, booked whatever comes of it. Raises LlmFailed."""
+        llm = self._llms.archivist(world.owner)
+        assert llm is not None
+        asked = estimate_tokens(prompt.system) + estimate_tokens(prompt.user)
+        spent = Spent(calls=1, prompt_tokens=asked)
+        began = asyncio.get_running_loop().time()
+        try:
+            asking = asyncio.ensure_future(llm.complete(prompt))
+            try:
+                while not (await asyncio.wait([asking], timeout=_LOOK_SECONDS))[0]:
+                    this.told()
+            finally:
+                asking.cancel()
+            answer = asking.result()
+            spent = Spent(1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds)
+        except LlmFailed:
+            spent = Spent(1, 0, asked, 0, asyncio.get_running_loop().time() - began)
+            raise
+        finally:
+            self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, spent, self._clock.now())
+        return answer.text
+
+    def _failed(self, world: World, mind: Mind) -> None:
+        self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, Spent(failed=1), self._clock.now())
+
+    async def _write(
+        self, world: World, mind: Mind, make: Callable[[Mind], MindChange | None], this: _Round
+    ) -> int:
+        """Store what was made with its entries, if all that was read still stands; how many memories."""
+        async with world.writing:
+            if world.minds.get(mind.soul.id) is not mind:
+                return 0
+            change = await self._compute.run(make, mind)
+            if change is None or change == MindChange():
+                return 0
+            hand = Hand(Actor.ARCHIVIST, source=this.source, reason="consolidation")
+            await self._auditor.carry_out(world, mind, change, hand)
+        nodes = len(change.put_memories)
+        if nodes:
+            spent = Spent(nodes=nodes)
+            self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, spent, self._clock.now())
+            self._on_written()
+        return nodes
+
+    async def _sweep(self, world: World, mind: Mind) -> None:
+        """Once for each opened soul: what lost its messages while nobody looked."""
+        if mind not in self._swept:
+            await self._write(world, mind, lost, _Round("consolidation"))
+            self._swept[mind] = True
+
+
+def _stands(mind: Mind, task: Task) -> bool:
+    """Whether the chat still tells all of it, and what it goes on from stands."""
+    holders = mind.lineages.holders
+    before = task.after is None or mind.derived.get(task.after) is not None
+    return before and all(task.chat in holders(key) for key in task.read)
+
+
+def _made(
+    mind: Mind, task: Task, reading: Reading, found: str | Drafts, model: str, clock: Clock
+) -> MindChange | None:
+    """What the answer becomes; None when the chat has changed meanwhile."""
+    if not _stands(mind, task):
+        return None
+    now = clock.now()
+    if isinstance(found, str):
+        return summed_up(mind, task, found, model, now)
+    return Drafting(mind, task, reading, found, model, now, mind.turns(clock.extra_turns)).change()
+
+
+def _chats(mind: Mind) -> list[ChatId]:
+    """The chats, those told of last first."""
+    last = {strand.chat: mind.memories[strand.order[-1]].happened for strand in mind.lineages}
+    return sorted(last, key=lambda chat: (-last[chat].timestamp(), chat))
+
+
+def _without(mind: Mind, keys: Sequence[str]) -> MindChange:
+    """Versions of a summary that fit no order of messages any more."""
+    made = (product.id for key in keys if (one := mind.derived.get(key)) for product in one.products)
+    known = tuple(MemoryId(key) for key in made if key in mind.memories)
+    return MindChange(drop_memories=known, drop_derivations=tuple(keys), purge_audit=known)

@@ -1,0 +1,164 @@
+"""What of a chat is to be consolidated next? What slid out and no derivation that the chat holds has read.
+
+Everything here computes: worker only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+
+from soulmem.consolidation.marks import MarkParams, Said, slid, stretches
+from soulmem.domain.derivations import Derivation, Work
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.memories import Memory
+from soulmem.engine.chat_log import ChatLog
+from soulmem.engine.mind import Mind
+from soulmem.engine.sight import opens_exchange
+
+_AHEAD = 400  # messages looked at behind what is consolidated: some 5 ms
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One call: the episodes to be read, which are told in this order in the chat."""
+
+    chat: ChatId
+    work: Work
+    read: tuple[MemoryId, ...]
+    after: str | None = None  # the derivation whose summary it goes on from
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is due in a chat, the oldest first, and what no longer fits the order of its messages."""
+
+    tasks: tuple[Task, ...] = ()  # of the summary the next version alone
+    outdated: tuple[str, ...] = ()  # derivations
+    slid: int = 0  # messages that have left short-term memory
+    calls: int = 0  # it takes, later versions of the summary included
+
+
+def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
+    """What is due in the chat."""
+    strand = mind.lineages.strand(log.head.id)
+    if strand is None or strand.held:
+        return Plan()
+    order = strand.order
+    held = mind.derived.held(strand.chat)
+    place = {key: at for at, key in enumerate(order)}
+    frontier = max((place[key] + 1 for one in held for key in one.read), default=0)
+    ended = bool(log.messages) and log.head.settled_tail == log.messages[-1].version
+    ended = ended and len(order) <= frontier + _AHEAD
+    ahead = [_said(mind.memories[key]) for key in order[frontier : frontier + _AHEAD]]
+    free = frontier + (slid(ahead, ended=ended, params=params) if ahead else 0)
+    drafted = [one for one in held if one.work is Work.DRAFTS]
+    chain, outdated = _chain(order, [one for one in held if one.work is Work.SUMMARY])
+    covered = {key for one in drafted for key in one.read}
+    most = ceil(len(order) / params.least)  # stretches of a chat that ends often, with little between
+    tasks = _drafts(strand.chat, order, covered, frontier, free, params, short=ended and len(drafted) < most)
+    folds = _summaries(strand.chat, order, chain, frontier, free, params, short=ended and len(chain) < most)
+    due = sorted([*tasks, *folds[:1]], key=lambda task: (place[task.read[-1]], task.work is Work.DRAFTS))
+    return Plan(tuple(due), tuple(outdated), free, len(tasks) + len(folds))
+
+
+def newest_summary(mind: Mind, chat: ChatId, before: int | None = None) -> Derivation | None:
+    """The last version of the chat's summary, of those that end before the `before`-th episode."""
+    strand = mind.lineages.strand(chat)
+    if strand is None:
+        return None
+    held = [one for one in mind.derived.held(chat) if one.work is Work.SUMMARY]
+    if not held:
+        return None
+    chain, _ = _chain(strand.order, held)
+    end, found = 0, None
+    for one in chain:
+        end += len(one.read)
+        if before is None or end <= before:
+            found = one
+    return found
+
+
+def _chain(order: Sequence[MemoryId], held: Sequence[Derivation]) -> tuple[list[Derivation], list[str]]:
+    """The versions of the summary, each of which goes on where the one before ends, and the others."""
+    fits: dict[str | None, list[Derivation]] = {}
+    for one in held:
+        fits.setdefault(one.after, []).append(one)
+    chain: list[Derivation] = []
+    end = 0
+    while True:
+        after = chain[-1].id if chain else None
+        found = [o for o in fits.get(after, ()) if order[end : end + len(o.read)] == o.read]
+        if not found:
+            break
+        chain.append(max(found, key=lambda one: (len(one.read), one.id)))
+        end += len(chain[-1].read)
+    kept = {one.id for one in chain}
+    return chain, [one.id for one in held if one.id not in kept]
+
+
+def _drafts(
+    chat: ChatId,
+    order: Sequence[MemoryId],
+    covered: set[MemoryId],
+    frontier: int,
+    free: int,
+    params: MarkParams,
+    *,
+    short: bool,
+) -> list[Task]:
+    tasks = []
+    at = 0
+    while at < max(free, frontier):
+        if order[at] in covered:
+            at += 1
+            continue
+        stop = at
+        while stop < max(free, frontier) and order[stop] not in covered:
+            stop += 1
+        # What lost its drafts in between is drafted anew however short; at the end there must be enough.
+        inside = stop < frontier or at < frontier
+        pieces = stretches(at, stop, params.least) or ([(at, stop)] if inside or short else [])
+        tasks += [Task(chat, Work.DRAFTS, tuple(order[begin:end])) for begin, end in pieces]
+        at = stop
+    return tasks
+
+
+def _summaries(
+    chat: ChatId,
+    order: Sequence[MemoryId],
+    chain: Sequence[Derivation],
+    frontier: int,
+    free: int,
+    params: MarkParams,
+    *,
+    short: bool,
+) -> list[Task]:
+    """The next versions; only the first is known what it goes on from."""
+    start = sum(len(one.read) for one in chain)
+    after = chain[-1].id if chain else None
+    if start < frontier:  # an early message changed: fold again up to where the drafts reach
+        pieces = stretches(start, frontier, params.refold) or [(start, frontier)]
+    else:
+        pieces = stretches(start, free, params.least) or ([(start, free)] if short and start < free else [])
+    return [Task(chat, Work.SUMMARY, tuple(order[b:e]), after) for b, e in pieces]
+
+
+def _said(memory: Memory) -> Said:
+    span = memory.situation.time_span
+    return Said(
+        opens_exchange=opens_exchange(memory),
+        sent_at=span.start if span else None,
+        story_at=_moment(span.story) if span and span.story else None,
+        location=memory.situation.location,
+    )
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None

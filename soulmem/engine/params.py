@@ -1,0 +1,32 @@
+"""When does the engine rest, and what does each of its parts go by?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from soulmem.engine.consolidating import ConsolidationParams
+from soulmem.engine.images import ImageParams
+from soulmem.engine.learning import LearningParams
+from soulmem.engine.loading import LoadingParams
+from soulmem.engine.ranking import RankingParams
+from soulmem.engine.search import RecallParams
+from soulmem.engine.walking import WalkingParams
+from soulmem.governance.keeping import BinParams
+
+
+@dataclass(frozen=True, slots=True)
+class EngineParams:
+    """When the engine rests, and what a recall gets by default."""
+
+    idle_after: float = 60.0  # seconds without a request; design 5
+    settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
+    rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
+    daily_backups: bool = True
+    recall: RecallParams = field(default_factory=RecallParams)
+    ranking: RankingParams = field(default_factory=RankingParams)
+    walking: WalkingParams = field(default_factory=WalkingParams)
+    learning: LearningParams = field(default_factory=LearningParams)
+    loading: LoadingParams = field(default_factory=LoadingParams)
+    bin: BinParams = field(default_factory=BinParams)
+    images: ImageParams = field(default_factory=ImageParams)
+    consolidation: ConsolidationParams = field(default_factory=ConsolidationParams)

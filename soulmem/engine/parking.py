@@ -1,0 +1,62 @@
+"""Which input waits because a model could make nothing of it, why, and until when?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from soulmem.domain.derivations import Work
+from soulmem.domain.ids import ChatId, Owner, SoulId
+
+Key = tuple[Owner, SoulId, ChatId, Work]
+
+
+@dataclass(frozen=True, slots=True)
+class ParkingParams:
+    """When parked input is taken up again: with new messages, or after a while that doubles each time."""
+
+    more: int = 20  # messages
+    first: timedelta = timedelta(minutes=10)
+    longest: timedelta = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """One chat's input for one sort of work. `again` is when it is tried at the latest."""
+
+    chat: ChatId
+    work: Work
+    reason: str
+    attempts: int
+    messages: int  # of the chat when it was tried last
+    again: datetime  # aware
+
+
+class Parking:
+    """What is parked since the start; after a start everything is tried anew."""
+
+    def __init__(self, params: ParkingParams | None = None) -> None:
+        self.is_down: str | None = None  # why no model could be had, the last time one was asked
+        self._params = params or ParkingParams()
+        self._parked: dict[Key, Parked] = {}
+
+    def park(self, key: Key, reason: str, messages: int, now: datetime) -> None:
+        """It failed again."""
+        old = self._parked.get(key)
+        attempts = old.attempts + 1 if old is not None else 1
+        wait = min(self._params.longest, self._params.first * 2 ** min(attempts - 1, 16))
+        self._parked[key] = Parked(key[2], key[3], reason, attempts, messages, now + wait)
+
+    def is_parked(self, key: Key, messages: int, now: datetime) -> bool:
+        """Whether it is to wait, the chat having so many messages now."""
+        old = self._parked.get(key)
+        return old is not None and now < old.again and messages < old.messages + self._params.more
+
+    def forget(self, key: Key) -> None:
+        """It went well."""
+        self._parked.pop(key, None)
+
+    def of(self, owner: Owner, soul: SoulId) -> Iterator[Parked]:
+        """What waits of a soul."""
+        return (one for key, one in self._parked.items() if key[:2] == (owner, soul))

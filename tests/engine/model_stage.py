@@ -1,0 +1,113 @@
+"""A stage with a language model that plays along, and short words for what it left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.llm import Prompt
+from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.engine import Engine, EngineParams
+from soulmem.ports.store import Store
+from tests.engine.stage import ME, Stage, line
+from tests.fakes.llm import FakeLlm
+
+_CHAT = re.compile(r"^\[(\d+)\] ([^:]*): (.*)$", re.MULTILINE)
+_BEFORE = re.compile(r"<summary>\n(.*)\n</summary>")
+
+
+def read_of(prompt: Prompt) -> list[tuple[int, str, str]]:
+    """The numbered lines of a prompt: number, speaker, text."""
+    return [(int(n), who, text) for n, who, text in _CHAT.findall(prompt.user)]
+
+
+def obliging(prompt: Prompt) -> str:
+    """What a good model answers: a summary of the first words of each line, or drafts of three lines."""
+    lines = read_of(prompt)
+    if prompt.name == "summary":
+        before = _BEFORE.search(prompt.user)
+        told = " ".join(text.split()[-1].strip(".") for _, _, text in lines)
+        return json.dumps({"summary": f"{before[1] if before else ''} Then {told}.".strip()})
+    picked = [lines[0], lines[len(lines) // 2], lines[-1]]
+    thing = lines[0][2].split()[-1].strip(".")
+    return json.dumps(
+        {
+            "episodes": [
+                {"lines": [n], "text": f"{who} told Mira: {text}", "importance": 0.7}
+                for n, who, text in picked
+            ],
+            "facts": [{"lines": [lines[0][0]], "subject": lines[0][1], "verb": "spoke of", "object": thing}],
+            "concepts": [{"lines": [lines[0][0]], "name": thing, "type": "entity", "about": lines[0][2]}],
+            "habits": [],
+            "kinds": [{"lines": [lines[0][0]], "text": f"talk of {thing}"}],
+        }
+    )
+
+
+def talk(count: int, start: int = 1, word: str = "word") -> list[SentMessage]:
+    """Messages m<start>, .., each with a word of its own: <word>1, <word>2, .."""
+    roles = (Role.CHARACTER, Role.USER)
+    return [
+        line(f"m{i}", f"They spoke at length of {word}{i}.", roles[i % 2])
+        for i in range(start, start + count)
+    ]
+
+
+class ModelStage(Stage):
+    """A stage whose engine has a language model."""
+
+    def __init__(self, *replies: Any, store: Store | None = None, params: EngineParams | None = None) -> None:
+        self.llm = FakeLlm(*(replies or (obliging,)))
+        super().__init__(store, params=params)
+
+    def _new_engine(self) -> Engine:
+        return Engine(
+            self.store,
+            self.clock,
+            model=None,
+            fallback=None,
+            params=self._params,
+            advance=self.clock.advance,
+            spool=self.spool,
+            llm=self.llm,
+        )
+
+    @property
+    def calls(self) -> list[str]:
+        """What was asked for so far, by the names of the prompts."""
+        return [prompt.name for prompt in self.llm.asked]
+
+    async def thinking(self) -> None:
+        """Returns once the model has been asked and has not answered."""
+        for _ in range(4000):
+            if self.llm.waiting:
+                return
+            await asyncio.sleep(0.002)
+        raise AssertionError("nobody asked the model")
+
+    async def rest(self) -> None:
+        """A quiet moment."""
+        await self.engine.run_idle()
+
+    async def drafted(self, state: MemoryState = MemoryState.ACTIVE) -> list[Memory]:
+        """What a model made."""
+        return [m for m in await self.listed(state) if m.origin is Origin.MODEL]
+
+    async def words(self) -> str:
+        """Every word that is kept of the soul beside its chats: memories, edges, derivations, audit."""
+        mind = await self.mind()
+        graph = await self.store.graph(ME, SoulId("s1"))
+        derived = await self.store.derivations(ME, SoulId("s1"))
+        page = await self.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+        parts: Iterable[object] = (graph.memories, graph.edges, derived, page.entries)
+        loaded = (list(mind.memories.values()), [mind.facts[key] for key in mind.facts], list(mind.derived))
+        return repr((*parts, *loaded))
+
+    async def sources_of(self, memory: MemoryId) -> list[str]:
+        """The slots that speak for a memory."""
+        return [place.slot for place in (await self.engine.get_memory(ME, memory)).sources]

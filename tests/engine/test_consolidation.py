@@ -1,0 +1,227 @@
+"""Chat becomes lasting memory at rest, at a known price, and whatever the model answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from soulmem.adapters.surreal import SurrealStore
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.llm import Failure, LlmFailed
+from soulmem.domain.memories import MemoryKind, MemoryState, Origin
+from soulmem.engine.requests import Activity
+from tests.engine.model_stage import ModelStage, obliging, talk
+from tests.engine.stage import ME, Stage, ended
+
+
+@pytest.fixture(params=["fake", "surreal"])
+async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
+    """An engine with a good model and one soul: s1, Mira."""
+    one = ModelStage(store=SurrealStore("mem://") if request.param == "surreal" else None)
+    await one.start()
+    await one.soul()
+    yield one
+    await one.stop()
+
+
+async def test_what_slid_out_is_consolidated_with_two_calls(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+
+    assert stage.calls == ["summary", "extraction"]
+    kinds = sorted(m.kind.value for m in await stage.drafted())
+    assert kinds == ["abstract_episode", *["concept"] * 2, *["episode"] * 3, "summary"]
+    episode = next(m for m in await stage.drafted() if m.text.endswith("word1."))
+    assert await stage.sources_of(episode.id) == ["m1"]
+    known = await stage.known("c")
+    assert "Al spoke of word1" in known
+    assert episode.text in known
+
+    await stage.rest()
+    assert len(stage.calls) == 2  # nothing is due any more
+
+
+async def test_it_is_all_there_after_a_restart(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    before, known = await stage.drafted(), await stage.known("c")
+    if isinstance(stage.store, SurrealStore):
+        return  # mem:// is gone with its process
+    await stage.restart()
+    await stage.rest()
+
+    assert await stage.drafted() == before
+    assert await stage.known("c") == known
+    assert len(stage.calls) == 2
+
+
+async def test_a_long_life_costs_two_calls_for_twenty_messages(stage: ModelStage) -> None:
+    for count in range(2, 202, 2):
+        await stage.sync("c", talk(count))
+        await stage.rest()
+
+    assert len(stage.calls) <= 2 * 200 / 20
+    read = [
+        number for prompt in stage.llm.asked if prompt.name == "extraction" for number in prompt.user.split()
+    ]
+    assert read.count("word1.") == 1
+    assert sum(word.startswith("word") for word in read) > 180  # all but the window and what has just left it
+
+
+async def test_the_summary_goes_on_from_the_last_one(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    await stage.sync("c", talk(60))
+    await stage.rest()
+
+    first, last = (p for p in stage.llm.asked if p.name == "summary")
+    assert "</summary>" not in first.user
+    assert "word1 word2" in last.user
+    assert "spoke at length of word1." not in last.user
+
+
+async def test_no_call_starts_while_a_reply_is_written(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    for busy in (Activity.GENERATING, Activity.TYPING):
+        await stage.engine.activity(ME, ChatId("c"), busy)
+        await stage.rest()
+        assert stage.calls == []
+    await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+    await stage.rest()
+    assert len(stage.calls) == 2
+
+
+async def test_recall_and_sync_go_on_while_the_model_thinks(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    stage.llm.answers.clear()
+    resting = asyncio.create_task(stage.rest())
+    await stage.thinking()
+    await stage.sync("c", talk(32))
+    assert (await stage.recall("word5", "c", context_from="m31")).memories
+    stage.llm.answers.set()
+    await resting
+    assert len(stage.calls) == 2
+
+
+async def test_what_changed_while_the_model_thought_is_not_written(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    stage.llm.answers.clear()
+    resting = asyncio.create_task(stage.rest())
+    await stage.thinking()
+    await stage.sync("c", [*talk(4), *talk(1, 5, "other"), *talk(25, 6)])
+    stage.llm.answers.set()
+    await resting
+
+    assert "word5." not in await stage.words()
+    assert [m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY and "other5" in m.text]
+
+
+async def test_a_model_that_babbles_costs_four_calls_and_is_asked_again_later(stage: ModelStage) -> None:
+    stage.llm.then(["{"])
+    await stage.sync("c", talk(30))
+    for _ in range(3):
+        await stage.rest()
+    assert stage.calls == ["summary"] * 2 + ["extraction"] * 2  # and then they are parked
+
+    stage.llm.then([obliging])
+    stage.clock.advance(timedelta(hours=1).total_seconds(), 0)
+    await stage.rest()
+    assert len(stage.calls) == 6
+    assert await stage.drafted()
+
+
+async def test_a_model_that_cannot_be_had_is_asked_once_in_each_quiet_moment(stage: ModelStage) -> None:
+    stage.llm.then([LlmFailed(Failure.SERVER, "the model fell over")])
+    await stage.sync("c", talk(30))
+    for calls in (2, 3, 4):
+        await stage.rest()
+        assert len(stage.calls) == calls
+    assert await stage.drafted() == []
+    assert len(await stage.listed()) == 29  # its messages are there as ever
+
+    stage.llm.then([obliging])
+    await stage.rest()
+    assert len(stage.calls) == 6
+    assert await stage.drafted()
+
+
+async def test_without_a_model_nothing_is_drafted() -> None:
+    stage = Stage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", talk(60))
+    await stage.engine.run_idle()
+    assert len(await stage.listed()) == 59
+    await stage.stop()
+
+
+async def test_undoing_a_job_leaves_what_was_there_before(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    before, known = await stage.fingerprint(), await stage.known("c")
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    told = await ended(stage, job)
+    assert told.result["calls"] == 2
+    assert told.progress.total == 2
+    assert await stage.drafted()
+
+    await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
+    assert await stage.drafted() == []
+    assert await stage.fingerprint() == before
+    assert await stage.known("c") == known
+    await stage.rest()
+    assert len(stage.calls) == 2  # what was undone does not come back by itself
+
+
+async def test_a_branch_knows_what_was_drafted_before_its_fork(stage: ModelStage) -> None:
+    await stage.sync("c", talk(54))
+    await stage.rest()
+    assert stage.calls == ["summary", "extraction"] * 2
+    await stage.sync("b", [*talk(40), *talk(3, 41, "other")], parent=("c", "m40"))
+    await stage.rest()
+
+    here = [m for m in await stage.visible("b") if m.origin is Origin.MODEL]
+    drafted = [m.text for m in here if m.kind is MemoryKind.EPISODE]
+    assert len(drafted) == 3  # of the first stretch
+    assert all(int(text.rsplit("word")[-1][:-1]) <= 24 for text in drafted)
+    facts = [m.text for m in here if m.kind is MemoryKind.NOTE]
+    assert facts == ["Al spoke of word1"]
+    assert len(stage.calls) == 4  # nothing that is shared is computed anew
+
+
+@pytest.mark.parametrize("how", ["edited", "deleted", "swiped"])
+async def test_with_a_message_goes_what_was_drafted_from_it(stage: ModelStage, how: str) -> None:
+    await stage.sync("c", talk(54))
+    await stage.rest()
+    assert len(stage.calls) == 4
+    assert "word3" in await stage.words()
+
+    changed = {"edited": talk(1, 3, "other"), "deleted": [], "swiped": talk(1, 3, "third")}[how]
+    now = [*talk(2), *changed, *talk(51, 4)]
+    await stage.sync("c", now)
+    kept = {m.text for m in await stage.drafted()}
+    assert any("word48" in text or "word40" in text or "word27" in text for text in kept)
+    assert "word3." not in await stage.words()
+    assert "word3 " not in await stage.words()
+    assert not [m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY]
+
+    await stage.rest()
+    assert "word3." not in await stage.words()
+    assert stage.calls[4:] == ["extraction", "summary"] or stage.calls[4:] == ["summary", "extraction"]
+    assert len([m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY]) == 1
+
+
+async def test_a_chat_in_the_bin_takes_its_drafts_along_and_brings_them_back(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    before = {m.id for m in await stage.drafted()}
+    await stage.engine.delete_chat(ME, ChatId("c"))
+    assert await stage.drafted() == []
+    assert {m.id for m in await stage.listed(MemoryState.BIN) if m.id in before} == before
+
+    await stage.sync("c", talk(30))
+    assert {m.id for m in await stage.drafted()} == before
+    await stage.rest()
+    assert len(stage.calls) == 2
