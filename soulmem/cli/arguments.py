@@ -16,6 +16,9 @@ COMMANDS = {
     "recall": "soulmem.cli.recall",
     "export": "soulmem.cli.export",
     "restore": "soulmem.cli.restore",
+    "bin": "soulmem.cli.bin",
+    "permanent": "soulmem.cli.permanent",
+    "undo": "soulmem.cli.undo",
     "doctor": "soulmem.cli.doctor",
 }
 
@@ -51,11 +54,39 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
     made["restore"].add_argument("file", nargs="?", type=Path, metavar="FILE", help=words("help_restored"))
     made["restore"].add_argument("--newest", action="store_true", help=words("help_newest"))
 
+    _add_bin(made["bin"], words)
+    _add_permanent(made["permanent"], words)
+
+    _add_place(made["undo"], words)
+    made["undo"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    what = made["undo"].add_mutually_exclusive_group()
+    what.add_argument("--since", metavar="TIME", help=words("help_since"))
+    what.add_argument("--change", metavar="ID", help=words("help_change"))
+    what.add_argument("--job", metavar="ID", help=words("help_job"))
+
     _add_place(made["doctor"], words)
     for command in made.values():
         command.add_argument("--json", action="store_true", help=words("help_json"))
         command.add_argument("--lang", choices=LANGUAGES, help=words("help_lang"))
     return parser
+
+
+def _add_bin(parser: argparse.ArgumentParser, words: Words) -> None:
+    _add_place(parser, words)
+    parser.add_argument("action", choices=("list", "restore", "purge"), help=words("help_bin_action"))
+    parser.add_argument("ids", nargs="*", metavar="ID", help=words("help_ids"))
+    parser.add_argument("--soul", metavar="NAME", help=words("help_soul"))
+    parser.add_argument("--all", action="store_true", help=words("help_all"))
+    parser.add_argument("--yes", action="store_true", help=words("help_yes"))
+
+
+def _add_permanent(parser: argparse.ArgumentParser, words: Words) -> None:
+    _add_place(parser, words)
+    actions = ("list", "add", "keep", "release", "delete")
+    parser.add_argument("action", choices=actions, help=words("help_permanent_action"))
+    parser.add_argument("what", nargs="?", metavar="TEXT|ID", help=words("help_what"))
+    parser.add_argument("--soul", metavar="NAME", help=words("help_soul"))
+    parser.add_argument("--yes", action="store_true", help=words("help_yes"))
 
 
 def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from soulmem.conversation.episodes import spoken
 from soulmem.conversation.importance import importance_of
 from soulmem.conversation.reading import read
-from soulmem.domain.audit import Actor
+from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
@@ -117,12 +117,21 @@ class Keeper:
         return await self.view(world, mind, memory)
 
     async def bin(self, world: World, memory: MemoryId, confirm: str | None, hand: Hand = BY_USER) -> None:
-        """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired)."""
+        """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired).
+
+        With `confirm` = "purge" what lies there goes for good. Raises Conflict for what does not, and for
+        what a chat still tells.
+        """
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
             if hand.actor is not Actor.USER:
                 check_unprotected(old)
+            if confirm == "purge":
+                _check_purgeable(mind, old)
+                gone = MindChange(drop_memories=(memory,), purge_audit=(memory,))
+                await self._commit(world, mind, gone, replace(hand, action=Action.PURGE))
+                return
             if old.permanent and confirm != "permanent":
                 raise ConfirmationRequired(
                     f"memory {memory!r} is permanent: repeat with ?confirm=permanent", field="confirm"
@@ -219,6 +228,18 @@ class Keeper:
 
     async def _commit(self, world: World, mind: Mind, change: MindChange, hand: Hand) -> None:
         await self._auditor.carry_out(world, mind, change, hand)
+
+
+def _check_purgeable(mind: Mind, memory: Memory) -> None:
+    """Raises Conflict."""
+    if memory.state not in (MemoryState.BIN, MemoryState.RETRACTED):
+        raise Conflict(f"memory {memory.id!r} is not in the bin: delete it first", field="confirm")
+    if mind.lineages.holders(memory.id):
+        raise Conflict(
+            f"memory {memory.id!r} is told by a chat and would come back: it stays in the bin until its"
+            " message is gone",
+            field="confirm",
+        )
 
 
 def _importance(new: NewMemory) -> float:

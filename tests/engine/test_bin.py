@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from soulmem.domain.audit import Action, Actor
-from soulmem.domain.errors import NotFound
+from soulmem.domain.errors import Conflict, NotFound
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import MemoryState
 from soulmem.engine.jobs import JobState
@@ -123,3 +123,19 @@ async def test_upkeep_can_be_asked_for(stage: Stage, kind: str) -> None:
     view = stage.engine.jobs.get(ME, job)
     assert view.state is JobState.DONE
     assert set(view.result) <= {"active", "period", "digests"}
+
+
+async def test_what_a_chat_tells_is_not_purged_while_it_does(stage: Stage) -> None:
+    """It would come back with the next look at the chat."""
+    await stage.sync("c1", lines(4))
+    told = await stage.find("Al: text of m2")
+    with pytest.raises(Conflict, match="not in the bin"):
+        await stage.engine.delete_memory(ME, told, "purge")
+    await stage.engine.delete_memory(ME, told, None)
+    with pytest.raises(Conflict, match="told by a chat"):
+        await stage.engine.delete_memory(ME, told, "purge")
+    await stage.sync("c1", [*lines(1), *lines(2, start=3)])
+    await stage.engine.delete_memory(ME, told, "purge")
+    with pytest.raises(NotFound):
+        await stage.engine.get_memory(ME, told)
+    assert await stage.listed(MemoryState.BIN) == []

@@ -1,0 +1,78 @@
+"""`soulmem bin`: what was deleted, fetched back or thrown away for good."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from soulmem.cli.client import Client, Refused
+from soulmem.cli.memories import listed, show, souls_meant
+from soulmem.cli.screen import Screen
+from soulmem.cli.sidecar import load_settings, sidecar
+from soulmem.cli.words import Words
+from soulmem.domain.errors import Unprocessable
+
+
+def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
+    """List, restore or purge; 1 when something named could not be done."""
+    if args.action == "list":
+        if args.ids or args.all:
+            raise Unprocessable(words("bin_list_takes_none"), field="ID")
+    elif bool(args.ids) is args.all:
+        raise Unprocessable(words("bin_which"), field="ID")
+    if args.action == "purge" and not args.yes:
+        raise Unprocessable(words("purge_sure"), field="--yes")
+    with sidecar(args, load_settings(args)) as client:
+        if args.action == "list":
+            return _list(client, args.soul, words, screen)
+        return _act(client, args, words, screen)
+
+
+def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int:
+    gone = client.ask("GET", "/souls?state=bin")["souls"] if name is None else []
+    found = []
+    for soul in souls_meant(client, name):
+        memories = list(listed(client, soul["id"], state="bin"))
+        found.append({"soul": soul["id"], "name": soul["name"], "memories": memories})
+        if memories:
+            screen.rule(soul["name"])
+            for memory in memories:
+                show(memory, words, screen)
+    for soul in gone:
+        screen.line(words("bin_soul", name=soul["name"], id=soul["id"]))
+    if not gone and not any(one["memories"] for one in found):
+        screen.line(words("bin_empty"), "dim")
+    screen.result({"souls": found, "deleted_souls": gone})
+    return 0
+
+
+def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen) -> int:
+    """Each for itself: one that cannot be done does not keep the others."""
+    deleted = {soul["id"]: soul for soul in client.ask("GET", "/souls?state=bin")["souls"]}
+    done: list[str] = []
+    failed: list[dict[str, str]] = []
+    for key in args.ids or _all(client, args.soul):
+        try:
+            _one(client, args.action, key, deleted)
+        except Refused as refusal:
+            failed.append({"id": key, "error": refusal.code, "message": refusal.message})
+            screen.line(words("bin_not_done", id=key, message=refusal.message), "yellow")
+        else:
+            done.append(key)
+    said = "bin_restored" if args.action == "restore" else "bin_purged"
+    screen.line(words(said, count=len(done)), "green" if done else "dim")
+    screen.result({"action": args.action, "done": done, "failed": failed})
+    return 1 if failed else 0
+
+
+def _all(client: Client, name: str | None) -> list[str]:
+    return [m["id"] for soul in souls_meant(client, name) for m in listed(client, soul["id"], state="bin")]
+
+
+def _one(client: Client, action: str, key: str, deleted: dict[str, dict[str, Any]]) -> None:
+    if action == "purge":
+        client.ask("DELETE", f"/memories/{key}?confirm=purge")
+    elif key in deleted:
+        client.ask("PUT", f"/souls/{key}", {"name": deleted[key]["name"]})
+    else:
+        client.ask("POST", f"/memories/{key}/restore", {})

@@ -1,0 +1,40 @@
+"""Which memories are meant, and how is one shown on a line?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from soulmem.cli.client import Client
+from soulmem.cli.screen import Screen
+from soulmem.cli.souls import known_soul
+from soulmem.cli.words import Words
+
+_PAGE = 1000
+
+
+def souls_meant(client: Client, name: str | None) -> list[dict[str, Any]]:
+    """The soul of that name, or all of them. Raises NotFound."""
+    return [known_soul(client, name)] if name is not None else list(client.ask("GET", "/souls")["souls"])
+
+
+def listed(client: Client, soul: str, **wanted: str) -> Iterator[dict[str, Any]]:
+    """All memories of a soul that are wanted: `state`, `permanent`, .. as `GET /v1/memories` takes them."""
+    cursor: str | None = None
+    while True:
+        more = {} if cursor is None else {"cursor": cursor}
+        page = client.ask("GET", "/memories?" + urlencode({"soul": soul, "limit": _PAGE, **wanted, **more}))
+        yield from page["memories"]
+        cursor = page["cursor"]
+        if cursor is None:
+            return
+
+
+def show(memory: dict[str, Any], words: Words, screen: Screen) -> None:
+    """Its id, what it is and its first line."""
+    marks = [words(mark) for mark in ("permanent", "locked") if memory[mark]]
+    kind = ", ".join([words(f"kind_{memory['kind']}"), *marks])
+    screen.line(
+        words("memory_item", id=memory["id"], kind=kind, text=memory["text"].split("\n")[0]), indent="  "
+    )

@@ -1,0 +1,66 @@
+"""`soulmem undo`: what was changed by itself, and taking it back."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from datetime import datetime, timedelta, timezone
+from typing import Any
+from urllib.parse import urlencode
+
+from soulmem.cli.client import Client
+from soulmem.cli.screen import Screen
+from soulmem.cli.sidecar import load_settings, sidecar
+from soulmem.cli.souls import known_soul
+from soulmem.cli.words import Words
+from soulmem.domain.errors import Unprocessable
+
+_SHOWN = 20  # changes, when nothing is to be undone
+_AGO = re.compile(r"(\d{1,6})\s*([mhd])\Z")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
+    """Take back what is named; without a word about what, show the latest changes and their ids."""
+    since = None if args.since is None else _moment(args.since, words)
+    with sidecar(args, load_settings(args)) as client:
+        soul = known_soul(client, args.soul)
+        if since is None and args.change is None and args.job is None:
+            return _show(client, soul["id"], words, screen)
+        named = {"since": since, "change": args.change, "job": args.job}
+        body = {"soul": soul["id"], **{key: value for key, value in named.items() if value is not None}}
+        told = client.ask("POST", "/undo", body)
+    screen.result(told)
+    screen.line(
+        words("undone", changes=len(told["changes"]), memories=len(told["memories"]), edges=told["edges"]),
+        "green" if told["changes"] else "dim",
+    )
+    for one in told["skipped"]:
+        screen.line(words("undo_skipped", target=one["target"], field=one["field"]), "yellow")
+    return 0
+
+
+def _show(client: Client, soul: str, words: Words, screen: Screen) -> int:
+    told = client.ask("GET", "/audit?" + urlencode({"soul": soul, "limit": _SHOWN}))
+    for entry in told["audit"]:
+        at = datetime.fromisoformat(entry["at"].replace("Z", "+00:00")).astimezone()
+        what = {"id": entry["id"], "at": f"{at:%Y-%m-%d %H:%M}", "target": entry["target"]}
+        who = words(f"actor_{entry['actor']}")
+        screen.line(
+            words("change_item", who=who, action=words(f"action_{entry['action']}"), **what), indent="  "
+        )
+    screen.line(words("undo_how") if told["audit"] else words("nothing_changed"), "dim")
+    screen.result(told)
+    return 0
+
+
+def _moment(text: str, words: Words) -> str:
+    """A time in ISO 8601 (without a zone: of this machine), or a span like 90m, 2h or 3d before now."""
+    ago = _AGO.match(text.strip())
+    if ago is not None:
+        span: dict[str, Any] = {_UNITS[ago[2]]: int(ago[1])}
+        return (datetime.now(timezone.utc) - timedelta(**span)).isoformat()
+    try:
+        return datetime.fromisoformat(text.strip().replace("Z", "+00:00")).astimezone().isoformat()
+    except (ValueError, OverflowError) as error:
+        raise Unprocessable(words("no_moment", text=text), field="--since") from error
