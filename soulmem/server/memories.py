@@ -48,7 +48,7 @@ async def patch_memory(call: Call[NoQuery, PatchBody]) -> Reply[MemoryAnswer]:
 
 @door("DELETE", "/v1/memories/{memory}", query=Confirm, body=None, answer=Done)
 async def delete_memory(call: Call[Confirm, NoBody]) -> Reply[Done]:
-    """Move a memory to the bin (a permanent one: confirm=permanent), or from there for good: confirm=purge."""
+    """Move a memory to the bin (a permanent one: confirm=permanent); from there for good: confirm=purge."""
     await call.engine.delete_memory(call.owner, MemoryId(call.ids["memory"]), call.query.confirm)
     return Reply(Done)
 

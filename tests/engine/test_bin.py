@@ -128,7 +128,7 @@ async def test_upkeep_can_be_asked_for(stage: Stage, kind: str) -> None:
 async def test_what_a_chat_tells_is_not_purged_while_it_does(stage: Stage) -> None:
     """It would come back with the next look at the chat."""
     await stage.sync("c1", lines(4))
-    told = await stage.find("Al: text of m2")
+    told = await stage.find("Mira: text of m2")
     with pytest.raises(Conflict, match="not in the bin"):
         await stage.engine.delete_memory(ME, told, "purge")
     await stage.engine.delete_memory(ME, told, None)
