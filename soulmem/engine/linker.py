@@ -52,11 +52,12 @@ class _Found:
     abstract: dict[MemoryId, None] = field(default_factory=dict)
 
     def on(self, change: MindChange) -> MindChange:
-        """The change with these edges."""
+        """The change with these edges, which have the last word: undoing may put back what is to go."""
+        gone, here = {*self.drop}, {edge.id for edge in self.put}
         return replace(
             change,
-            put_edges=(*change.put_edges, *self.put),
-            drop_edges=(*change.drop_edges, *self.drop),
+            put_edges=(*(edge for edge in change.put_edges if edge.id not in gone), *self.put),
+            drop_edges=(*(key for key in change.drop_edges if key not in here), *self.drop),
         )
 
 

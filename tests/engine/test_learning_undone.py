@@ -10,6 +10,8 @@ import pytest
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SlotId, SoulId
+from soulmem.domain.memories import MemoryState
+from soulmem.domain.soul import KnownName
 from soulmem.engine.requests import NewEdge
 from tests.engine.stage import ME, Stage
 from tests.engine.taught import KEY, NEXT, REPLY, STORES, TALK, lived_chat
@@ -56,3 +58,24 @@ async def test_it_is_told_and_taken_back(told: Stage) -> None:
     assert {name: back[name] for name in before} == before
     mind = await told.mind()
     assert {name: mind.edges[name] for name in before} == before
+
+
+async def test_what_a_tool_made_goes_with_the_mentions_that_recalls_taught(told: Stage) -> None:
+    """Undoing the memory drops a mention that undoing the lesson would put back as it was."""
+    start = told.clock.now()
+    await told.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
+    given = {"content": "Tovan hid a silver key, too.", "reason": "told so"}
+    tools = told.engine.governor.tools
+    made = await tools.call(ME, "save_permanent_memory", "s1", Actor.LEAD, given)
+    drafted = MemoryId(made["memory"])
+    before = await edges(told, drafted)
+    assert [one.kind for one in before.values()] == [EdgeKind.MENTIONS]
+    await told.recall("Tovan, silver key", "c1", slot=SlotId("r1"), swipe=0, max_items=4)
+    await told.sync("c1", [*TALK, REPLY, NEXT])
+    await told.engine.get_memory(ME, drafted)  # waits for the lesson
+    assert (await edges(told, drafted)) != before, "the recall taught nothing"
+
+    await told.engine.governor.undo(ME, SoulId("s1"), since=start, change=None, job=None)
+    assert (await told.engine.get_memory(ME, drafted)).memory.state is MemoryState.BIN
+    mind = await told.mind()
+    assert {one.id: one for one in mind.edges.of(drafted)} == await edges(told, drafted) == {}
