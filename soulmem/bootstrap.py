@@ -11,15 +11,19 @@ from aiohttp import web
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
 from soulmem.adapters.backup_folder import BackupFolder, Rotation
+from soulmem.adapters.client_llm import MODEL as CLIENT
+from soulmem.adapters.client_llm import ClientDesk, ClientParams
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.image_folder import ImageFolder
+from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
-from soulmem.config.settings import EmbedderSettings, Settings
+from soulmem.config.settings import EmbedderSettings, LlmEndpoint, LlmSettings, Settings
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.llms import LlmOf, LlmSources
 from soulmem.engine.loading import LoadingParams
 from soulmem.engine.search import RecallParams
 from soulmem.governance.keeping import BinParams
@@ -79,6 +83,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         spool=FolderSpool(settings.data / JOBS_FOLDER),
         backups=kept,
         images=ImageFolder(settings.data / IMAGES_FOLDER),
+        llm=_llms(settings.llm),
     )
 
 
@@ -86,6 +91,30 @@ def backups_of(settings: Settings) -> BackupFolder:
     """Where the copies of the settings' store are, and how many are kept."""
     folder = Path(settings.backup.folder) if settings.backup.folder else settings.data / BACKUPS_FOLDER
     return BackupFolder(folder.expanduser(), Rotation(settings.backup.daily, settings.backup.weekly))
+
+
+def _llms(settings: LlmSettings) -> LlmSources:
+    """The language models of the lead and of the archivist; one object where both are the same."""
+    timeout = settings.timeout_seconds
+    desk = ClientDesk(replace(ClientParams(), answer=timeout, lease=timeout / 2))
+    endpoints: dict[LlmEndpoint, LitellmEndpoint] = {}
+
+    def source(wanted: LlmEndpoint | None) -> LlmOf | None:
+        if wanted is None:
+            return None
+        if wanted.model == CLIENT:
+            return desk.llm
+        made = LitellmEndpoint(wanted.base_url, wanted.model, wanted.api_key, timeout)
+        found = endpoints.setdefault(wanted, made)
+        return lambda _owner: found
+
+    return LlmSources(
+        lead=source(settings.lead),
+        archivist=source(settings.archivist),
+        desk=desk,
+        context_tokens=settings.context_tokens,
+        stop=tuple(endpoint.stop for endpoint in endpoints.values()),
+    )
 
 
 def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource | None]:

@@ -26,7 +26,10 @@ class Reply(Generic[R]):
 
 
 async def respond(reply: Reply[Answer]) -> web.Response:
-    """The JSON response of a reply."""
+    """The JSON response of a reply; without a body for 204."""
+
+    if reply.status == 204:
+        return web.Response(status=204)
 
     def encode() -> bytes:
         return msgspec.json.encode(reply.build())

@@ -101,6 +101,8 @@ def _parameters(door: Door, components: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _response(words: str, schema: str, media: str = "application/json") -> dict[str, Any]:
+    if words == HTTPStatus.NO_CONTENT.phrase:
+        return {"description": words}
     return {"description": words, "content": {media: {"schema": _ref(schema)}}}
 
 

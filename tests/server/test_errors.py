@@ -17,7 +17,6 @@ LATER = [
     ("GET", "/v1/ledger"),
     ("POST", "/v1/streams/x"),
     ("GET", "/v1/events"),
-    ("GET", "/v1/llm/next"),
 ]
 NOWHERE = [
     ("GET", "/"),
