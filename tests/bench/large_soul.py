@@ -2,7 +2,8 @@
 
 Three fifths of the memories are lines of chats (a third Chinese), the others concepts that they mention. Of
 the edges one eighth or so is `next`, half `mentions`, a quarter `relates`, the rest `associates`. Words and
-concepts are drawn by Zipf's law; as words that say nothing are not indexed, the commonest are left out.
+concepts are drawn by Zipf's law; as words that say nothing are not indexed, the commonest are left out. No
+line has a capital: as no word is in any dictionary, each would be learned as a name, with a million edges.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Writer:
 
     def english(self, words: int) -> str:
         """A sentence of so many words."""
-        return " ".join(self._words[i] for i in self._drawn(words)).capitalize() + "."
+        return " ".join(self._words[i] for i in self._drawn(words)) + "."
 
     def chinese(self, words: int) -> str:
         """The same in Chinese."""
@@ -113,7 +114,8 @@ class Writer:
 
     def name(self, number: int) -> str:
         """A concept's name, no two alike."""
-        return (self.chinese(2)[:-1] if number % 3 == 0 else self.english(2)[:-1]) + f" {number}"
+        said = self.chinese(2) if number % 3 == 0 else self.english(2).capitalize()
+        return f"{said[:-1]} {number}"
 
 
 def chats(size: Size, write: Writer) -> Iterator[ChatChange]:
