@@ -1,0 +1,212 @@
+"""Can the user see, change, protect, bin, restore and undo what is remembered, also on a phone?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .child import until
+from .conftest import World
+from .small_talk import small_talk
+from .stories import FEVER, KEY, KEY_ZH, PARROT, Fact, chat
+
+HAN = re.compile("[\u4e00-\u9fff]")
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1400, "height": 900}
+# What sticks out of the window sideways, and so cannot be read or pressed.
+TOO_WIDE = """() => {
+    const page = document.querySelector('#soulmem_browser');
+    const edge = page.getBoundingClientRect().right + 1;
+    const out = [...page.querySelectorAll('*')].filter(one => one.getBoundingClientRect().right > edge);
+    return out.filter(one => !one.closest('.soulmem_tabs')).map(one => one.outerHTML.slice(0, 120));
+}"""
+
+
+@pytest.fixture
+def desk(world: World) -> Iterator[Desk]:
+    yield Desk(world)
+    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+
+
+class Desk:
+    """The window of all memories, and the soul whose they are."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.page, self.tab = world, world.page, world.page.tab
+        self.soul = ""
+
+    def enter(self, key: str, name: str, language: str, *facts: Fact) -> None:
+        """Open a chat of some forty messages in which `facts` were told."""
+        lines = chat(name, [*(fact.told for fact in facts), *small_talk(language, 18)])
+        avatar = self.world.data.add_character(key, name, first="Hello.", lines=lines)
+        self.page.load("zh-cn" if language == "zh" else "en")
+        self.page.wait_for_dot("ok")
+        self.page.open_character(avatar)
+        self.page.sync()
+        self.soul = self.page.soulmem["soul"]
+
+    def open(self) -> None:
+        self.page.open_drawer()
+        self.tab.locator("#soulmem_browse").click()
+        self.tab.locator("#soulmem_browser .soulmem_list").wait_for()
+
+    def find(self, words: str) -> Any:
+        """Search, and return the first memory that holds `words`."""
+        self.tab.fill("#soulmem_search", words)
+        item = self.tab.locator(".soulmem_item", has_text=words).first
+        item.wait_for()
+        return item
+
+    def show(self, words: str) -> str:
+        """Open the memory that holds `words`; returns its id."""
+        item = self.find(words)
+        key = str(item.get_attribute("data-memory"))
+        item.locator(".soulmem_press").click()
+        self.tab.locator(f'.soulmem_memory[data-memory="{key}"]').wait_for()
+        return key
+
+    def turn_to(self, page: str) -> Any:
+        self.tab.locator(f"#soulmem_tab_{page}").click()
+        shown = self.tab.locator(f'#soulmem_browser [data-page="{page}"]')
+        shown.locator("*").first.wait_for()
+        return shown
+
+    def type_into_popup(self, text: str) -> None:
+        popup = self.tab.locator("dialog.popup[open]").last
+        popup.locator("textarea.popup-input").fill(text)
+        popup.locator(".popup-button-ok").click()
+
+    def confirm(self) -> None:
+        self.tab.locator("dialog.popup[open]").last.locator(".popup-button-ok").click()
+
+    def stored(self, memory: str) -> dict[str, Any]:
+        told: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
+        return told
+
+    def tool(self, name: str, **arguments: str) -> Any:
+        """As a language model would."""
+        body = {"soul": self.soul, "actor": "archivist", "arguments": arguments}
+        return self.world.sidecar.ask("POST", f"/tools/{name}", body)["result"]
+
+    def press(self, selector: str) -> None:
+        self.tab.locator(f"#soulmem_browser {selector}").first.click()
+
+
+def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
+    desk.enter("govern", "Mira", "en", KEY, PARROT, FEVER)
+    tab, page = desk.tab, desk.page
+    desk.open()
+    page.screenshot("memories-en")
+    assert tab.locator(".soulmem_item").count() > 10
+
+    # Edited, protected, and where it comes from.
+    key = desk.show(KEY.words)
+    page.screenshot("memory-en")
+    tab.fill("#soulmem_text", "The brass key lies in the crypt.")
+    desk.press("#soulmem_save")
+    until(lambda: desk.stored(key)["text"] == "The brass key lies in the crypt.", 10, "the new wording")
+    entry = tab.locator('.soulmem_memory .soulmem_entry[data-action="change"]').first
+    assert "crypt" in entry.locator("ins").inner_text()
+    desk.press("#soulmem_permanent")
+    tab.locator('#soulmem_permanent[aria-pressed="true"]').wait_for()
+    desk.press("#soulmem_lock")
+    tab.locator('#soulmem_lock[aria-pressed="true"]').wait_for()
+    told = desk.stored(key)
+    assert (told["permanent"], told["locked"], told["origin"]) == (True, True, "user")
+    page.screenshot("memory-edited-en")
+
+    # Written elsewhere meanwhile: the user's words stay, and are told why they were not saved.
+    desk.world.sidecar.ask("PATCH", f"/memories/{key}", {"text": "Elsewhere."})
+    tab.fill("#soulmem_text", "Under the altar.")
+    desk.press("#soulmem_save")
+    tab.locator(".soulmem_notice", has_text="changed elsewhere").wait_for()
+    assert tab.input_value("#soulmem_text") == "Under the altar."
+    desk.press("#soulmem_save")
+    until(lambda: desk.stored(key)["text"] == "Under the altar.", 10, "the second try")
+
+    # A permanent one goes to the bin only by the typed word, and comes back.
+    desk.press("#soulmem_to_bin")
+    desk.type_into_popup("yes")
+    assert desk.stored(key)["state"] == "active"
+    desk.press("#soulmem_to_bin")
+    desk.type_into_popup("permanent")
+    until(lambda: desk.stored(key)["state"] == "bin", 10, "the bin")
+    shown = desk.turn_to("bin")
+    shown.locator(".soulmem_item", has_text="altar").locator(".soulmem_restore").click()
+    until(lambda: desk.stored(key)["state"] == "active", 10, "restored")
+    page.screenshot("bin-en")
+
+    # What a model did is listed, and taken back.
+    desk.turn_to("memories")
+    parrot = str(desk.find(PARROT.words).get_attribute("data-memory"))
+    before = desk.stored(parrot)["text"]
+    desk.tool("update_memory_node", memory_id=parrot, new_content="The parrot was called Vinegar.")
+    shown = desk.turn_to("changes")
+    entry = shown.locator('.soulmem_entry[data-actor="archivist"]', has_text="Vinegar")
+    entry.wait_for()
+    page.screenshot("changes-en")
+    entry.locator(".soulmem_undo").click()
+    desk.confirm()
+    until(lambda: desk.stored(parrot)["text"] == before, 10, "undone")
+    desk.tool("update_memory_node", memory_id=parrot, new_content="The parrot was called Brine.")
+    desk.press("#soulmem_undo_since")
+    desk.confirm()
+    until(lambda: desk.stored(parrot)["text"] == before, 10, "everything automatic undone")
+    assert desk.stored(key)["text"] == "Under the altar.", "undoing touched the user's own words"
+
+    # What a model asks to delete goes only by the user's word.
+    path = f"/memories?soul={desk.soul}&q=willow&kind=episode"
+    fever = desk.world.sidecar.ask("GET", path)["memories"][0]["id"]
+    for reason in ("of no use", "still of no use"):
+        desk.tool("delete_memory", memory_id=fever, reason=reason)
+    shown = desk.turn_to("waiting")
+    page.screenshot("waiting-en")
+    shown.locator(".soulmem_request", has_text="still of no use").locator(".soulmem_reject").click()
+    shown.locator(".soulmem_request").nth(1).wait_for(state="detached")
+    assert desk.stored(fever)["state"] == "active"
+    shown.locator(".soulmem_confirm").click()
+    until(lambda: desk.stored(fever)["state"] == "bin", 10, "deleted as confirmed")
+
+    # The way to the message.
+    desk.turn_to("memories")
+    desk.show(PARROT.words)
+    desk.press(".soulmem_jump")
+    tab.locator("#soulmem_browser").wait_for(state="detached")
+    at = page.index_of(PARROT.words)
+    tab.wait_for_function(
+        "n => { const box = document.querySelector(`#chat .mes[mesid='${n}']`).getBoundingClientRect();"
+        " return box.bottom > 0 && box.top < innerHeight; }",
+        arg=at,
+    )
+    page.screenshot("jumped-en")
+
+
+def test_the_same_in_chinese_on_a_phone(desk: Desk) -> None:
+    desk.enter("govern_zh", "米拉", "zh", KEY_ZH)
+    tab, page = desk.tab, desk.page
+    tab.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    desk.open()
+    assert not tab.evaluate(TOO_WIDE)
+    page.screenshot("memories-zh-phone")
+    key = desk.show(KEY_ZH.words)
+    desk.press("#soulmem_permanent")
+    tab.locator('#soulmem_permanent[aria-pressed="true"]').wait_for()
+    assert not tab.evaluate(TOO_WIDE)
+    page.screenshot("memory-zh-phone")
+    desk.press("#soulmem_to_bin")
+    desk.type_into_popup("永久")
+    until(lambda: desk.stored(key)["state"] == "bin", 10, "the bin")
+    other = desk.world.sidecar.ask("GET", f"/memories?soul={desk.soul}&kind=episode")["memories"][0]["id"]
+    desk.tool("update_memory_node", memory_id=other, new_content="船在雾里停了三天。")
+    desk.tool("delete_memory", memory_id=other, reason="没有用处")
+    for name in ("bin", "changes", "waiting"):
+        desk.turn_to(name)
+        assert not tab.evaluate(TOO_WIDE)
+        page.screenshot(f"{name}-zh-phone")
+        words = tab.locator(
+            "#soulmem_browser :is(.soulmem_tab span, .menu_button span, .soulmem_hint, b)"
+        ).all_inner_texts()
+        assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]
