@@ -15,7 +15,7 @@ VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "soulmem-installed.json"
 CONSTRAINTS = HERE / ".ci" / "constraints.txt"
-SPACE = {"base": 800, "test": 500, "cpu": 1800, "big": 9000}  # MB of disk, downloads included
+SPACE = {"base": 1200, "test": 500, "cpu": 1800, "big": 9000}  # MB of disk, downloads included
 BIG = "about 3 GB to download, 6 GB on the disk", "下载约 3 GB，占用磁盘约 6 GB"
 GPU_PACKAGES = ("nvidia-", "cuda-", "triton")
 

