@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -20,7 +20,7 @@ from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts
-from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm import Failure, LlmFailed, Prompt
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
@@ -30,7 +30,7 @@ from soulmem.engine.drafting import Drafting, summed_up
 from soulmem.engine.ledger import CONSOLIDATION, Ledger, LedgerParams, Spent
 from soulmem.engine.llms import Llms
 from soulmem.engine.mind import Mind
-from soulmem.engine.parking import Parking, ParkingParams
+from soulmem.engine.parking import Parked, Parking, ParkingParams
 from soulmem.engine.passages import Reading, reading_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -51,6 +51,17 @@ class ConsolidationParams:
     marks: MarkParams = field(default_factory=MarkParams)
     ledger: LedgerParams = field(default_factory=LedgerParams)
     parking: ParkingParams = field(default_factory=ParkingParams)
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What a soul's consolidation cost, and what of it waits; `down`: why no model could be had."""
+
+    totals: Mapping[str, Spent]
+    this_hour: Spent
+    most: LedgerParams
+    parked: Sequence[Parked]
+    down: str | None
 
 
 class _Stop(Exception):
@@ -99,6 +110,13 @@ class Consolidator:
         self.parking = Parking(self._params.parking)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
         self._turn = asyncio.Lock()  # one call at a time: there is one model
+
+    def books(self, owner: Owner, soul: SoulId) -> Books:
+        """What it cost so far."""
+        hour = self.ledger.this_hour(self._clock.now())
+        parked = list(self.parking.of(owner, soul))
+        totals = self.ledger.totals(owner, soul)
+        return Books(totals, hour, self.ledger.params, parked, self.parking.is_down)
 
     async def rest(self, worlds: Iterable[World]) -> None:
         """In a quiet moment: as much as is due in the open souls, and as the hour has room for."""

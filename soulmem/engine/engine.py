@@ -17,7 +17,7 @@ from soulmem.engine.audit import Auditor
 from soulmem.engine.bundle_export import Exporter
 from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.chat_import import ChatImport
-from soulmem.engine.consolidating import Consolidator
+from soulmem.engine.consolidating import Books, Consolidator
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.forgetting import Forgetter
@@ -252,6 +252,11 @@ class Engine:
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
         """How an answer came about. Raises NotFound."""
         return self._recaller.trace(owner, trace_id)
+
+    async def books(self, owner: Owner, soul: SoulId) -> Books:
+        """What language models cost for a soul, and what waits for one. Raises NotFound."""
+        (await self._world(owner)).soul(soul)
+        return self.consolidator.books(owner, soul)
 
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
         """Make a memory by hand."""

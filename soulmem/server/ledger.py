@@ -1,0 +1,29 @@
+"""The door to the books: what a language model cost, and what waits for one."""
+
+from __future__ import annotations
+
+from soulmem.domain.ids import SoulId
+from soulmem.server.answers.ledger import LedgerAnswer, hour_answer, parked_answer, spent_answer
+from soulmem.server.as_json import Reply
+from soulmem.server.doors import Call, door
+from soulmem.server.schemas.common import NoBody
+from soulmem.server.schemas.ledger import LedgerQuery
+
+
+@door("GET", "/v1/ledger", query=LedgerQuery, body=None, answer=LedgerAnswer, is_use=False)
+async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerAnswer]:
+    """What a language model cost for a soul, and what waits for one."""
+    books = await call.engine.books(call.owner, SoulId(call.query.soul))
+    return Reply(
+        lambda: LedgerAnswer(
+            totals={work: spent_answer(spent) for work, spent in books.totals.items()},
+            this_hour=spent_answer(books.this_hour),
+            most_an_hour=hour_answer(books.most),
+            parked=[parked_answer(one) for one in books.parked],
+            down=books.down,
+        ),
+        rows=len(books.parked),
+    )
+
+
+DOORS = (read_ledger,)

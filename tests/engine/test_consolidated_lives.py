@@ -1,0 +1,127 @@
+"""Whatever happens to chats that are consolidated: no word of a vanished message stays, nobody knows what
+another branch tells, nothing is asked for twice, and what was made without a model equals a replay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from soulmem.domain.derivations import Work
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.memories import Origin
+from tests.engine.model_stage import ModelStage
+from tests.engine.stage import Stage, line
+from tests.engine.told import Told, replayed
+
+_WORD = re.compile(r"\bw\d+q\b")
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.integers(4, 30), st.just(0)),
+        st.tuples(st.just("edit"), st.integers(0, 200), st.just(0)),
+        st.tuples(st.just("delete"), st.integers(0, 200), st.integers(1, 3)),
+        st.tuples(st.just("insert"), st.integers(0, 200), st.just(0)),
+        st.tuples(st.just("branch"), st.integers(0, 200), st.integers(0, 12)),
+        st.tuples(st.just("turn to"), st.integers(0, 5), st.just(0)),
+        st.tuples(st.just("rest"), st.just(0), st.just(0)),
+        st.tuples(st.just("restart"), st.just(0), st.just(0)),
+    ),
+    min_size=4,
+    max_size=14,
+)
+
+
+class Life:
+    """Chats on the screen and what is remembered of them; every message has a word of its own."""
+
+    def __init__(self) -> None:
+        self.stage = ModelStage()
+        self.chats = [Told("c0", ("s1",))]
+        self.at = 0
+        self.count = 0
+
+    def message(self, slot: str | None = None) -> SentMessage:
+        """A new one, or another text for the slot."""
+        self.count += 1
+        roles = (Role.CHARACTER, Role.USER)
+        text = f"They spoke at length of w{self.count}q."
+        return line(slot or f"m{self.count}", text, roles[self.count % 2])
+
+    async def step(self, what: str, one: int, two: int) -> None:
+        """One thing that a player does, or a pause."""
+        chat = self.chats[self.at]
+        said, where = chat.messages, one % max(1, len(chat.messages))
+        if what == "say":
+            said += [self.message() for _ in range(one)]
+        elif what == "edit" and said:
+            said[where] = self.message(said[where].slot)
+        elif what == "delete" and said:
+            del said[where : where + two]
+        elif what == "insert":
+            said.insert(where, self.message())
+        elif what == "branch" and said and len(self.chats) < 4:
+            new = Told(f"c{len(self.chats)}", ("s1",), list(said[: where + 1]), (chat.id, said[where].slot))
+            new.messages += [self.message() for _ in range(two)]
+            self.chats.append(new)
+            self.at = len(self.chats) - 1
+        elif what == "turn to":
+            self.at = one % len(self.chats)
+        elif what == "rest":
+            await self.stage.rest()
+        elif what == "restart":
+            await self.stage.restart()
+        if what in ("say", "edit", "delete", "insert", "branch"):
+            await self.chats[self.at].show(self.stage, "full")
+
+    async def check(self) -> None:
+        """What must hold at any time."""
+        told = {
+            chat.id: {w for m in chat.messages for w in _WORD.findall(m.text or "")} for chat in self.chats
+        }
+        assert set(_WORD.findall(await self.stage.words())) <= set().union(*told.values())
+        for chat in self.chats:
+            if chat.messages:
+                drafted = [m for m in await self.stage.visible(chat.id) if m.origin is Origin.MODEL]
+                known = {word for memory in drafted for word in _WORD.findall(memory.text)}
+                assert known <= told[chat.id]
+        mind = await self.stage.mind()
+        for one in mind.derived:
+            assert all(key in mind.memories for key in one.read)
+            assert one.work is not Work.SUMMARY or one.after is None or mind.derived.get(one.after)
+
+
+async def _lives(steps: list[tuple[str, int, int]]) -> None:
+    life = Life()
+    await life.stage.start()
+    await life.stage.soul()
+    try:
+        await life.step("say", 30, 0)
+        await life.step("rest", 0, 0)
+        for step in steps:
+            await life.step(*step)
+            await life.check()
+        await life.step("rest", 0, 0)
+        await life.check()
+        asked = len(life.stage.llm.asked)
+        await life.step("rest", 0, 0)
+        assert len(life.stage.llm.asked) == asked
+
+        other = Stage()
+        await other.start()
+        await other.soul()
+        await replayed([replace(chat) for chat in life.chats if chat.messages], other)
+        assert await life.stage.fingerprint() == await other.fingerprint()
+        await other.stop()
+    finally:
+        await life.stage.stop()
+
+
+@given(STEPS)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_word_of_a_vanished_message_is_left(steps: list[tuple[str, int, int]]) -> None:
+    asyncio.run(_lives(steps))
