@@ -6,12 +6,12 @@ import asyncio
 import logging
 import os
 import re
+import sys
 import threading
 import time
 from concurrent.futures import Future
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
@@ -210,7 +210,7 @@ def _library() -> ModuleType:
         litellm.suppress_debug_info = True
         for name in _TALKATIVE:  # at their levels below they quote prompts and keys
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        return litellm
+        return sys.modules["litellm"]
 
 
 _IMPORTING = threading.Lock()
@@ -241,8 +241,3 @@ def _tame(message: str, prompt: Prompt, key: str) -> str:
     chat = " ".join(prompt.user.split())
     quoted = any(words[at : at + 24] in chat for at in range(0, max(1, len(words) - 24), 8))
     return "" if quoted else f": {words}"
-
-
-def is_local(base_url: str) -> bool:
-    """Whether the address is on this machine."""
-    return (urlsplit(base_url).hostname or "") in _LOOPBACK.split(",")
