@@ -1,0 +1,86 @@
+"""Does a call that waits for a client reach the right one, once at a time, and its answer come back?"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from soulmem.domain.ids import DEFAULT_OWNER, Owner
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from tests.server.conftest import Client, refused
+from tests.server.fake_engine import FakeEngine
+
+PROMPT = Prompt("summary", 1, "You write.", "Write this.", {"type": "object"}, 30)
+
+
+@pytest.fixture
+async def call(engine: FakeEngine) -> asyncio.Task[Completion]:
+    """A call that waits."""
+    llm = engine.llms.archivist(DEFAULT_OWNER)
+    assert llm is not None
+    task = asyncio.create_task(llm.complete(PROMPT))
+    await asyncio.sleep(0)
+    return task
+
+
+async def test_nothing_waits(client: Client) -> None:
+    answer = await client.get("/v1/llm/next")
+    assert (answer.status, await answer.read()) == (204, b"")
+
+
+async def test_a_call_goes_out_and_its_answer_comes_back(
+    client: Client, engine: FakeEngine, call: asyncio.Task[Completion]
+) -> None:
+    answer = await client.get("/v1/llm/next")
+    told = await answer.json()
+    request = told.pop("request")
+    assert (answer.status, told) == (
+        200,
+        {
+            "name": "summary",
+            "system": "You write.",
+            "user": "Write this.",
+            "schema": {"type": "object"},
+            "max_tokens": 30,
+        },
+    )
+    assert (await client.get("/v1/llm/next")).status == 204  # it is with one client at a time
+    answer = await client.post(f"/v1/llm/{request}", json={"text": "written"})
+    assert answer.status == 200
+    assert (await call).text == "written"
+    await refused(await client.post(f"/v1/llm/{request}", json={"text": "again"}), 404)
+    assert engine.touches == 0  # a client that looks for work keeps nobody awake
+
+
+async def test_a_failed_connection_is_told(client: Client, call: asyncio.Task[Completion]) -> None:
+    request = (await (await client.get("/v1/llm/next")).json())["request"]
+    await client.post(f"/v1/llm/{request}", json={"error": "no\nconnection"})
+    with pytest.raises(LlmFailed, match="no connection") as raised:
+        await call
+    assert raised.value.kind is Failure.SERVER
+
+
+async def test_no_call_goes_out_while_a_reply_is_written(
+    client: Client, engine: FakeEngine, call: asyncio.Task[Completion]
+) -> None:
+    engine.is_busy = True
+    assert (await client.get("/v1/llm/next")).status == 204
+    engine.is_busy = False
+    assert (await client.get("/v1/llm/next")).status == 200
+    call.cancel()
+
+
+async def test_no_other_users_client_gets_it(engine: FakeEngine, call: asyncio.Task[Completion]) -> None:
+    assert engine.llms.take(Owner("somebody")) is None
+    assert engine.llms.take(DEFAULT_OWNER) is not None
+    call.cancel()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [({}, "text"), ({"text": "a", "error": "b"}, "text"), ({"text": 7}, "text"), ({"word": "a"}, "word")],
+)
+async def test_one_of_the_two_is_sent(client: Client, body: dict[str, Any], field: str) -> None:
+    await refused(await client.post("/v1/llm/abc", json=body), 422, field)
