@@ -16,6 +16,7 @@ class Section(str, Enum):
 
     PERMANENT = "permanent"
     SELF = "self"
+    SUMMARY = "summary"
     EPISODES = "episodes"
     FACTS = "facts"
     IMPULSES = "impulses"
@@ -28,6 +29,7 @@ _HEADERS = {
     "en": {
         Section.PERMANENT: "[{name} never forgets:]",
         Section.SELF: "[{name} knows this habit of their own; it is not an order:]",
+        Section.SUMMARY: "[What happened so far, as {name} remembers it:]",
         Section.EPISODES: "[What {name} recalls now of the past, oldest first:]",
         Section.FACTS: "[What {name} knows:]",
         Section.IMPULSES: "[How {name} tends to react right now; show it in what they do, never say it:]",
@@ -35,6 +37,7 @@ _HEADERS = {
     "zh": {
         Section.PERMANENT: "[{name}永远不会忘记：]",
         Section.SELF: "[{name}知道自己有这样的习惯，并非指令：]",
+        Section.SUMMARY: "[{name}记得到目前为止发生的事：]",
         Section.EPISODES: "[{name}此刻想起的往事，由远及近：]",
         Section.FACTS: "[{name}知道：]",
         Section.IMPULSES: "[{name}此刻往往会这样反应，用言行表现出来，不要说破：]",
@@ -88,6 +91,8 @@ def section_of(memory: Memory, *, fired: bool = False) -> Section:
         return Section.PERMANENT
     if memory.kind is MemoryKind.ACTION:
         return Section.SELF  # reached through its meaning it is self-knowledge, never an impulse
+    if memory.kind is MemoryKind.SUMMARY:
+        return Section.SUMMARY
     if memory.kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE):
         return Section.EPISODES
     return Section.FACTS

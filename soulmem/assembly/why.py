@@ -16,6 +16,7 @@ class Cause(str, Enum):
     """What brought a memory up most."""
 
     PERMANENT = "permanent"
+    SUMMARY = "summary"
     WORDS = "words"
     MEANING = "meaning"
     NEIGHBOUR = "neighbour"
@@ -81,6 +82,8 @@ def _english(reason: Reason, name: str) -> str:
     words = _join([f'"{w}"' for w in reason.shared], " and ")
     if reason.cause is Cause.PERMANENT:
         return f"{name} never forgets this: it is a permanent memory."
+    if reason.cause is Cause.SUMMARY:
+        return "It sums up what this chat told before."
     if reason.cause is Cause.WORDS and words:
         return f"{words} came up, and {name} remembers it from {age}."
     if reason.cause is Cause.ASSOCIATION and reason.way:
@@ -105,6 +108,8 @@ def _chinese(reason: Reason, name: str) -> str:
     words = _join([f"「{w}」" for w in reason.shared], "和")
     if reason.cause is Cause.PERMANENT:
         return f"这是永久记忆，{name}不会忘记。"
+    if reason.cause is Cause.SUMMARY:
+        return "这是此前聊天内容的摘要。"
     if reason.cause is Cause.WORDS and words:
         return f"提到了{words}，{name}想起了{age}的这件事。"
     if reason.cause is Cause.ASSOCIATION and reason.way:

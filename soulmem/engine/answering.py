@@ -27,6 +27,7 @@ from soulmem.retrieval.seats import in_order
 
 Ints = NDArray[np.int64]
 
+_SUMMARY = 1 / 3  # of the room left, that a chat's summary may take
 _COMMON = 20  # a word in more than one of so many memories is no reason
 
 
@@ -45,6 +46,7 @@ def assemble(
     budget = Budget(scene.budget, mind.soul.name, language)
     fired = {habit.action for habit in habits if habit.fired}
     core = [(m, line) for m in permanent if m.id not in fired and budget.take(line := line_of(m))]
+    summary = _summary(scene, budget)
     told = take_habits(mind, habits, {m.id for m in permanent}, budget, scene.max_items)
     free = others([m for _, m in candidates], told)
     picked = _pick(mind, scene, ranked, candidates, free, budget, novelty, scene.max_items - len(told))
@@ -54,7 +56,12 @@ def assemble(
         if budget.take(line):
             taken.append((i, line))
     taken.sort(key=lambda pair: pair[0])  # candidates stand by score
-    chosen = [*core, *((t.memory, t.line) for t in told), *((candidates[i][1], line) for i, line in taken)]
+    chosen = [
+        *core,
+        *summary,
+        *((t.memory, t.line) for t in told),
+        *((candidates[i][1], line) for i, line in taken),
+    ]
     ages = _ages(mind, scene, [m for m, _ in chosen])
 
     def when(memory: Memory) -> tuple[float, int]:
@@ -66,6 +73,10 @@ def assemble(
     memories = [
         _recalled(mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), ages[m.id]), language)
         for m, line in core
+    ]
+    so_far = [
+        _recalled(mind, scene, m, line, 0.0, Reason(Cause.SUMMARY, (), ages[m.id]), language)
+        for m, line in summary
     ]
     lines = dict(taken)
     front, behind = (_places(ranked, rows) for rows in (ranked.seats.front, ranked.seats.behind))
@@ -79,6 +90,7 @@ def assemble(
         memories.append(_recalled(mind, scene, memory, lines[i], shown, reason, language, way))
     memories += [recalled_habit(mind, scene, one, ages[one.memory.id], language) for one in told]
     memories.sort(key=lambda m: -m.score)
+    memories += so_far
     kept = {m.id for m in memories}
     looked_at = {m.id for _, m in candidates}
     considered = tuple(
@@ -106,6 +118,14 @@ def assemble(
         took_ms=Timings(),
     )
     return answer, considered
+
+
+def _summary(scene: Scene, budget: Budget) -> list[tuple[Memory, Line]]:
+    """The summary of the chat, where it leaves most of the room to memories."""
+    line = line_of(scene.summary) if scene.summary is not None else None
+    if scene.summary is None or line is None or line.tokens > _SUMMARY * budget.left or not budget.take(line):
+        return []
+    return [(scene.summary, line)]
 
 
 def _pick(

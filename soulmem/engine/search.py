@@ -14,11 +14,13 @@ from soulmem.conversation.episodes import memorable, narrative
 from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, SlotId
+from soulmem.domain.memories import Memory
 from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.asked_time import AskedTime, time_asked
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
+from soulmem.engine.summing_up import drafted_inside, summary_before
 from soulmem.engine.world import World
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import Evidence, FusionParams, fuse_all
@@ -63,6 +65,7 @@ class Scene:
     extra_turns: int
     notes: tuple[str, ...]
     asked: AskedTime | None = None  # the time that the cue names
+    summary: Memory | None = None  # of what the chat told before its context window
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,15 @@ def scene_of(
     if chat is not None:
         visible[mind.opinions.kept_out(chat)] = False
     notes: list[str] = []
+    here: list[int] = []
     if chat is not None and request.context_from is not None:
         window = _window(world, chat, request.context_from)
         if window is None:
             notes.append(f"context_from {request.context_from!r} is no message of this chat and was ignored")
         else:
-            visible[mind.rows_from(chat, window)] = False
+            here = mind.rows_from(chat, window)
+            visible[here] = False
+            visible[drafted_inside(mind, chat, here)] = False
     if request.time_range is not None:
         start, end = request.time_range.start, request.time_range.end
         visible &= inside(
@@ -139,6 +145,7 @@ def scene_of(
         asked=time_asked(
             mind, _words_of(world, request), chat, known, visible, now, _story_now(world, mind, chat)
         ),
+        summary=summary_before(mind, chat, here),
     )
 
 

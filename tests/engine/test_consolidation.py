@@ -225,3 +225,29 @@ async def test_a_chat_in_the_bin_takes_its_drafts_along_and_brings_them_back(sta
     assert {m.id for m in await stage.drafted()} == before
     await stage.rest()
     assert len(stage.calls) == 2
+
+
+async def test_a_recall_tells_the_summary_of_what_the_window_no_longer_holds(stage: ModelStage) -> None:
+    await stage.sync("c", talk(54))
+    await stage.rest()
+    first, last = sorted(
+        (m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY), key=lambda m: len(m.text)
+    )
+
+    answer = await stage.recall("word2", "c", context_from="m52", budget_tokens=2000)
+    (block,) = [b for b in answer.blocks if b.section == "summary"]
+    assert last.text in block.text
+    assert answer.memories[-1].id == last.id
+    early = await stage.recall("word2", "c", context_from="m30", budget_tokens=2000)
+    assert [m.id for m in early.memories if m.kind == "summary"] == [first.id]
+    all_on_screen = await stage.recall("word2", "c", context_from="m1", budget_tokens=2000)
+    assert not all_on_screen.memories  # nothing that stands in the prompt is told again, nor drafts of it
+    assert not [m for m in (await stage.recall("word2")).memories if m.kind == "summary"]
+
+
+async def test_drafts_of_messages_on_the_screen_are_not_told(stage: ModelStage) -> None:
+    await stage.sync("c", talk(54))
+    await stage.rest()
+    known = [m.text for m in await stage.visible("c", context_from="m24") if m.origin is Origin.MODEL]
+    assert "Al told Mira: They spoke at length of word1." in known
+    assert not [text for text in known if "word25" in text or "word37" in text]

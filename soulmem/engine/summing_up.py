@@ -1,0 +1,40 @@
+"""What of a language model's words belongs to this moment: which summary, and what is still on the screen?
+
+Computes: worker only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.memories import Memory, MemoryState
+from soulmem.engine.consolidation_plan import newest_summary
+from soulmem.engine.mind import Mind
+
+
+def drafted_inside(mind: Mind, chat: ChatId, inside: Collection[int]) -> list[int]:
+    """The rows of what was drafted of nothing but the messages at the rows `inside`, the last of the chat."""
+    if not mind.derived or not inside:
+        return []
+    told = {mind.id_at(row) for row in inside}
+    made = {
+        product.id
+        for one in mind.derived.held(chat)
+        if one.read[-1] in told
+        for product in one.products
+        if told.issuperset(product.cited or one.read)
+    }
+    only = (key for key in made if told.issuperset(mind.derived.cited(key)))
+    return [row for key in only if (row := mind.row(MemoryId(key))) is not None]
+
+
+def summary_before(mind: Mind, chat: ChatId | None, inside: Sequence[int]) -> Memory | None:
+    """What sums up the chat as far as it lies before the rows `inside`, which are its last."""
+    strand = mind.lineages.strand(chat) if chat is not None and mind.derived else None
+    if strand is None:
+        return None
+    found = newest_summary(mind, strand.chat, len(strand.order) - len(inside))
+    made = found.products[0].id if found is not None and found.products else None
+    memory = mind.memories.get(MemoryId(made)) if made is not None else None
+    return memory if memory is not None and memory.state is MemoryState.ACTIVE else None
