@@ -95,6 +95,7 @@ class BundleImport:
             memories=memories,
             edges=await self._store.edges_known(world.owner, list(bundle.edges)),
             recalls={record.trace for record in recalls.records},
+            derivations={one.id for one in await self._store.derivations(world.owner, soul)},
             chats=dict(world.heads),
             messages=messages,
             foreign=await self._foreign(world, soul, bundle.memories.keys() - memories),

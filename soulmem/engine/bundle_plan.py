@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from soulmem.conversation.episodes import episode_id
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.edges import Edge, check_join
 from soulmem.domain.errors import Unprocessable
@@ -30,6 +31,7 @@ class Here:
     recalls: Set[str]  # traces
     chats: Mapping[ChatId, Chat]  # all heads of the owner
     messages: Mapping[ChatId, Sequence[Message]]  # of the chats that the bundle has, too
+    derivations: Set[str] = frozenset()
     foreign: Set[MemoryId] = frozenset()  # ids of the bundle that memories of other souls have
 
 
@@ -50,6 +52,7 @@ class Step:
     edges: list[Edge] = field(default_factory=list)
     usages: list[Usage] = field(default_factory=list)
     recalls: list[RecallRecord] = field(default_factory=list)
+    derivations: list[Derivation] = field(default_factory=list)
 
     def change(self, owner: Owner, messages: Sequence[Message]) -> Change:
         """For the store; `messages` are all of the chat."""
@@ -63,13 +66,15 @@ class Step:
             put_edges=self.edges,
             put_usages=self.usages,
             put_recalls=self.recalls,
+            put_derivations=self.derivations,
         )
 
     @property
     def lines(self) -> int:
         """How many lines of the bundle it stores."""
         said = self.stop - max(self.start, 0) if self.chat else 0
-        return said + len(self.memories) + len(self.edges) + len(self.usages) + len(self.recalls)
+        graph: tuple[Sequence[object], ...] = (self.memories, self.edges, self.usages, self.recalls)
+        return said + sum(map(len, (*graph, self.derivations)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,9 @@ def plan(bundle: Bundle, here: Here) -> Plan:
     records = [r for trace, r in bundle.recalls.items() if trace not in here.recalls] if as_written else []
     if records:
         steps.append(Step(recalls=records))
+    derived = [one for key, one in bundle.derivations.items() if key not in here.derivations]
+    if as_written and derived:
+        steps.append(Step(derivations=derived))
     known = len(bundle.memories) - len(new)
     return Plan([s for s in steps if s.lines or s.soul or s.chat], known, len(foreign), tuple(kept))
 

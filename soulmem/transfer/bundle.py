@@ -1,7 +1,7 @@
 """How is a soul written as one readable file of JSON lines, and read back?
 
-Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, an end
-that counts the lines before it. Vectors are left out: they are made again from the texts.
+Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, what a
+language model read, an end that counts the lines before it. Vectors are left out: they are made again from the texts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import isfinite
 
 import msgspec
 
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message, text_hash
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import SoulMemError, Unprocessable
@@ -79,13 +80,20 @@ class RecallLine(msgspec.Struct, frozen=True, tag="recall", tag_field="type"):
     recall: RecallRecord
 
 
+class DerivationLine(msgspec.Struct, frozen=True, tag="derivation", tag_field="type"):
+    """What a language model read and what came of it; its memories stand among the others."""
+
+    derivation: Derivation
+
+
 class End(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
     """The last line: without it, or with another count, the file was cut short."""
 
     lines: int
 
 
-Line = Head | SoulLine | ChatLine | MessageLine | MemoryLine | EdgeLine | UsageLine | RecallLine | End
+Graph = MemoryLine | EdgeLine | UsageLine | RecallLine | DerivationLine
+Line = Head | SoulLine | ChatLine | MessageLine | Graph | End
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,7 @@ class Bundle:
     edges: dict[str, Edge] = field(default_factory=dict)
     usages: dict[MemoryId, Usage] = field(default_factory=dict)
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
+    derivations: dict[str, Derivation] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
     whole: bool = False
 
@@ -219,7 +228,7 @@ def _take_message(bundle: Bundle, line: MessageLine) -> None:
     bundle.messages[line.chat].append(message)
 
 
-def _take_graph(bundle: Bundle, line: MemoryLine | EdgeLine | UsageLine | RecallLine) -> None:
+def _take_graph(bundle: Bundle, line: Graph) -> None:
     if isinstance(line, MemoryLine):
         memory = line.memory
         _check_soul(bundle, memory.soul)
@@ -242,6 +251,14 @@ def _take_graph(bundle: Bundle, line: MemoryLine | EdgeLine | UsageLine | Recall
         if not usage.stamps:
             raise Unprocessable("a usage without any moment")
         bundle.usages[usage.memory] = usage
+    elif isinstance(line, DerivationLine):
+        derived = line.derivation
+        _check_soul(bundle, derived.soul)
+        check_id(derived.id, "derivation")
+        _aware(derived.made)
+        if not derived.read:
+            raise Unprocessable("a derivation of nothing")
+        bundle.derivations[derived.id] = derived
     else:
         record = line.recall
         _check_soul(bundle, record.soul)

@@ -15,6 +15,7 @@ from soulmem.domain.memories import MemoryKind, MemoryState, Origin
 from soulmem.engine.requests import Activity
 from tests.engine.model_stage import ModelStage, obliging, talk
 from tests.engine.stage import ME, Stage, ended
+from tests.engine.test_bundles import exported, take_in
 
 
 @pytest.fixture(params=["fake", "surreal"])
@@ -251,3 +252,25 @@ async def test_drafts_of_messages_on_the_screen_are_not_told(stage: ModelStage) 
     known = [m.text for m in await stage.visible("c", context_from="m24") if m.origin is Origin.MODEL]
     assert "Al told Mira: They spoke at length of word1." in known
     assert not [text for text in known if "word25" in text or "word37" in text]
+
+
+async def test_what_was_drafted_travels_with_the_soul(stage: ModelStage) -> None:
+    await stage.sync("c", talk(54))
+    await stage.rest()
+    known = await stage.known("c")
+    bundle = await exported(stage)
+
+    other = ModelStage()
+    await other.start()
+    await other.soul()
+    await take_in(other, bundle)
+    await other.rest()
+    assert await other.known("c") == known
+    assert other.calls == []
+    await other.sync("c", [*talk(2), *talk(52, 3, "other")], confirm=True)
+    assert await other.drafted() == []
+
+    await other.soul("s2", "Tom")  # as another's memory it is drafted anew: its ids are the first one's
+    await take_in(other, bundle, "s2")
+    assert not [m for m in await other.listed(soul="s2") if m.origin is Origin.MODEL]
+    await other.stop()
