@@ -14,6 +14,7 @@ from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.mind import Mind
 from soulmem.engine.soul_bin import SoulBin
+from soulmem.engine.tombstones import returning
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.keeping import BinParams, due, going_soon
@@ -93,15 +94,14 @@ class Bin:
 
 
 def _binned(mind: Mind) -> list[Memory]:
-    """Memories in the bin that no chat tells. One that a chat tells is kept there as long as it does: else
-    it would come back with the next look at that chat. Computes.
-    """
-    out = []
+    """Memories in the bin that would not come back if they were purged. Computes."""
+    out: list[Memory] = []
     for row in np.flatnonzero(~mind.columns.in_use[: mind.size]).tolist():
         try:
             memory = mind.memories.get(mind.id_at(row))
         except KeyError:  # a free row
             continue
-        if memory is not None and memory.state in _BINNED and not mind.lineages.holders(memory.id):
+        if memory is not None and memory.state in _BINNED:
             out.append(memory)
-    return out
+    kept = returning(mind, out)
+    return [memory for memory in out if memory.id not in kept]

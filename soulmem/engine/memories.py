@@ -25,6 +25,7 @@ from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.provenance import sources
 from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory
+from soulmem.engine.tombstones import returning
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.protection import check_unprotected
@@ -128,7 +129,7 @@ class Keeper:
             if hand.actor is not Actor.USER:
                 check_unprotected(old)
             if confirm == "purge":
-                _check_purgeable(mind, old)
+                await self._compute.run(_check_purgeable, mind, old)
                 gone = MindChange(drop_memories=(memory,), purge_audit=(memory,))
                 await self._commit(world, mind, gone, replace(hand, action=Action.PURGE))
                 return
@@ -150,7 +151,7 @@ class Keeper:
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
                 if new.origin in DERIVED and not sources(mind, old):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
-                elif new.origin is Origin.CHAT and old.state is MemoryState.FORGOTTEN:  # else it goes again
+                elif new.origin in DERIVED and old.state is MemoryState.FORGOTTEN:  # else it goes again
                     new = replace(new, origin=Origin.USER, place=next(iter(sources(mind, old)), None))
                 await self._commit(world, mind, MindChange(put_memories=(new,)), BY_USER)
         return await self.view(world, mind, memory)
@@ -231,13 +232,13 @@ class Keeper:
 
 
 def _check_purgeable(mind: Mind, memory: Memory) -> None:
-    """Raises Conflict."""
+    """Raises Conflict. Computes."""
     if memory.state not in (MemoryState.BIN, MemoryState.RETRACTED):
         raise Conflict(f"memory {memory.id!r} is not in the bin: delete it first", field="confirm")
-    if mind.lineages.holders(memory.id):
+    if returning(mind, [memory]):
         raise Conflict(
-            f"memory {memory.id!r} is told by a chat and would come back: it stays in the bin until its"
-            " message is gone",
+            f"memory {memory.id!r} is told by a chat or the card and would come back: it stays in the bin"
+            " until they do not tell it any more",
             field="confirm",
         )
 

@@ -10,8 +10,9 @@ from soulmem.domain.audit import Action, Actor
 from soulmem.domain.errors import Conflict, NotFound
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import MemoryState
+from soulmem.domain.soul import KnownName
 from soulmem.engine.jobs import JobState
-from tests.engine.stage import ME, Stage, lines
+from tests.engine.stage import ME, Stage, line, lines
 
 DAY = 86_400.0
 
@@ -139,3 +140,23 @@ async def test_what_a_chat_tells_is_not_purged_while_it_does(stage: Stage) -> No
     with pytest.raises(NotFound):
         await stage.engine.get_memory(ME, told)
     assert await stage.listed(MemoryState.BIN) == []
+
+
+async def test_a_name_thrown_away_stays_so_while_messages_or_the_card_give_it(stage: Stage) -> None:
+    """Else it would be learned anew a week later."""
+    said = [line("a", "Ask Kaelith."), line("b", "Where is Kaelith?"), line("c", "Well.")]
+    await stage.sync("c1", said)
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
+    mind = await stage.mind()
+    for text in ("Kaelith", "Tovan"):
+        (key,) = [m.id for m in mind.names.concepts() if m.text == text]
+        await stage.engine.delete_memory(ME, key, None)
+    await rest(stage, 30)
+    assert await binned(stage) == ["Kaelith", "Tovan"]
+
+    await stage.sync("c1", [said[0], line("d", "Ask nobody."), said[2]])
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (), None)
+    await rest(stage, 8)
+    await stage.restart()
+    names = (await stage.mind()).names
+    assert [m.text for m in names.concepts()] == []
