@@ -18,7 +18,7 @@ from soulmem.domain.drafts import (
 from soulmem.domain.llm import Unreadable
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
 from soulmem.prompts import fields
-from soulmem.prompts.evidence import EvidenceParams, Grounds
+from soulmem.prompts.evidence import EvidenceParams, Grounds, is_label_like, is_name_like
 
 T = TypeVar("T")
 
@@ -52,8 +52,10 @@ class _Dropped(Exception):
 class Drafting:
     """Reads the lists of one answer about one passage."""
 
-    def __init__(self, passage: Passage, params: EvidenceParams | None = None) -> None:
+    def __init__(self, passage: Passage, form: str = "", params: EvidenceParams | None = None) -> None:
+        """`form` is what the model was told to write: what it repeats of that is no draft."""
         self._passage = passage
+        self._form = form.casefold()
         self._params = params or EvidenceParams()
         self._grounds = Grounds(passage, self._params)
         self._dropped: list[str] = []
@@ -126,6 +128,8 @@ class Drafting:
         if not (self._grounds.holds(thing) or self._is_told(thing)):
             raise _Dropped("a fact with an object that stands nowhere in the passage")
         self._check(f"{verb} {thing}")
+        if not self._grounds.can_be_said_of(subject, f"{verb} {thing}"):
+            raise _Dropped("a fact that is said of somebody else")
         return DraftFact(
             subject=subject,
             verb=verb,
@@ -147,6 +151,8 @@ class Drafting:
         kind = str(item.get("type", "")).strip().lower()
         aliases = (alias for alias in fields.shorts(item.get("aliases")) if self._grounds.holds(alias))
         about = self._own(item.get("about"), 400)
+        if about is not None and not self._grounds.can_be_said_of(name, about):
+            about = None
         return DraftConcept(
             name=name,
             concept_type=ConceptType.ABSTRACT if kind in _ABSTRACT else ConceptType.ENTITY,
@@ -158,11 +164,18 @@ class Drafting:
 
     def _habit(self, item: Mapping[str, Any]) -> DraftHabit:
         when, action = self._text(item, "when"), self._text(item, "does")
+        soul, plain = self._passage.soul, action.casefold()
+        others = {*self._passage.users, *(line.speaker for line in self._passage.lines)} - {soul}
+        if any(plain.startswith(name.casefold()) for name in others):
+            raise _Dropped("a habit of somebody else")
+        lines = self._grounds.shown(fields.numbers(item.get("lines")), action, soul)
+        if not lines:
+            raise _Dropped("no lines of the character bear it out")
         return DraftHabit(
             when=when,
             action=action,
             probability=fields.share(item.get("chance"), 0.5),
-            lines=self._lines(item, f"{when} {action}"),
+            lines=lines,
             importance=fields.share(item.get("importance"), _IMPORTANCE),
         )
 
@@ -172,6 +185,8 @@ class Drafting:
         found = fields.text(item[key])
         if found is None:
             raise _Dropped(f"no text under {key!r}")
+        if found.casefold() in self._form:
+            raise _Dropped("a text of the form itself")
         found = self._without_speaker(found)
         self._check(found)
         if self._grounds.share(found) < told:
@@ -220,13 +235,14 @@ class Drafting:
 
     def _is_told(self, text: str) -> bool:
         return (
-            self._grounds.share(text) >= self._params.inferred
+            text.casefold() not in self._form
+            and self._grounds.share(text) >= self._params.inferred
             and not self._grounds.unknown_names(text)
             and not self._grounds.is_foreign(text)
         )
 
     def _people(self, value: Any) -> tuple[Participant, ...]:
-        names = (self._name(name) for name in fields.shorts(value))
+        names = (self._name(name) for name in fields.shorts(value) if is_name_like(name))
         known = dict.fromkeys(name for name in names if name and self._grounds.holds(name))
         return tuple(Participant(name, self._kind(name)) for name in known)
 
@@ -241,7 +257,7 @@ class Drafting:
         out: dict[str, Emotion] = {}
         for part in value if isinstance(value, list) else [value]:
             given = part if isinstance(part, Mapping) else {"label": part}
-            for label in fields.shorts(given.get("label"), 20):
+            for label in filter(is_label_like, fields.shorts(given.get("label"), 20)):
                 out.setdefault(label.casefold(), Emotion(label, fields.share(given.get("intensity"), 0.5)))
         return tuple(out.values())[:4]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from soulmem.domain.drafts import Lines, Passage
 from soulmem.domain.scripts import HAN
+from soulmem.prompts.speakers import Speakers
 
 _SCRIPTS = {
     "han": HAN,
@@ -58,6 +59,7 @@ class EvidenceParams:
     script: float = 0.2  # share of the passage's words that a script needs for a draft to be in it
     told: float = 0.2  # share of a draft's words that must stand in the passage: the rest is rewording
     inferred: float = 0.5  # .. in one line, for that line to be taken when the model cites none
+    alike: float = 0.6  # .. of a habit's words in a line, for it to be one more time that it showed
     capitals: float = 0.12  # share of capital words within sentences from which they mark no names (German)
     wide: int = 8  # lines; a draft that needs more of them tells no one thing
 
@@ -71,6 +73,8 @@ class Grounds:
             line.number: frozenset(units(line.speaker + "\n" + line.text)) for line in passage.lines
         }
         self._plain = {line.number: (line.speaker + "\n" + line.text).casefold() for line in passage.lines}
+        self._passage = passage
+        self._speakers = Speakers(passage, _stands)
         whole = passage.text()
         self._whole = whole.casefold()
         self._units = frozenset(units(whole))
@@ -126,17 +130,48 @@ class Grounds:
         mine = units(text)
         return sum(unit in self._units for unit in mine) / len(mine) if mine else 1.0
 
+    def can_be_said_of(self, subject: str, what: str) -> bool:
+        """Whether a line that says most of `what` can be saying it of the subject.
+
+        True where no line has a word of it: it is said in other words.
+        """
+        telling = frozenset(units(what)) - self._before
+        most = max((len(said & telling) for said in self._lines.values()), default=0)
+        about = (number for number, said in self._lines.items() if len(said & telling) == most)
+        return not most or any(self._speakers.may_be_about(number, subject) for number in about)
+
+    def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
+        """The lines in which the soul does what the action says: those cited that it speaks or that name it,
+        and those of its own that say most of the action.
+
+        Where lines have words of the action, the others do not count; where none has, citing more than half
+        of the soul's lines tells nothing.
+        """
+        own = [number for number, text in self._plain.items() if _stands(soul.casefold(), text)]
+        mine = frozenset(units(action)) - self._before
+        found = {number for number in cited if number in own}
+        saying = {number for number in own if self._lines[number] & mine}
+        if saying:
+            found &= saying
+        elif 2 * len(found) > len(own):
+            return ()
+        spoken = {line.number for line in self._passage.lines if line.speaker.casefold() == soul.casefold()}
+        if len(mine) > 1:
+            found |= {n for n in spoken if len(self._lines[n] & mine) >= self._params.alike * len(mine)}
+        return tuple(sorted(found))
+
     def lines_of(self, cited: Iterable[int], text: str, names: Iterable[str] = ()) -> Lines:
         """The lines that bear out the text and hold each name; empty when they cannot be told.
 
-        Cited lines that exist and have something to do with the text stay; what is said in none of them, nor
-        before the passage, brings in the line that says most of it. Without a usable one the line that says
+        Cited lines that exist and say something of the text stay; what is said in none of them, nor before
+        the passage, brings in the line that says most of it. Without a usable one the line that says
         at least half of the text is taken.
         """
         mine = frozenset(units(text))
         kept = [number for number in dict.fromkeys(cited) if number in self._lines]
-        related = [number for number in kept if not mine or self._lines[number] & mine]
-        kept = related or (kept if not mine & self._units else [])
+        telling = mine - self._before or mine  # a line is not about it for naming who speaks
+        related = [number for number in kept if not mine or self._lines[number] & telling]
+        kept = related or (kept if not telling & self._units else [])
         if not kept:
             kept = self._nearest(mine)
         missing = (mine & self._units) - self._before
@@ -167,6 +202,16 @@ class Grounds:
         where = [number for number, text in self._plain.items() if _stands(plain, text)]
         if where and not set(where) & set(kept):
             kept.append(min(where, key=lambda n: abs(n - kept[0]) if kept else n))
+
+
+def is_name_like(text: str) -> bool:
+    """Whether the text may be a name: a few words, no gesture, no particle of Chinese."""
+    return "*" not in text and len(text.split()) <= 4 and not _PARTICLES.intersection(text)
+
+
+def is_label_like(text: str) -> bool:
+    """Whether the text may name a feeling: a word or two, or up to four signs."""
+    return "*" not in text and len(text.split()) <= 2 and len("".join(_SIGNS.findall(text))) <= 4
 
 
 def units(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from soulmem.prompts.replies import read_lists
 
 NAME, VERSION = "extraction", 1  # a wording change raises VERSION; recorded replies are kept by both
 
-_MAX_TOKENS = 900
+_MAX_TOKENS = 700
 _SYSTEM = {
     "en": (
         "You write down what one character of a role-play chat will remember.\n"
@@ -29,23 +29,26 @@ _SYSTEM = {
     ),
 }
 _JSON = {
-    "en": """Answer with JSON only. "lines": the numbers of the lines that say it. Numbers are 0 to 1.
+    "en": """Answer with JSON only. "lines": the numbers of the lines that say it. Other numbers: 0 to 1.
 {"episodes":[{"lines":[],"text":"what happened, one or two sentences","importance":0.5,"place":"",
-"time":"","people":[],"feelings":[{"label":"","intensity":0.5}],"senses":[],"background":"",
-"keep":["words not to forget"]}],
-"facts":[{"lines":[],"subject":"","verb":"","object":"","strength":0.5,"sure":0.5,"over":false}],
+"people":[],"feelings":[{"label":"","intensity":0.5}]}],
+"facts":[{"lines":[],"subject":"","verb":"","object":"","strength":0.5,"sure":0.5}],
 "concepts":[{"lines":[],"name":"","type":"entity or abstract","aliases":[],"about":""}],
 "habits":[{"lines":[all where it happens],"when":"kind of situation","does":"what the character tends to do",
 "chance":0.5}],
 "kinds":[{"lines":[],"text":"kind of episode, like: walking in the rain"}]}
+If the lines tell them, an episode also has "time", "senses":[], "background", "keep":[words not to forget];
+a fact that is no longer so has "over":true.
 At most 3 episodes, 5 facts, 5 concepts, 2 habits, 2 kinds. An empty list where there is nothing.""",
-    "zh": """只回答 JSON。"lines"：说到此事的行的编号。数值在0到1之间。
-{"episodes":[{"lines":[],"text":"发生了什么，一两句话","importance":0.5,"place":"","time":"","people":[],
-"feelings":[{"label":"","intensity":0.5}],"senses":[],"background":"","keep":["不该忘的原词"]}],
-"facts":[{"lines":[],"subject":"","verb":"","object":"","strength":0.5,"sure":0.5,"over":false}],
+    "zh": """只回答 JSON。"lines"：说到此事的行的编号。其他数值在0到1之间。
+{"episodes":[{"lines":[],"text":"发生了什么，一两句话","importance":0.5,"place":"","people":[],
+"feelings":[{"label":"","intensity":0.5}]}],
+"facts":[{"lines":[],"subject":"","verb":"","object":"","strength":0.5,"sure":0.5}],
 "concepts":[{"lines":[],"name":"","type":"entity 或 abstract","aliases":[],"about":""}],
 "habits":[{"lines":[出现过的所有行],"when":"哪类情境","does":"该角色倾向于怎么做","chance":0.5}],
 "kinds":[{"lines":[],"text":"哪类情节，如：在雨中散步"}]}
+行中说到时，情节还可有 "time"、"senses":[]、"background"、"keep":[不该忘的原词]；
+已不再成立的事实写 "over":true。
 最多3个 episodes、5个 facts、5个 concepts、2个 habits、2个 kinds。没有就留空列表。""",
 }
 _PLAIN = {
@@ -131,4 +134,5 @@ def parse(text: str, passage: Passage) -> Drafts:
     of it in another script than the chat's.
     """
     found: Mapping[str, Any] = read_lists(text, _LISTS, _FORMS)
-    return Drafting(passage).drafts(found)
+    form = _JSON[passage.language] + _PLAIN[passage.language]
+    return Drafting(passage, form).drafts(found)

@@ -188,7 +188,13 @@ def test_what_cannot_be_read(answer: str) -> None:
         ("facts", {"lines": [9], "subject": "Bruno", "verb": "lives in", "object": "Paris"}),
         ("facts", {"lines": [9], "subject": "Bruno", "object": "Mia"}),
         ("concepts", {"lines": [9], "name": "Zorro", "type": "entity"}),
-        ("habits", {"lines": [6], "when": "when it rains"}),
+        ("habits", {"lines": [6], "when": "when it rains", "does": "Alice is kind to her"}),
+        ("habits", {"lines": [1, 3], "when": "when asked", "does": "makes a secret of it"}),
+        ("habits", {"lines": list(range(1, 13)), "when": "ever", "does": "makes a secret of it"}),
+        ("facts", {"lines": [1, 2, 3, 4], "subject": "Alice", "verb": "promised", "object": "Bruno"}),
+        ("facts", {"lines": [11], "subject": "Alice", "verb": "sang", "object": "beautifully"}),
+        ("kinds", {"lines": [1], "text": "kind of situation"}),
+        ("episodes", {"lines": [1], "text": "what happened, one or two sentences"}),
     ],
 )
 def test_what_the_chat_does_not_say_is_dropped(kind: str, item: dict[str, Any]) -> None:
