@@ -18,6 +18,7 @@ from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
 from soulmem.engine.changes import MindChange
+from soulmem.engine.co_recalled import CoRecallParams, co_recalled
 from soulmem.engine.concepts_drafted import concept_id, detail, detail_of
 from soulmem.engine.consolidation_plan import Task
 from soulmem.engine.mind import Mind
@@ -89,6 +90,7 @@ class Drafting:
                 if edge.origin is Origin.MODEL:
                     self._edges[edge.id] = replace(edge, confidence=fact.confidence)
         self._mentions()
+        self._associate(CoRecallParams())
         wider = self._habits(habits or HabitParams())
         return MindChange(
             put_memories=tuple(self._memories.values()),
@@ -187,6 +189,12 @@ class Drafting:
             for concept_key in dict.fromkeys(index.find(memory.text)):
                 cited = self._reading.cited(tuple(sorted(lines)))
                 self._edge(EdgeKind.MENTIONS, episode, concept_key, cited, 0.3 + 0.7 * memory.importance)
+
+    def _associate(self, params: CoRecallParams) -> None:
+        """Drafted episodes are linked to what came to mind while they happened."""
+        drafted = {key: self._reading.cited(tuple(sorted(lines))) for key, lines in self._episodes}
+        for made, key in co_recalled(self._mind, self._task.chat, self._task.read, drafted, params):
+            self._edge(EdgeKind.ASSOCIATES, made, key, drafted[made], params.strength)
 
     def _habits(self, params: HabitParams) -> list[Derivation]:
         """Habits that three scenes support: of this answer alone, or of this and earlier ones of the chat."""

@@ -13,7 +13,7 @@ from soulmem.consolidation.promotion import PromotionParams, is_promoted
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, EdgeKind
 from soulmem.domain.ids import MemoryId, Owner, SoulId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.cutting import strengths_left
@@ -31,7 +31,7 @@ from soulmem.ports.clock import Clock
 Ints = NDArray[np.int64]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
-_CHAT = ORIGINS.index(Origin.CHAT)
+_DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 _KINDS = tuple(
     MEMORY_KINDS.index(kind) for kind in (MemoryKind.CONCEPT, MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
@@ -119,7 +119,7 @@ def unheld(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
     by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
     had = _ends(edges.source, n) + _ends(edges.target, n)
     held = _ends(edges.source[holds], n) + _ends(edges.target[holds & ~by_text], n)
-    may = columns.in_use[:n] & (columns.origin[:n] == _CHAT) & np.isin(columns.kind[:n], _KINDS)
+    may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED) & np.isin(columns.kind[:n], _KINDS)
     may &= ~columns.permanent[:n] & ~columns.locked[:n]
     rows = np.flatnonzero(may & (had > 0) & (held == 0))
     return [mind.id_at(int(row)) for row in rows]

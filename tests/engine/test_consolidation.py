@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from soulmem.adapters.surreal import SurrealStore
-from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
 from soulmem.engine.requests import Activity
@@ -274,3 +275,26 @@ async def test_what_was_drafted_travels_with_the_soul(stage: ModelStage) -> None
     await take_in(other, bundle, "s2")
     assert not [m for m in await other.listed(soul="s2") if m.origin is Origin.MODEL]
     await other.stop()
+
+
+async def test_what_came_to_mind_meanwhile_is_linked(stage: ModelStage) -> None:
+    note = await stage.note("The well is dry.")
+    await stage.sync("c", talk(10))
+    await stage.recall("the well is dry", "c", slot=SlotId("m11"), swipe=0, context_from="m1")
+    await stage.sync("c", talk(30))
+    await stage.rest()
+
+    mind = await stage.mind()
+    links = [e for e in mind.edges.of(note.memory.id) if e.kind is EdgeKind.ASSOCIATES]
+    assert {e.strength for e in links} == {0.1}
+    nearest = [m.id for m in await stage.drafted() if m.text.endswith("word13.")]
+    assert {e.source for e in links} >= set(nearest)
+
+
+async def test_an_unused_draft_fades_into_the_bin(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    before = {m.id for m in await stage.drafted() if m.kind is MemoryKind.CONCEPT}
+    stage.clock.advance(0, 20_000)
+    await stage.rest()
+    assert before & {m.id for m in await stage.listed(MemoryState.FORGOTTEN)}
