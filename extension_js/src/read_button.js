@@ -66,7 +66,7 @@ export function bindReading(app, say) {
         const pending = app.link.state().health?.pending ?? 0;
         const going = syncing && (reading !== null || asked);
         const waiting = asked && indexing > 0;
-        read.hidden = going || waiting;
+        read.hidden = going || waiting || Boolean(app.host.record()?.off);
         cancel.hidden = !going;
         byId('soulmem_read_label').textContent = paused && reading ? say('read_resume') : say('read_chat');
         bar.hidden = !(going || waiting || (paused && reading));

@@ -29,7 +29,7 @@ export const EN = {
     step_held_removal: '{count} messages of this chat vanished at once. Their memories are hidden but not removed. Confirm below if you meant it; otherwise restore the chat from a backup.',
     step_vectors_on: 'Vector Storage also recalls chat messages. Switch off its "Enabled for chat messages", or the same scene is told twice.',
     step_not_in_prompt: 'Memories were recalled but did not reach the final prompt. Usually the Main Prompt was removed from the prompt manager: set "Position" below to "In the chat".',
-    step_store_read_only: 'SoulMem cannot write its data, so characters recall but remember nothing new, and memories cannot be changed. {detail}',
+    step_store_read_only: 'SoulMem cannot write its data, so characters recall but remember nothing new, and memories cannot be changed: {detail}',
     step_read_only: 'Read-only: characters recall, but nothing new is remembered. Untick "Read-only" to go on; what was said meanwhile is read then.',
     step_chat_off: 'This chat is forgotten and not remembered. "Remember it again" brings it back.',
     step_turned_off: 'Switched off. Tick "Remember and recall" to wake it.',

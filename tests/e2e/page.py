@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LOADED = "() => globalThis.SillyTavern?.getContext?.()?.eventSource?.autoFireLastArgs?.has('app_ready')"
 ONLINE = "() => SillyTavern.getContext().onlineStatus !== 'no_connection'"
 QUIET = "() => !document.body.dataset.generating"
+TAKEN = "() => document.querySelector('#send_textarea').value === ''"
 COUNT_EVENTS = """() => {
     const { eventSource, eventTypes } = SillyTavern.getContext();
     globalThis.e2e = {};
@@ -93,9 +94,17 @@ class TavernPage:
         return self._reply_to(lambda: self.press_send(text))
 
     def press_send(self, text: str) -> None:
-        """Say `text` without waiting for anything."""
+        """Say `text`, and wait only until SillyTavern takes it: not while it saves."""
+        from playwright.sync_api import TimeoutError
+
         self._type(text)
-        self.tab.click("#send_but")
+        for patience in (3000, 3000, 10_000):
+            self.tab.click("#send_but")
+            try:
+                self.tab.wait_for_function(TAKEN, timeout=patience)
+                return
+            except TimeoutError:
+                continue
 
     def _type(self, text: str) -> None:
         # A click waits for a loader above the page to go; a fill would not, and then the box is emptied.
