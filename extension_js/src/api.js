@@ -36,7 +36,7 @@ async function json(response) {
 export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch(...args)) {
     /** @param {Route} route @param {string} method @param {string} path below /v1 @param {unknown} [body]
      * @param {{signal?: AbortSignal, timeout?: number}} [options] timeout in ms
-     * @returns {Promise<any>} the answer's JSON. Raises ApiError */
+     * @returns {Promise<any>} the answer's JSON, null for one without content. Raises ApiError */
     async function call(route, method, path, body, { signal, timeout = 60_000 } = {}) {
         const own = new AbortController();
         const timer = setTimeout(() => own.abort('timeout'), timeout);
@@ -52,6 +52,7 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
                 cache: 'no-store',
                 credentials: route.kind === 'plugin' ? 'same-origin' : 'omit',
             });
+            if (response.status === 204) return null;
             const answer = await json(response);
             if (response.ok && answer !== null) return answer;
             if (response.ok) throw new ApiError(`${method} ${path}: the answer is not JSON`, { kind: 'http', status: response.status, code: 'no_json' });

@@ -3,6 +3,7 @@
 import { createApi } from './api.js';
 import { createKeeper } from './keeper.js';
 import { createLink } from './link.js';
+import { createLlm } from './llm.js';
 import { createPeople } from './people.js';
 import { createRecaller } from './recaller.js';
 import { repair } from './settings.js';
@@ -44,6 +45,8 @@ export function createApp(host) {
         const text = record.sent.length ? recaller.text() : '';
         awaited = settings().position === 'macro' ? '' : text.split('\n').at(-1)?.trim() ?? '';
     });
+
+    const llm = createLlm(link.state, link.ask, host, () => settings().enabled);
 
     /** Keeps the sidecar's background work out of the way of the open chat. @param {'generating' | 'typing' | 'idle' | 'closed'} state */
     function tell(state) {
@@ -118,6 +121,7 @@ export function createApp(host) {
         },
         start() {
             listen();
+            llm.start();
             return link.look();
         },
         /** For tests and the curious: globalThis.soulmem. */

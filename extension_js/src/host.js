@@ -133,6 +133,19 @@ export function createHost(getContext) {
         /** @param {string} text @returns {Promise<number>} */
         countTokens: text => ctx().getTokenCountAsync(text),
 
+        /** Asks a language model through the user's connection: the profile chosen for it, or the current one.
+         * @param {{system: string, user: string, max_tokens: number}} call @returns {Promise<string>} */
+        async complete({ system, user, max_tokens }) {
+            const plain = (/** @type {string} */ text) => text.replaceAll('{{', '{\u200b{'); // SillyTavern runs macros in what it sends
+            const prompt = [{ role: 'system', content: plain(system) }, { role: 'user', content: plain(user) }];
+            const { extensionSettings, ConnectionManagerRequestService, generateRaw } = ctx();
+            const profile = extensionSettings.soulmem?.llm_profile;
+            if (profile && ConnectionManagerRequestService && extensionSettings.connectionManager?.profiles?.some((/** @type {any} */ one) => one.id === profile)) {
+                return String((await ConnectionManagerRequestService.sendRequest(profile, prompt, max_tokens))?.content ?? '');
+            }
+            return String(await generateRaw({ prompt, responseLength: max_tokens, trimNames: false }) ?? '');
+        },
+
         /** @param {string} english @param {string} key @returns {string} in the user's language */
         translate: (english, key) => ctx().translate(english, key),
         /** @returns {string} the language of the page, as dates need it */

@@ -14,6 +14,7 @@
  * @property {boolean} quiet recall for background prompts too (/gen, Summarize, image prompts)
  * @property {number} forgetting 0 elephant .. 2 goldfish, for characters without their own
  * @property {'character' | 'chat'} scope
+ * @property {string} llm_profile id of the connection profile for the sidecar's calls of a language model; empty: the current one
  * @property {Record<string, string>} souls avatar file to soul
  */
 
@@ -31,6 +32,7 @@ export const DEFAULTS = {
     quiet: false,
     forgetting: 1,
     scope: 'character',
+    llm_profile: '',
     souls: {},
 };
 
@@ -64,6 +66,7 @@ export function repair(stored) {
     }
     for (const key of /** @type {const} */ (['enabled', 'quiet', 'read_only'])) settings[key] = Boolean(settings[key]);
     if (typeof settings.url !== 'string' || !/^https?:\/\//.test(settings.url)) settings.url = DEFAULTS.url;
+    if (typeof settings.llm_profile !== 'string') settings.llm_profile = '';
     if (typeof settings.souls !== 'object' || settings.souls === null || Array.isArray(settings.souls)) settings.souls = {};
     return settings;
 }

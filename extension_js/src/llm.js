@@ -1,0 +1,53 @@
+// Does the sidecar want a language model asked through SillyTavern's own connection? Looks, asks, and brings the answer.
+
+/** @typedef {{request: string, system: string, user: string, max_tokens: number}} LlmCall */
+
+const PAUSE = 5_000; // ms between looks while the sidecar is set to our connection
+const REST = 20_000; // ms between looks at whether it is
+const LOOK = 10_000; // ms that a look may take
+const REASON = 200; // characters of an error that are told
+
+/** @param {() => {via: unknown, health: any}} state of the link
+ * @param {import('./people.js').Ask} ask
+ * @param {{busy: () => boolean, complete: (call: LlmCall) => Promise<string>}} host
+ * @param {() => boolean} enabled */
+export function createLlm(state, ask, host, enabled) {
+    let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
+
+    /** The sidecar calls its model "client" when it means the connection of whoever uses it. */
+    const wanted = () => enabled() && state().via !== null && state().health?.llm?.model === 'client';
+
+    /** @param {LlmCall} call @returns {Promise<{text: string} | {error: string}>} */
+    async function run(call) {
+        try {
+            return { text: await host.complete(call) };
+        } catch (error) {
+            return { error: String(error instanceof Error ? error.message : error).slice(0, REASON) };
+        }
+    }
+
+    /** One call, if one waits and no reply is being made. @returns {Promise<boolean>} whether there was one */
+    async function turn() {
+        if (!wanted() || host.busy()) return false;
+        const call = await ask('GET', '/llm/next', undefined, { timeout: LOOK });
+        if (!call) return false;
+        await ask('POST', `/llm/${call.request}`, await run(call), { timeout: LOOK });
+        return true;
+    }
+
+    async function look() {
+        let more = false;
+        try {
+            more = await turn();
+        } catch (error) {
+            console.debug('[SoulMem] no call could be taken or brought back:', error); // the sidecar waits no longer for it, or is gone
+        }
+        timer = setTimeout(look, more ? 0 : wanted() ? PAUSE : REST);
+    }
+
+    return {
+        start() {
+            timer ??= setTimeout(look, PAUSE);
+        },
+    };
+}

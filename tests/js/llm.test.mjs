@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { createApi } from '../../extension_js/src/api.js';
+import { createHost } from '../../extension_js/src/host.js';
+import { createLlm } from '../../extension_js/src/llm.js';
+
+const CALL = { request: 'r1', name: 'summary', system: 'You write.', user: 'Write {{this}}.', schema: null, max_tokens: 30 };
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => mock.timers.reset());
+
+/** @param {number} ms */
+async function pass(ms) {
+    mock.timers.tick(ms);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+function scene() {
+    const world = {
+        waiting: /** @type {(typeof CALL)[]} */ ([]), asked: /** @type {string[]} */ ([]), told: /** @type {[string, any][]} */ ([]),
+        model: /** @type {string | null} */ ('client'), via: /** @type {string | null} */ ('plugin'), busy: false, enabled: true, fails: false, lost: false,
+    };
+    const llm = createLlm(
+        () => ({ via: world.via, health: { llm: { state: 'ok', model: world.model } } }),
+        async (method, path, body) => {
+            world.asked.push(`${method} ${path}`);
+            if (world.lost) throw new Error('lost');
+            if (method === 'GET') return world.waiting.shift() ?? null;
+            world.told.push([path, body]);
+            return { ok: true };
+        },
+        {
+            busy: () => world.busy,
+            complete: async call => {
+                if (world.fails) throw new Error('no connection '.repeat(90));
+                return `answer to ${call.user}`;
+            },
+        },
+        () => world.enabled,
+    );
+    llm.start();
+    return world;
+}
+
+test('a call that waits is run and its answer brought back, and then the next', async () => {
+    const world = scene();
+    world.waiting = [CALL, { ...CALL, request: 'r2' }];
+    await pass(5_000);
+    await pass(0);
+    assert.deepEqual(world.told, [['/llm/r1', { text: 'answer to Write {{this}}.' }], ['/llm/r2', { text: 'answer to Write {{this}}.' }]]);
+});
+
+test('without one it looks again in a while', async () => {
+    const world = scene();
+    await pass(5_000);
+    await pass(5_000);
+    assert.deepEqual(world.asked, ['GET /llm/next', 'GET /llm/next']);
+});
+
+for (const [name, change] of /** @type {[string, object][]} */ ([
+    ['a sidecar with another model or none is not asked', { model: null }],
+    ['a sidecar that is gone is not asked', { via: null }],
+    ['nothing is asked while a reply is being made', { busy: true }],
+    ['nothing is asked while SoulMem is off', { enabled: false }],
+])) {
+    test(name, async () => {
+        const world = Object.assign(scene(), change, { waiting: [CALL] });
+        for (let i = 0; i < 9; i++) await pass(5_000);
+        assert.deepEqual(world.asked, []);
+        Object.assign(world, { model: 'client', via: 'plugin', busy: false, enabled: true });
+        await pass(20_000);
+        assert.equal(world.told.length, 1);
+    });
+}
+
+test('a connection that fails is told, shortly', async () => {
+    const world = Object.assign(scene(), { fails: true, waiting: [CALL] });
+    await pass(5_000);
+    const [[path, { error }]] = world.told;
+    assert.equal(path, '/llm/r1');
+    assert.match(error, /^no connection/);
+    assert.ok(error.length <= 200);
+});
+
+test('a sidecar that does not answer ends nothing', async () => {
+    const world = Object.assign(scene(), { lost: true, waiting: [CALL] });
+    await pass(5_000);
+    world.lost = false;
+    await pass(5_000);
+    assert.equal(world.told.length, 1);
+});
+
+test('an answer without content is nothing, not an error', async () => {
+    const api = createApi(() => ({}), async () => new Response(null, { status: 204 }));
+    assert.equal(await api.call({ kind: 'plugin' }, 'GET', '/llm/next'), null);
+});
+
+/** @param {object} context */
+const hostOf = context => createHost(() => context);
+
+test('the current connection is asked, and no macro of a chat runs', async () => {
+    const seen = /** @type {any[]} */ ([]);
+    const host = hostOf({ extensionSettings: { soulmem: {} }, generateRaw: async (/** @type {any} */ asked) => { seen.push(asked); return 'text'; } });
+    assert.equal(await host.complete(CALL), 'text');
+    assert.deepEqual([seen[0].responseLength, seen[0].trimNames], [30, false]);
+    assert.deepEqual(seen[0].prompt.map((/** @type {any} */ message) => message.role), ['system', 'user']);
+    assert.doesNotMatch(JSON.stringify(seen[0].prompt), /\{\{/);
+});
+
+test('a connection profile is asked where one is chosen and there', async () => {
+    const seen = /** @type {any[]} */ ([]);
+    const context = {
+        extensionSettings: { soulmem: { llm_profile: 'p1' }, connectionManager: { profiles: [{ id: 'p1' }] } },
+        ConnectionManagerRequestService: { sendRequest: async (/** @type {any[]} */ ...asked) => { seen.push(asked); return { content: 'from p1' }; } },
+        generateRaw: async () => 'from the current one',
+    };
+    assert.equal(await hostOf(context).complete(CALL), 'from p1');
+    assert.deepEqual([seen[0][0], seen[0][2]], ['p1', 30]);
+    context.extensionSettings.connectionManager.profiles = [];
+    assert.equal(await hostOf(context).complete(CALL), 'from the current one');
+});
