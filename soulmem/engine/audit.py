@@ -12,6 +12,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import BINNED, Memory, MemoryState
 from soulmem.engine.changes import MindChange
+from soulmem.engine.events import Events
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
@@ -46,7 +47,8 @@ class AuditPage:
 class Auditor:
     """Writes changes with their entries, and reads those."""
 
-    def __init__(self, store: Store, compute: Worker, clock: Clock) -> None:
+    def __init__(self, store: Store, compute: Worker, clock: Clock, events: Events | None = None) -> None:
+        self.events = events or Events()
         self._store = store
         self._compute = compute
         self._clock = clock
@@ -62,6 +64,11 @@ class Auditor:
         entries = await self.entries(world.owner, mind, change, hand)
         steps = await world.linker.steps(mind, change)
         await world.carry_out(mind, signed(steps, hand.actor, entries))
+        touched = list(dict.fromkeys(entry.target for entry in entries))
+        if touched:
+            self.events.tell(
+                "memory", world.owner, soul=mind.soul.id, memories=touched, actor=hand.actor.value
+            )
         return entries
 
     async def entries(

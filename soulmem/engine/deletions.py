@@ -49,6 +49,7 @@ class Deletions:
         said = replace(hand, source=asked.id)
         entry = await self._auditor.entry(world.owner, memory.soul, said, Action.ASK, memory.id)
         await self._store.commit(Change(world.owner, put_deletions=[asked], audit=[entry]))
+        self._tell(world.owner, asked)
         return asked
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
@@ -84,7 +85,12 @@ class Deletions:
             if not confirmed:
                 entries = [await self._auditor.entry(owner, asked.soul, user, Action.REJECT, asked.memory)]
             await self._store.commit(Change(owner, put_deletions=[decided], audit=entries, by=Actor.USER))
+            self._tell(owner, decided)
             return decided
+
+    def _tell(self, owner: Owner, one: Deletion) -> None:
+        said = {"request": one.id, "soul": one.soul, "memory": one.memory, "state": one.state.value}
+        self._auditor.events.tell("deletion", owner, **said)
 
     def _now(self, asked: Deletion) -> Deletion:
         """As it stands now: one that nobody answered in time has expired."""

@@ -19,6 +19,7 @@ from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.chat_import import ChatImport
 from soulmem.engine.consolidating import Books, Consolidator
 from soulmem.engine.embedding import Embedding, ModelSource
+from soulmem.engine.events import Events
 from soulmem.engine.fingerprint import fingerprint
 from soulmem.engine.forgetting import Forgetter
 from soulmem.engine.governor import Governor
@@ -92,16 +93,18 @@ class Engine:
         self._observer = Observer(store, self._compute, clock)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
-        auditor = Auditor(store, self._compute, clock)
+        self.events = Events()
+        auditor = Auditor(store, self._compute, clock, self.events)
         self._souls = Souls(store, clock, self._observer, self._images, auditor)
         self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
         p = self._params
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
-        self.jobs = Jobs(spool, self.get_soul)
+        self.jobs = Jobs(spool, self.get_soul, self.events)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
+        self._lifecycle.events = self.events
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy)
         self.consolidator = Consolidator(
@@ -312,9 +315,7 @@ class Engine:
         self._advance(seconds, turns)
 
     async def run_idle(self) -> None:
-        """The Idle work, now: settle, give every text its vector, change to a better model, tidy the
-        store.
-        """
+        """The Idle work, now: settle, give texts their vectors, take a better model, tidy the store."""
         await self._ready()
         settle = timedelta(seconds=self._params.settle_after)
         for world in list(self._worlds.values()):

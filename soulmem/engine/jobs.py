@@ -15,6 +15,7 @@ from typing import Any
 
 from soulmem.domain.errors import NotFound, SoulMemError, Unprocessable
 from soulmem.domain.ids import Owner, SoulId, new_id
+from soulmem.engine.events import Events
 from soulmem.ports.spool import JobRecord, Spool
 
 log = logging.getLogger(__name__)
@@ -116,7 +117,13 @@ class JobKind:
 class Jobs:
     """The jobs of all owners. `check` raises NotFound for a soul that is not there."""
 
-    def __init__(self, spool: Spool, check: Callable[[Owner, SoulId], Awaitable[object]]) -> None:
+    def __init__(
+        self,
+        spool: Spool,
+        check: Callable[[Owner, SoulId], Awaitable[object]],
+        events: Events | None = None,
+    ) -> None:
+        self._events = events or Events()
         self._spool = spool
         self.check = check
         self._kinds: dict[str, JobKind] = {}
@@ -208,6 +215,7 @@ class Jobs:
 
     def _begin(self, run: JobRun) -> None:
         self._runs[run.record.job] = run
+        self._tell(run)
         run.stopping = self._stopping
         task = asyncio.create_task(self._carry_out(run))
         self._tasks.add(task)
@@ -219,6 +227,7 @@ class Jobs:
                 return
             kind = self._kinds[run.record.kind]
             run.record = replace(run.record, state=JobState.RUNNING.value)
+            self._tell(run)
             try:
                 result = await kind.work(run)
             except _Ended:
@@ -239,11 +248,16 @@ class Jobs:
         self, run: JobRun, state: JobState, *, result: Any = None, error: str | None = None
     ) -> None:
         run.record = replace(run.record, state=state.value, result=result, error=error)
+        self._tell(run)
         try:
             await self._spool.put(run.record)
             await self._spool.drop_payload(run.record.job)
         except SoulMemError as failure:  # it would only be done once more after a restart
             log.warning("the end of job %s could not be noted: %s", run.record.job, failure.message)
+
+    def _tell(self, run: JobRun) -> None:
+        one = run.record
+        self._events.tell("job", one.owner, job=one.job, soul=one.soul, job_kind=one.kind, state=one.state)
 
     async def _clear_out(self) -> None:
         ended = [job for job, run in self._runs.items() if JobState(run.record.state) in ENDED]

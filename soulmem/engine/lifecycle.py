@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from enum import Enum
 
 from soulmem.domain.errors import SoulMemError
+from soulmem.engine.events import Events
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ class Lifecycle:
     """Runs the Idle work once each time silence has lasted; a request brings the engine back to Working."""
 
     def __init__(self, idle_after: float, idle_work: Callable[[], Awaitable[None]]) -> None:
+        self.events = Events()  # whom a change of phase is told
         self.phase = Phase.WORKING
         self._idle_after = idle_after  # seconds
         self._idle_work = idle_work
@@ -47,7 +49,7 @@ class Lifecycle:
     def touched(self) -> None:
         """A request came."""
         self._last = time.monotonic()
-        self.phase = Phase.WORKING
+        self._enter(Phase.WORKING)
 
     def generating(self, owner: str, chat: str, now_generating: bool) -> None:
         """The client of a chat writes or waits for a reply, or no longer does."""
@@ -61,12 +63,17 @@ class Lifecycle:
         oldest = time.monotonic() - _GENERATING_SECONDS
         return any(since > oldest for since in self._generating.values())
 
+    def _enter(self, phase: Phase) -> None:
+        if phase is not self.phase:
+            self.phase = phase
+            self.events.tell("phase", phase=phase.value)
+
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             silent = time.monotonic() - self._last >= self._idle_after
             if self.phase is Phase.WORKING and silent and not self.is_generating():
-                self.phase = Phase.IDLE
+                self._enter(Phase.IDLE)
                 try:
                     await self._idle_work()
                 except SoulMemError as error:

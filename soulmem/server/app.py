@@ -11,6 +11,7 @@ from soulmem.domain.soul import SoulSettings
 from soulmem.server import (
     audit,
     chats,
+    events,
     export,
     health,
     jobs,
@@ -45,6 +46,7 @@ _ALWAYS = (
     *audit.DOORS,
     *tools.DOORS,
     *export.DOORS,
+    *events.DOORS,
 )
 
 
@@ -68,8 +70,13 @@ def create_app(
     add_doors(app, doors)
     openapi.add_page(app, doors)
     app.on_response_prepare.append(add_headers)
+    app.on_shutdown.append(_let_listeners_go)
     app.cleanup_ctx.append(_engine_runs)
     return app
+
+
+async def _let_listeners_go(app: web.Application) -> None:
+    app[ENGINE].events.close()
 
 
 async def _engine_runs(app: web.Application) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""How a file that is made piece by piece is sent."""
+"""How an answer that is made piece by piece is sent."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from aiohttp import web
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The pieces of a file, its media type, and the name it is saved by: ASCII without quotes."""
+    """The pieces, their media type, and the name a file is saved by: ASCII without quotes; None: no file."""
 
     pieces: AsyncIterator[bytes]
     media: str
-    name: str
+    name: str | None = None
 
     async def send(self, request: web.Request) -> web.StreamResponse:
         """The response, sent; to HEAD without the pieces."""
         response = web.StreamResponse()
         response.content_type = self.media
         response.charset = "utf-8"
-        response.headers["Content-Disposition"] = f'attachment; filename="{self.name}"'
+        if self.name is not None:
+            response.headers["Content-Disposition"] = f'attachment; filename="{self.name}"'
         await response.prepare(request)
         if request.method != "HEAD":
             async for piece in self.pieces:

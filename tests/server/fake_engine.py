@@ -8,7 +8,6 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 from soulmem.adapters.client_llm import ClientDesk
-from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
@@ -31,11 +30,9 @@ from soulmem.engine.answers import (
     Timings,
     Trace,
 )
-from soulmem.engine.consolidating import Books
+from soulmem.engine.events import Events
 from soulmem.engine.jobs import JobState, JobView, Progress
-from soulmem.engine.ledger import LedgerParams, Spent
 from soulmem.engine.llms import Llms, LlmSources
-from soulmem.engine.parking import Parked
 from soulmem.engine.requests import (
     Activity,
     ImportRequest,
@@ -104,6 +101,7 @@ class FakeEngine:
         self.chats: dict[tuple[Owner, str], tuple[Chat, list[Message]]] = {}
         self.memories: dict[tuple[Owner, str], Memory] = {}
         self.jobs = FakeJobs(self)
+        self.events = Events()
         self.imports = self.jobs
         self.exports = FakeExports(self)
         self.governor = FakeGovernor(self._called)
@@ -157,13 +155,6 @@ class FakeEngine:
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
         self._called("get_soul", soul)
         return _found(self.souls, owner, soul)
-
-    async def books(self, owner: Owner, soul: SoulId) -> Books:
-        self._called("books", soul)
-        _found(self.souls, owner, soul)
-        spent = Spent(3, 1, 900, 120, 4.5, 7)
-        parked = Parked(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
-        return Books({"consolidation": spent}, spent, LedgerParams(), [parked], None)
 
     async def list_souls(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
         self._called("list_souls", (owner, state))

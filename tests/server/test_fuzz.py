@@ -39,7 +39,12 @@ CHECKS = [
     response_schema_conformance,
 ]
 SCHEMA = schemathesis.openapi.from_dict(openapi.describe((*app._ALWAYS, *test_doors.DOORS)))
-OPERATIONS = [SCHEMA[path][method] for path, methods in PAGE["paths"].items() for method in methods]
+OPERATIONS = [
+    SCHEMA[path][method]
+    for path, methods in PAGE["paths"].items()
+    for method in methods
+    if path != "/v1/events"  # its answer never ends
+]
 # What no parser should choke on, put where a value, a name or the end of a body was.
 PIECES = (
     *(b"\x00", b"\xff\xfe", b"\\ud800", b"\xed\xa0\x80", b'"', b"\\", b"{", b"]", b",", b":", b"NaN", b"-0"),

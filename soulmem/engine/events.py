@@ -1,0 +1,72 @@
+"""What has just happened: told to whoever listens, and kept for nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from soulmem.domain.errors import Busy
+from soulmem.domain.ids import Owner
+
+_LISTENERS = 32  # at once, of all owners
+_WAITING = 256  # events that one may be behind
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`kind` is phase, job, memory, deletion, llm, or missed: some were lost, read all anew."""
+
+    kind: str
+    data: Mapping[str, Any]
+
+
+MISSED = Event("missed", {})
+Listener = asyncio.Queue["Event | None"]  # None: nothing comes any more
+
+
+class Events:
+    """The listeners of all owners. To be used on the event loop alone."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[Listener, Owner] = {}
+        self._closed = False
+
+    def tell(self, kind: str, owner: Owner | None = None, **data: Any) -> None:
+        """Let the owner's listeners know, or those of all owners. Never waits."""
+        for listener, whose in self._listeners.items():
+            if owner in (None, whose):
+                _put(listener, Event(kind, data))
+
+    @contextmanager
+    def listen(self, owner: Owner) -> Iterator[Listener]:
+        """What happens from now on. Raises Busy when too many listen."""
+        self.check_room()
+        listener: Listener = asyncio.Queue()
+        if self._closed:
+            listener.put_nowait(None)
+        self._listeners[listener] = owner
+        try:
+            yield listener
+        finally:
+            del self._listeners[listener]
+
+    def check_room(self) -> None:
+        """Raises Busy when too many listen."""
+        if len(self._listeners) >= _LISTENERS:
+            raise Busy(f"{_LISTENERS} listen already: close some of them")
+
+    def close(self) -> None:
+        """Let all listeners go."""
+        self._closed = True
+        for listener in self._listeners:
+            listener.put_nowait(None)
+
+
+def _put(listener: Listener, event: Event) -> None:
+    if listener.qsize() < _WAITING:
+        listener.put_nowait(event)
+    elif listener.qsize() == _WAITING:
+        listener.put_nowait(MISSED)

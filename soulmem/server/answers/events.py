@@ -1,0 +1,27 @@
+"""What an event says."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from soulmem.server.answers.common import Answer
+
+EVENTS = "text/event-stream"
+
+
+class EventsAnswer(Answer, frozen=True):
+    """The `data` of an event. Of `phase`: phase; of `job`: job, soul, job_kind, state; of `memory`: soul,
+    memories, actor; of `deletion`: request, soul, memory, state. What else there is has to be asked for.
+    """
+
+    phase: Literal["working", "idle"] | UnsetType = UNSET
+    soul: str | UnsetType = UNSET
+    job: str | UnsetType = UNSET
+    job_kind: str | UnsetType = UNSET
+    state: str | UnsetType = UNSET
+    memories: list[str] | UnsetType = UNSET
+    memory: str | UnsetType = UNSET
+    actor: str | UnsetType = UNSET
+    request: str | UnsetType = UNSET

@@ -1,0 +1,101 @@
+"""Who listens hears what happens: its own owner's alone, at once, and is let go at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import ClientResponse
+from aiohttp.test_utils import TestClient, TestServer
+
+from soulmem.config.settings import ServerSettings
+from soulmem.domain.errors import Busy
+from soulmem.domain.ids import DEFAULT_OWNER, Owner
+from soulmem.engine.events import _LISTENERS, _WAITING, MISSED, Event, Events
+from soulmem.server.app import create_app
+from tests.engine.stage import Stage
+from tests.server.conftest import TOKEN, Client
+
+OTHER = {"Authorization": f"Bearer {TOKEN}", "X-SoulMem-User": "bob"}
+
+
+@pytest.fixture
+async def whole() -> AsyncIterator[Client]:
+    """The doors over a real engine on fakes."""
+    app = create_app(Stage().engine, ServerSettings(token=TOKEN), test_mode=True)
+    async with TestClient(TestServer(app)) as client:
+        await client.put("/v1/souls/s1", json={"name": "Mira"})
+        yield client
+
+
+async def heard(answer: ClientResponse) -> tuple[str, Any]:
+    """The next event."""
+    kind, data, end = [await asyncio.wait_for(answer.content.readline(), 5) for _ in range(3)]
+    assert end == b"\n"
+    return kind.decode().removeprefix("event: ").strip(), json.loads(data.removeprefix(b"data: "))
+
+
+async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
+    async with whole.get("/v1/events") as answer:
+        assert answer.content_type == "text/event-stream"
+        assert await heard(answer) == ("phase", {"phase": "working"})
+        note = {"soul": "s1", "kind": "note", "text": "a red kite"}
+        made = (await (await whole.post("/v1/memories", json=note)).json())["id"]
+        assert await heard(answer) == ("memory", {"soul": "s1", "memories": [made], "actor": "user"})
+
+        call = {"soul": "s1", "actor": "archivist", "arguments": {"memory_id": made, "reason": "old"}}
+        await whole.post("/v1/tools/delete_memory", json=call)
+        kind, asked = await heard(answer)
+        assert (kind, asked["state"], asked["memory"]) == ("deletion", "awaiting_confirmation", made)
+        await whole.post(f"/v1/deletions/{asked['request']}", json={"decision": "confirm"})
+        assert (await heard(answer))[1]["memories"] == [made]
+        assert (await heard(answer))[1]["state"] == "confirmed"
+
+        await whole.post("/v1/jobs", json={"kind": "topics", "soul": "s1"})
+        told = [await heard(answer) for _ in range(3)]
+        assert [kind for kind, _ in told] == ["job"] * 3
+        assert [data["state"] for _, data in told] == ["queued", "running", "done"]
+        assert "kite" not in str(told)
+
+
+async def test_nobody_hears_of_another_user(whole: Client) -> None:
+    async with whole.get("/v1/events", headers=OTHER) as answer:
+        await heard(answer)
+        await whole.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": "mine"})
+        await whole.put("/v1/souls/s1", json={"name": "Bel"}, headers=OTHER)
+        mine = {"soul": "s1", "kind": "note", "text": "of bob"}
+        made = (await (await whole.post("/v1/memories", json=mine, headers=OTHER)).json())["id"]
+        assert (await heard(answer))[1]["memories"] == [made]
+
+
+async def test_the_line_ends_when_the_sidecar_does(whole: Client) -> None:
+    answer = await whole.get("/v1/events")
+    await heard(answer)
+    began = asyncio.get_running_loop().time()
+    await whole.server.close()
+    assert asyncio.get_running_loop().time() - began < 2
+    assert await answer.content.read() == b""
+
+
+def test_who_is_far_behind_is_told_so_once() -> None:
+    events = Events()
+    with events.listen(DEFAULT_OWNER) as listener:
+        for number in range(_WAITING + 50):
+            events.tell("job", DEFAULT_OWNER, number=number)
+        told = [listener.get_nowait() for _ in range(listener.qsize())]
+    assert told == [*(Event("job", {"number": n}) for n in range(_WAITING)), MISSED]
+
+
+def test_only_so_many_listen_and_who_goes_makes_room() -> None:
+    events = Events()
+    lines = [events.listen(Owner(f"o{n}")) for n in range(_LISTENERS)]
+    for line in lines:
+        line.__enter__()
+    with pytest.raises(Busy), events.listen(DEFAULT_OWNER):
+        pass
+    lines[0].__exit__(None, None, None)
+    with events.listen(DEFAULT_OWNER):
+        pass
