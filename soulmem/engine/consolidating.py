@@ -12,6 +12,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 Tell = Callable[[int, int, str], None]
 
+_FULL = timedelta(minutes=5)  # until it is looked again whether the hour has room
 _LOOK_SECONDS = 0.5  # between two looks whether a reply is still written
 
 
@@ -109,6 +111,7 @@ class Consolidator:
         self.ledger = Ledger(self._params.ledger)
         self.parking = Parking(self._params.parking)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
+        self._again: datetime | None = None
         self._turn = asyncio.Lock()  # one call at a time: there is one model
 
     def books(self, owner: Owner, soul: SoulId) -> Books:
@@ -122,11 +125,19 @@ class Consolidator:
         """In a quiet moment: as much as is due in the open souls, and as the hour has room for."""
         if not self._llms.has_archivist:
             return
+        self._again = None
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
         with contextlib.suppress(_Stop):
             for world in worlds:
                 for mind in list(world.minds.values()):
                     await self._soul(world, mind, _Round(source))
+        if not self._is_busy():
+            now = self._clock.now()
+            self._again = self.parking.next_try() if self.ledger.has_room(now) else now + _FULL
+
+    def is_due(self) -> bool:
+        """Whether what had to wait may go on, in the same quiet moment."""
+        return self._again is not None and self._clock.now() >= self._again
 
     async def soul(self, world: World, mind: Mind, source: str, tell: Tell) -> dict[str, object]:
         """All that is due in one soul, as a job; `tell` hears how far it is and may break it off."""
@@ -173,7 +184,7 @@ class Consolidator:
             this.failed[task.chat, task.work] = failure.message
             log.info("a %s of a chat is put off: %s", task.work.value, failure.message)
             if failure.kind is not Failure.UNREADABLE:
-                self.parking.is_down = failure.message
+                self.parking.down(failure.message, self._clock.now())
                 raise _Stop from failure
             self.parking.park(key, failure.message, slid, self._clock.now())
             return
@@ -199,7 +210,7 @@ class Consolidator:
                     await self._wait(this)
                     text = await self._call(world, mind, prompt, this)
                 this.done += 1
-                self.parking.is_down = None
+                self.parking.up()
                 return await self._compute.run(prompts.parse, text, reading.passage)
             except LlmFailed as failed:
                 failure = failed
@@ -231,6 +242,7 @@ class Consolidator:
                     this.told()
             finally:
                 asking.cancel()
+                await asyncio.gather(asking, return_exceptions=True)
             answer = asking.result()
             spent = Spent(1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds)
         except LlmFailed:

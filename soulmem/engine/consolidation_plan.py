@@ -5,7 +5,7 @@ Everything here computes: worker only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
@@ -58,8 +58,10 @@ def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
     chain, outdated = _chain(order, [one for one in held if one.work is Work.SUMMARY])
     covered = {key for one in drafted for key in one.read}
     most = ceil(len(order) / params.least)  # stretches of a chat that ends often, with little between
-    tasks = _drafts(strand.chat, order, covered, frontier, free, params, short=ended and len(drafted) < most)
     folds = _summaries(strand.chat, order, chain, frontier, free, params, short=ended and len(chain) < most)
+    bounds = {place[one.read[-1]] + 1 for one in (*chain, *folds)}
+    may_be_short = ended and len(drafted) < most
+    tasks = _drafts(strand.chat, order, covered, bounds, (frontier, free), params, short=may_be_short)
     due = sorted([*tasks, *folds[:1]], key=lambda task: (place[task.read[-1]], task.work is Work.DRAFTS))
     return Plan(tuple(due), tuple(outdated), free, len(tasks) + len(folds))
 
@@ -103,23 +105,28 @@ def _drafts(
     chat: ChatId,
     order: Sequence[MemoryId],
     covered: set[MemoryId],
-    frontier: int,
-    free: int,
+    bounds: Set[int],
+    upto: tuple[int, int],
     params: MarkParams,
     *,
     short: bool,
 ) -> list[Task]:
+    """What no drafts were made of, in the stretches that the summary goes by (`bounds` are their ends).
+
+    upto  how far anything is consolidated, and how far the chat has slid out
+    """
+    frontier, free = upto
     tasks = []
     at = 0
     while at < max(free, frontier):
         if order[at] in covered:
             at += 1
             continue
-        stop = at
-        while stop < max(free, frontier) and order[stop] not in covered:
+        stop = at + 1
+        while stop < max(free, frontier) and order[stop] not in covered and stop not in bounds:
             stop += 1
         # What lost its drafts in between is drafted anew however short; at the end there must be enough.
-        inside = stop < frontier or at < frontier
+        inside = stop < frontier or at < frontier or stop in bounds
         pieces = stretches(at, stop, params.least) or ([(at, stop)] if inside or short else [])
         tasks += [Task(chat, Work.DRAFTS, tuple(order[begin:end])) for begin, end in pieces]
         at = stop

@@ -17,7 +17,7 @@ from soulmem.engine.audit import Auditor
 from soulmem.engine.bundle_export import Exporter
 from soulmem.engine.bundle_import import BundleImport
 from soulmem.engine.chat_import import ChatImport
-from soulmem.engine.consolidating import Books, Consolidator
+from soulmem.engine.consolidating import Consolidator
 from soulmem.engine.embedding import Embedding, ModelSource
 from soulmem.engine.events import Events
 from soulmem.engine.fingerprint import fingerprint
@@ -103,7 +103,7 @@ class Engine:
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul, self.events)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
-        self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle)
+        self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle, self._go_on_resting)
         self._lifecycle.events = self.events
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy)
@@ -256,11 +256,6 @@ class Engine:
         """How an answer came about. Raises NotFound."""
         return self._recaller.trace(owner, trace_id)
 
-    async def books(self, owner: Owner, soul: SoulId) -> Books:
-        """What language models cost for a soul, and what waits for one. Raises NotFound."""
-        (await self._world(owner)).soul(soul)
-        return self.consolidator.books(owner, soul)
-
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
         """Make a memory by hand."""
         view = await self._keeper.create(await self._world(owner), new)
@@ -338,6 +333,12 @@ class Engine:
         await self.consolidator.rest(list(self._worlds.values()))  # last: a model may let us wait
         await self._embedding.drain()
         spare_the_collector()
+
+    async def _go_on_resting(self) -> None:
+        """In the same quiet moment: what had to wait for a language model."""
+        if self.consolidator.is_due():
+            await self.consolidator.rest(list(self._worlds.values()))
+            await self._embedding.drain()
 
     async def _open(self) -> None:
         try:

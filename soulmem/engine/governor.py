@@ -1,4 +1,4 @@
-"""What the user asks about changes: what was done, to which memory, and to undo it."""
+"""What the user asks about changes: what was done, to which memory, at what price, and to undo it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulState
 from soulmem.engine.audit import Auditor, AuditPage
 from soulmem.engine.bin import Bin
-from soulmem.engine.consolidating import Consolidator
+from soulmem.engine.consolidating import Books, Consolidator
 from soulmem.engine.deletions import Deletions
 from soulmem.engine.feedback import Judge, Judged
 from soulmem.engine.jobs import Jobs
@@ -54,6 +54,7 @@ class Governor:
         self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions)
         self.bin = Bin(store, compute, clock, auditor, params)
         Upkeep(jobs, world_of, learner, self.tools, consolidator)
+        self._consolidator = consolidator
         self._recaller = recaller
         self._judge = Judge(store, compute, clock, auditor, loader)
         self._undo = Undo(store, compute, clock, auditor, loader)
@@ -86,6 +87,11 @@ class Governor:
         world = await self._world_of(owner)
         world.soul(soul)
         return await self._undo.undo(world, soul, since=since, change=change, job=job)
+
+    async def books(self, owner: Owner, soul: SoulId) -> Books:
+        """What language models cost for a soul, and what waits for one. Raises NotFound."""
+        (await self._world_of(owner)).soul(soul)
+        return self._consolidator.books(owner, soul)
 
     async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
         """Take the user's word about a memory that a recall brought. Raises NotFound, Unprocessable."""

@@ -27,11 +27,18 @@ class Phase(str, Enum):
 class Lifecycle:
     """Runs the Idle work once each time silence has lasted; a request brings the engine back to Working."""
 
-    def __init__(self, idle_after: float, idle_work: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        idle_after: float,
+        idle_work: Callable[[], Awaitable[None]],
+        more_work: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`more_work` is asked for again and again while it stays quiet, and does what is due by then."""
         self.events = Events()  # whom a change of phase is told
         self.phase = Phase.WORKING
         self._idle_after = idle_after  # seconds
         self._idle_work = idle_work
+        self._more_work = more_work
         self._last = time.monotonic()
         self._generating: dict[tuple[str, str], float] = {}
         self._task: asyncio.Task[None] | None = None
@@ -72,9 +79,12 @@ class Lifecycle:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             silent = time.monotonic() - self._last >= self._idle_after
-            if self.phase is Phase.WORKING and silent and not self.is_generating():
-                self._enter(Phase.IDLE)
-                try:
-                    await self._idle_work()
-                except SoulMemError as error:
-                    log.warning("idle work stopped: %s", error.message)
+            if not silent or self.is_generating():
+                continue
+            work = self._idle_work if self.phase is Phase.WORKING else self._more_work
+            self._enter(Phase.IDLE)
+            try:
+                if work is not None:
+                    await work()
+            except SoulMemError as error:
+                log.warning("idle work stopped: %s", error.message)

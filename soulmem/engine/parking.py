@@ -19,6 +19,7 @@ class ParkingParams:
     more: int = 20  # messages
     first: timedelta = timedelta(minutes=10)
     longest: timedelta = timedelta(hours=24)
+    down: timedelta = timedelta(minutes=1)  # a model that cannot be had, while nobody does anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,25 @@ class Parking:
 
     def __init__(self, params: ParkingParams | None = None) -> None:
         self.is_down: str | None = None  # why no model could be had, the last time one was asked
+        self._failures = 0  # in a row
+        self._retry: datetime | None = None
         self._params = params or ParkingParams()
         self._parked: dict[Key, Parked] = {}
+
+    def down(self, reason: str, now: datetime) -> None:
+        """No model could be had."""
+        self.is_down = reason
+        self._failures += 1
+        self._retry = now + min(self._params.longest, self._params.down * 2 ** min(self._failures - 1, 16))
+
+    def up(self) -> None:
+        """One answered."""
+        self.is_down, self._failures, self._retry = None, 0, None
+
+    def next_try(self) -> datetime | None:
+        """When something that waits is to be tried again, though nothing new is said."""
+        waits = [one.again for one in self._parked.values()]
+        return self._retry or min(waits, default=None)
 
     def park(self, key: Key, reason: str, messages: int, now: datetime) -> None:
         """It failed again."""

@@ -106,7 +106,7 @@ class Sight:
 
     def unknown_facts(self, chat: ChatId | None, family: ChatId | None, scope: Scope) -> list[int]:
         """The rows of facts that a language model drafted from what `chat` does not hold."""
-        here = self.derived.products(chat) if chat is not None else set()
+        here = self.derived.products(chat) if chat is not None else frozenset()
         out = []
         for key in self.derived.edges() - here:
             families = self._families_of(key)

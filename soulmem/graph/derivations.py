@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 
 from soulmem.domain.derivations import Derivation, Product
 from soulmem.domain.ids import ChatId, MemoryId
@@ -22,6 +22,7 @@ class Derivations:
         self._edges: Counter[str] = Counter()
         self._holders: dict[str, frozenset[ChatId]] = {}
         self._in_chat: defaultdict[ChatId, set[str]] = defaultdict(set)
+        self._products: dict[ChatId, frozenset[str]] = {}  # of the chats asked about
 
     def __len__(self) -> int:
         return len(self._all)
@@ -55,13 +56,18 @@ class Derivations:
         """The derivations that the chat holds, in no particular order."""
         return [self._all[key] for key in self._in_chat.get(chat, ())]
 
-    def products(self, chat: ChatId) -> set[str]:
+    def products(self, chat: ChatId) -> frozenset[str]:
         """What came of them."""
-        return {made.id for one in self.held(chat) for made in one.products}
+        known = self._products.get(chat)
+        if known is None:
+            known = self._products[chat] = frozenset(
+                made.id for one in self.held(chat) for made in one.products
+            )
+        return known
 
-    def edges(self) -> set[str]:
+    def edges(self) -> Set[str]:
         """The ids of all edges that came of derivations."""
-        return {key for key, count in self._edges.items() if count}
+        return self._edges.keys()
 
     def put(self, one: Derivation) -> set[str]:
         """Take a derivation over; returns the products that others may know now, or no longer."""
@@ -73,7 +79,8 @@ class Derivations:
             self._next[one.after].append(one.id)
         for made in one.products:
             self._makers[made.id].append(one.id)
-            self._edges[made.id] += made.is_edge
+            if made.is_edge:
+                self._edges[made.id] += 1
         self._hold(one.id, self._found(one))
         return before.union(_ids(one.products), self._look_again(self._next.get(one.id, ())))
 
@@ -88,7 +95,10 @@ class Derivations:
             _less(self._next, one.after, key)
         for made in one.products:
             _less(self._makers, made.id, key)
-            self._edges[made.id] -= made.is_edge
+            if made.is_edge:
+                self._edges[made.id] -= 1
+                if not self._edges[made.id]:
+                    del self._edges[made.id]
         self._hold(key, frozenset())
         del self._holders[key]
         return set(_ids(one.products))
@@ -145,6 +155,8 @@ class Derivations:
 
     def _hold(self, key: str, chats: frozenset[ChatId]) -> None:
         before = self._holders.get(key, frozenset())
+        for chat in before | chats:
+            self._products.pop(chat, None)
         for chat in before - chats:
             self._in_chat[chat].discard(key)
             if not self._in_chat[chat]:

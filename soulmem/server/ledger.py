@@ -13,7 +13,7 @@ from soulmem.server.schemas.ledger import LedgerQuery
 @door("GET", "/v1/ledger", query=LedgerQuery, body=None, answer=LedgerAnswer, is_use=False)
 async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerAnswer]:
     """What a language model cost for a soul, and what waits for one."""
-    books = await call.engine.books(call.owner, SoulId(call.query.soul))
+    books = await call.engine.governor.books(call.owner, SoulId(call.query.soul))
     return Reply(
         lambda: LedgerAnswer(
             totals={work: spent_answer(spent) for work, spent in books.totals.items()},

@@ -82,10 +82,10 @@ class ModelStage(Stage):
         """What was asked for so far, by the names of the prompts."""
         return [prompt.name for prompt in self.llm.asked]
 
-    async def thinking(self) -> None:
-        """Returns once the model has been asked and has not answered."""
+    async def thinking(self, done: int | None = None) -> None:
+        """Returns once the model has been asked and has not answered, or was asked so often."""
         for _ in range(4000):
-            if self.llm.waiting:
+            if self.llm.waiting if done is None else len(self.llm.asked) >= done:
                 return
             await asyncio.sleep(0.002)
         raise AssertionError("nobody asked the model")

@@ -13,6 +13,8 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
+from soulmem.engine.jobs import JobState
+from soulmem.engine.ledger import LedgerParams
 from soulmem.engine.requests import Activity
 from tests.engine.model_stage import ModelStage, obliging, talk
 from tests.engine.stage import ME, Stage, ended
@@ -298,3 +300,78 @@ async def test_an_unused_draft_fades_into_the_bin(stage: ModelStage) -> None:
     stage.clock.advance(0, 20_000)
     await stage.rest()
     assert before & {m.id for m in await stage.listed(MemoryState.FORGOTTEN)}
+
+
+async def test_what_waits_goes_on_by_itself_after_a_while(stage: ModelStage) -> None:
+    rests = stage.engine.consolidator
+    stage.llm.then([LlmFailed(Failure.UNREACHABLE, "nobody listens")])
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    assert not rests.is_due()
+    stage.clock.advance(61, 0)
+    assert rests.is_due()
+    await stage.engine._go_on_resting()
+    stage.clock.advance(61, 0)
+    assert not rests.is_due()  # the second time it waits for longer
+
+    stage.llm.then([obliging])
+    stage.clock.advance(61, 0)
+    await stage.engine._go_on_resting()
+    assert await stage.drafted()
+    stage.clock.advance(3600, 0)
+    assert not rests.is_due()  # nothing waits any more
+
+
+async def test_idle_work_keeps_to_its_hour(stage: ModelStage) -> None:
+    stage.engine.consolidator.ledger.params = LedgerParams(calls=2)
+    await stage.sync("c", talk(100))
+    await stage.rest()
+    assert len(stage.calls) == 2
+    await stage.rest()
+    assert len(stage.calls) == 2
+    stage.clock.advance(3601, 0)
+    assert stage.engine.consolidator.is_due()
+    await stage.rest()
+    assert len(stage.calls) == 4
+
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})  # what the user asks for is done
+    await ended(stage, job)
+    assert len(stage.calls) == 8
+
+
+async def test_a_job_that_a_stop_cut_off_goes_on_after_it(stage: ModelStage) -> None:
+    if isinstance(stage.store, SurrealStore):
+        return  # mem:// is gone with its process
+    await stage.sync("c", talk(60))
+    stage.llm.answers.clear()
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    await stage.thinking()
+    await stage.restart()
+    await stage.mind()
+    stage.llm.answers.set()
+    await stage.thinking(done=3)
+    await ended(stage, job)
+    assert len([m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY]) == 2
+
+
+async def test_a_cancelled_job_ends_though_the_model_thinks(stage: ModelStage) -> None:
+    await stage.sync("c", talk(60))
+    stage.llm.answers.clear()
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    await stage.thinking()
+    await stage.engine.jobs.cancel(ME, job)
+    view = await ended(stage, job)
+    assert view.state is JobState.CANCELLED
+    assert stage.llm.waiting == 0  # the call was let go of
+
+
+async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -> None:
+    stage.llm.then(["{"])
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    spent = books.totals["consolidation"]
+    assert (spent.calls, spent.failed, spent.nodes) == (4, 4, 0)
+    assert spent.prompt_tokens > 400
+    assert sorted(one.work.value for one in books.parked) == ["drafts", "summary"]
+    assert all(one.reason and one.attempts == 1 for one in books.parked)

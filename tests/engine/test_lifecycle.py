@@ -129,3 +129,25 @@ async def test_a_soul_is_created_changed_and_listed(stage: Stage) -> None:
     assert [s.name for s in await stage.engine.list_souls(ME)] == ["Mira", "Thomas"]
     with pytest.raises(NotFound):
         await stage.engine.get_soul(ME, SoulId("s3"))
+
+
+async def test_what_had_to_wait_goes_on_in_the_same_quiet_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifecycle, "_LOOK_SECONDS", 0.01)
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("all")
+
+    async def more() -> None:
+        done.append("more")
+        if len(done) == 2:
+            raise StoreError("the disk is full")
+
+    life = Lifecycle(0.05, work, more)
+    life.start()
+    for _ in range(200):
+        await asyncio.sleep(0.01)
+        if len(done) > 4:
+            break
+    await life.stop()
+    assert done[:5] == ["all", "more", "more", "more", "more"]

@@ -9,10 +9,15 @@ from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.deletions import Deletion, DeletionState
+from soulmem.domain.derivations import Work
+from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.audit import AuditPage
+from soulmem.engine.consolidating import Books
 from soulmem.engine.feedback import Judged
+from soulmem.engine.ledger import LedgerParams, Spent
+from soulmem.engine.parking import Parked
 from soulmem.engine.undo import Undone
 
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -40,6 +45,14 @@ class FakeGovernor:
     ) -> Undone:
         self._called("undo", (owner, soul, since, change, job))
         return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
+
+    async def books(self, owner: Owner, soul: SoulId) -> Books:
+        self._called("books", soul)
+        if soul == "s9":
+            raise NotFound(f"no soul {soul!r}", field="soul")
+        spent = Spent(3, 1, 900, 120, 4.5, 7)
+        parked = Parked(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
+        return Books({"consolidation": spent}, spent, LedgerParams(), [parked], None)
 
     async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
         self._called("feedback", (owner, trace, memory, verdict))

@@ -37,4 +37,4 @@ async def test_the_books_of_a_soul(client: Client, engine: FakeEngine) -> None:
 
 
 async def test_nobody_has_no_books(client: Client) -> None:
-    await refused(await client.get("/v1/ledger?soul=s9"), 404)
+    await refused(await client.get("/v1/ledger?soul=s9"), 404, "soul")
