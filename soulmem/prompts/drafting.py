@@ -127,7 +127,9 @@ class Drafting:
             raise _Dropped("a fact about a name that stands nowhere in the passage")
         if not (self._grounds.holds(thing) or self._is_told(thing)):
             raise _Dropped("a fact with an object that stands nowhere in the passage")
-        self._check(f"{verb} {thing}")
+        self._check_script(f"{verb} {thing}")
+        if self._grounds.unknown_names(f"{subject} {verb} {thing}"):
+            raise _Dropped("a fact with a name that stands nowhere in the passage")
         if not self._grounds.can_be_said_of(subject, f"{verb} {thing}"):
             raise _Dropped("a fact that is said of somebody else")
         return DraftFact(
@@ -188,7 +190,10 @@ class Drafting:
         if found.casefold() in self._form:
             raise _Dropped("a text of the form itself")
         found = self._without_speaker(found)
-        self._check(found)
+        self._check_script(found)
+        found = self._grounds.honest(found)
+        if not found:
+            raise _Dropped("a text that names somebody unknown, or is somebody else's")
         if self._grounds.share(found) < told:
             raise _Dropped("a text that has nothing to do with the passage")
         return found
@@ -204,12 +209,10 @@ class Drafting:
         speakers = {line.speaker.casefold() for line in self._passage.lines}
         return rest.strip() if colon and rest.strip() and head.strip().casefold() in speakers else text
 
-    def _check(self, text: str) -> None:
+    def _check_script(self, text: str) -> None:
         if self._grounds.is_foreign(text):
             self._spoilt = "drafts in another script than the chat's"
             raise _Dropped("a text in another script than the chat's")
-        if self._grounds.unknown_names(text):
-            raise _Dropped("a text with a name that stands nowhere in the passage")
 
     def _lines(self, item: Mapping[str, Any], text: str, names: Iterable[str] = ()) -> Lines:
         found = self._grounds.lines_of(fields.numbers(item.get("lines")), text, names)

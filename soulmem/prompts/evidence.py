@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from soulmem.domain.drafts import Lines, Passage
-from soulmem.domain.scripts import HAN
+from soulmem.domain.scripts import HAN, is_unspaced
 from soulmem.prompts.speakers import Speakers
 
 _SCRIPTS = {
@@ -35,6 +35,7 @@ _SIGNS = re.compile(f"[{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['tha
 _WORD = re.compile(
     rf"(?:(?![{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}])[^\W_])+(?:['’]\w+)?"
 )
+_SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"'”’」』)）]*|\n|$)")
 _MID_WORD = re.compile(r"(?<=[\w,;:)\"”’…] )[^\W\d_][\w'’-]*")
 _COMMON_WORDS = """
 about after again against also always among another around because been before being between both came
@@ -139,6 +140,18 @@ class Grounds:
         most = max((len(said & telling) for said in self._lines.values()), default=0)
         about = (number for number, said in self._lines.items() if len(said & telling) == most)
         return not most or any(self._speakers.may_be_about(number, subject) for number in about)
+
+    def honest(self, text: str) -> str:
+        """The sentences of the text, each once, that neither name somebody unknown nor put a line's words on
+        somebody else; the text itself when that is all of it.
+        """
+        sentences = [found.group().strip() for found in _SENTENCE.finditer(text) if found.group().strip()]
+        kept = [
+            s for s in dict.fromkeys(sentences) if not (self.unknown_names(s) or self._speakers.is_swapped(s))
+        ]
+        if len(kept) == len(sentences):
+            return text
+        return ("" if is_unspaced(text) else " ").join(kept)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
         """The lines in which the soul does what the action says: those cited that it speaks or that name it,

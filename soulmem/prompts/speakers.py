@@ -6,9 +6,13 @@ import re
 from collections.abc import Callable
 
 from soulmem.domain.drafts import Passage, PassageLine
+from soulmem.domain.scripts import is_unspaced
 
 _FIRST = re.compile(r"\b(?:i|i['’]\w+|me|my|mine|myself|we|us|our)\b|[我咱俺僕]|私|在下|あたし", re.I)
 _SECOND = re.compile(r"\b(?:you|you['’]\w+|your|yours|yourself)\b|[你您妳君]|あなた|お前", re.I)
+_NAME = re.compile(r"[A-Z\u00c0-\u00de][\w'’-]*(?: [A-Z\u00c0-\u00de][\w'’-]*)* ")
+_MARKS = re.compile(r"[^\w'’]+")
+_SIGNS = 4  # of a script without spaces, that tell as much as three words
 _BACK = 2  # lines before in which "he" or "she" may have been named
 _TELLING = 0.2  # share of lines with such words from which their absence tells something
 
@@ -43,7 +47,41 @@ class Speakers:
         before = self._lines[max(0, at - _BACK) : at]
         return any(self._stands(plain, (b.speaker + "\n" + b.text).casefold()) for b in before)
 
+    def is_swapped(self, sentence: str) -> bool:
+        """Whether the sentence says a line's own words of somebody of whom that line says nothing.
+
+        Looked at are the words right behind the name it begins with; small models copy a line and put the
+        speaker in front of it.
+        """
+        name, run = self._beginning(sentence)
+        if not run:
+            return False
+        copied = [line.number for line in self._lines if run in _words(line.text)]
+        return bool(copied) and not any(self.may_be_about(number, name) for number in copied)
+
+    def _beginning(self, sentence: str) -> tuple[str, str]:
+        """The name a sentence begins with, and the words behind it; empty when they are too few to tell."""
+        if is_unspaced(sentence):
+            plain = sentence.casefold()
+            name = max((n for n in self._people if plain.startswith(n)), key=len, default="")
+            run = _words(sentence[len(name) :])[:_SIGNS]
+            return name, run if name and len(run) == _SIGNS else ""
+        found = _NAME.match(sentence)
+        if found is None:
+            return "", ""
+        words = _words(sentence[found.end() :]).split()[:3]
+        return found.group().strip(), " ".join(words) if len(words) > 1 else ""
+
 
 def _is_own(line: PassageLine) -> bool:
-    """Whether who speaks may speak of himself: "I ..", a gesture between asterisks, or no "you" at all."""
-    return "*" in line.text or bool(_FIRST.search(line.text)) or not _SECOND.search(line.text)
+    """Whether who speaks may speak of himself: "I ..", or a gesture between asterisks. Where no "I" is
+    needed, any line without "you" may.
+    """
+    if "*" in line.text or _FIRST.search(line.text):
+        return True
+    return is_unspaced(line.text) and not _SECOND.search(line.text)
+
+
+def _words(text: str) -> str:
+    """The text without marks, its words one space apart."""
+    return " ".join(_MARKS.sub(" ", text.casefold()).split())

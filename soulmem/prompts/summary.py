@@ -8,7 +8,6 @@ from typing import Any
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
-from soulmem.domain.scripts import is_unspaced
 from soulmem.prompts import fields
 from soulmem.prompts.evidence import Grounds
 from soulmem.prompts.marking import marked
@@ -17,7 +16,7 @@ from soulmem.prompts.unwrapping import answer_of, fenced
 
 NAME, VERSION = "summary", 1  # a wording change raises VERSION; recorded replies are kept by both
 
-_MAX_TOKENS = 320
+_MAX_TOKENS = 280
 _LONGEST = 1500  # signs; a longer summary costs every later call
 _SYSTEM = {
     "en": (
@@ -51,7 +50,6 @@ _SCHEMA: Mapping[str, object] = {
     "required": ["summary"],
     "additionalProperties": False,
 }
-_SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"'”’」』)）]*|\n|$)")
 # Politeness before and after an answer in plain text, each a line or a sentence of its own.
 _CHATTER = re.compile(
     r"^\s*(?:sure|certainly|of course|okay|ok|here(?:'s| is| are)|summary|new summary|let me know|i hope"
@@ -72,7 +70,8 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
 
 
 def parse(text: str, passage: Passage) -> str:
-    """The new summary on one line. Sentences with names that stand nowhere in the passage are left out.
+    """The new summary on one line. Sentences that name somebody unknown, put a line's words on somebody else
+    or were there before are left out.
 
     Raises Unreadable.
     """
@@ -82,12 +81,10 @@ def parse(text: str, passage: Passage) -> str:
     grounds = Grounds(passage)
     if grounds.is_foreign(found):
         raise Unreadable("a summary in another script than the chat's")
-    sentences = [s.group().strip() for s in _SENTENCE.finditer(found) if s.group().strip()]
-    told = dict.fromkeys(sentences)  # a small model may say the same for ever
-    kept = [sentence for sentence in told if not grounds.unknown_names(sentence)]
+    kept = grounds.honest(found)
     if not kept:
-        raise Unreadable("a summary about names that stand nowhere in the chat")
-    return found if len(kept) == len(sentences) else ("" if is_unspaced(found) else " ").join(kept)
+        raise Unreadable("a summary of what the chat does not say")
+    return kept
 
 
 def _said(text: str) -> Any:

@@ -62,3 +62,37 @@ def test_another_languages_pronouns_tell_nothing() -> None:
 )
 def test_where_a_habit_showed(cited: list[int], action: str, lines: tuple[int, ...]) -> None:
     assert Grounds(EN).shown(cited, action, "Mia") == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "Alice left the compass in the cellar. Agnes left the compass in the cellar.",
+            "Agnes left the compass in the cellar.",
+        ),
+        ("Alice promised Bruno I'd feed his cat.", ""),
+        ("Mia promised Bruno I'd feed his cat.", None),
+        ("Alice sang beautifully.", ""),
+        ("Mia sang beautifully.", None),
+        ("Alice told Mia that Agnes left the compass in the cellar.", None),
+        ("Mia learned where the compass is.", None),
+        ("She met Zorro. Mia looks away.", "Mia looks away."),
+        ("Mia looks away. Mia looks away.", "Mia looks away."),
+    ],
+)
+def test_sentences_of_somebody_else_go(text: str, kept: str | None) -> None:
+    assert Grounds(EN).honest(text) == (text if kept is None else kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("阿明今天真好看。小雨怕打雷。", "小雨怕打雷。"),
+        ("林月今天真好看。", None),
+        ("林月答应过小雨要教她骑马。", None),
+        ("阿明答应过小雨要教她骑马。", ""),
+    ],
+)
+def test_sentences_of_somebody_else_go_in_chinese(text: str, kept: str | None) -> None:
+    assert Grounds(ZH).honest(text) == (text if kept is None else kept)
