@@ -59,7 +59,8 @@ def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
     covered = {key for one in drafted for key in one.read}
     most = ceil(len(order) / params.least)  # stretches of a chat that ends often, with little between
     folds = _summaries(strand.chat, order, chain, frontier, free, params, short=ended and len(chain) < most)
-    bounds = {place[one.read[-1]] + 1 for one in (*chain, *folds)}
+    stops = [one.read[-1] for one in chain] + [fold.read[-1] for fold in folds]
+    bounds = {place[key] + 1 for key in stops}
     may_be_short = ended and len(drafted) < most
     tasks = _drafts(strand.chat, order, covered, bounds, (frontier, free), params, short=may_be_short)
     due = sorted([*tasks, *folds[:1]], key=lambda task: (place[task.read[-1]], task.work is Work.DRAFTS))
