@@ -22,22 +22,37 @@ export async function binPage(desk, page) {
     const { say, memories } = desk;
     const why = binnedBy((await memories.audit(desk.soul, null, undefined, LOOKED_AT)).audit);
 
-    /** @param {string} id */
-    function story(id) {
-        const entry = why.get(id);
-        return entry ? say('binned_by', { who: say(/** @type {Key} */ (`by_${entry.actor}`)), when: desk.when(entry.at) }) : say('binned_with_chat');
+    /** @param {import('./types.js').Listed} memory */
+    function story(memory) {
+        const entry = why.get(memory.id);
+        if (memory.state !== 'bin' || !entry) return [say(/** @type {Key} */ (`value_${memory.state}`)), entry ? desk.when(entry.at) : ''].filter(Boolean).join(', ');
+        return say('binned_by', { who: say(/** @type {Key} */ (`by_${entry.actor}`)), when: desk.when(entry.at) });
+    }
+
+    /** @param {import('./types.js').Listed} memory @param {() => void} gone */
+    async function purge(memory, gone) {
+        if (!await desk.typed(say('purge_word'), 'purge_question')) return;
+        await desk.attempt(async () => {
+            await memories.purge(memory.id).then(() => {
+                gone();
+                desk.tell(say('purged'));
+            }, error => {
+                if (error.code !== 'conflict') throw error;
+                desk.tell(say('purge_told'));
+            });
+        });
     }
 
     const list = await paged({
         fetch: cursor => memories.list(desk.soul, { state: 'bin' }, cursor).then(answer => ({ rows: answer.memories, cursor: answer.cursor })),
         draw: memory => {
             const item = row(memory, say, {
-                facts: story(memory.id),
+                facts: story(memory),
                 press: () => desk.show('memories', memory.id),
                 actions: [button('fa-trash-arrow-up', say('restore'), () => desk.attempt(async () => {
                     await memories.restore(memory.id);
                     item.replaceWith(el('li', { class: 'soulmem_item soulmem_hint', text: say('restored') }));
-                }), { class: 'soulmem_restore' })],
+                }), { class: 'soulmem_restore' }), button('fa-fire', say('purge'), () => purge(memory, () => item.remove()), { class: 'soulmem_purge' })],
             });
             return item;
         },

@@ -59,6 +59,15 @@ export function createDesk(app, say, content, soul, close) {
             setTimeout(() => line.remove(), SAID);
         },
 
+        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question'} question @returns {Promise<boolean>} */
+        async typed(word, question) {
+            const answer = await app.host.prompt(say(question, { word }));
+            if (answer === null) return false;
+            const same = answer.trim().toLowerCase() === word.toLowerCase();
+            if (!same) desk.tell(say('word_wrong', { word }));
+            return same;
+        },
+
         /** Counts what waits for the user's word. */
         async count() {
             const [deletions, chats] = await Promise.all([memories.deletions(desk.soul), desk.chats(true)]);

@@ -12,7 +12,7 @@ const FACES = {
 };
 
 /** The kinds that are memories of their own, as lists filter them. */
-export const KINDS = /** @type {const} */ (['episode', 'abstract_episode', 'concept', 'action', 'trigger', 'note']);
+export const KINDS = /** @type {const} */ (['episode', 'abstract_episode', 'summary', 'concept', 'action', 'trigger', 'note']);
 
 /** @param {string} kind @param {Say} say */
 export function kindFace(kind, say) {

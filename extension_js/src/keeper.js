@@ -150,7 +150,7 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
      * @returns {Promise<{open: Open, result: SyncResult} | null>} */
     async function syncOpen({ urgent: now = false, leaveOut = 0, confirm = false, signal }) {
         const open = await identify();
-        if (!open || !writes()) return null;
+        if (!open || !writes() || open.people.every(person => person.config.enabled === false)) return null;
         if (!now && unsaved.delete(open.record.chat)) { // ids sent but not saved would be lost with the page
             await host.saveChat();
             if (host.chatName() !== open.name) return null;

@@ -37,6 +37,8 @@ export function createMemories(ask) {
         change: (memory, changes) => call('PATCH', `/memories/${memory.id}`, { ...changes, revision: memory.revision }),
         /** To the bin. @param {Pick<Listed, 'id' | 'permanent'>} memory a permanent one only after the user typed so @returns {Promise<unknown>} */
         bin: memory => call('DELETE', `/memories/${memory.id}${queryOf({ confirm: memory.permanent ? 'permanent' : '' })}`),
+        /** Out of the bin for good, words and history. @param {string} id @returns {Promise<unknown>} raises `conflict` while a chat or the card tells it */
+        purge: id => call('DELETE', `/memories/${id}${queryOf({ confirm: 'purge' })}`),
         /** @param {string} id @returns {Promise<Whole>} */
         restore: id => call('POST', `/memories/${id}/restore`, {}),
         /** @param {string} id @param {string | null} cursor @returns {Promise<{audit: AuditEntry[], cursor: string | null}>} */

@@ -9,7 +9,8 @@ import { sourcesView } from './sources.js';
 /** @typedef {import('./desk.js').Desk} Desk */
 /** @typedef {import('./types.js').Whole} Whole */
 
-const SENSE = 100; // per cent
+const PERCENT = 100;
+const BINNED = ['bin', 'retracted', 'forgotten']; // by the user, with its messages, by time
 
 /** @param {Desk} desk @param {string} id @param {(changed: boolean) => void} leave back to the list
  * @returns {Promise<HTMLElement>} */
@@ -31,7 +32,7 @@ export async function memoryView(desk, id, leave) {
         ]);
         view.replaceChildren(
             el('div', { class: 'soulmem_row' }, [button('fa-arrow-left', say('back'), () => leave(changed), { id: 'soulmem_back' }), kindFace(memory.kind, say), ...badges(memory, say)]),
-            ...(memory.state === 'bin' ? [restoring(memory)] : editing(memory, draft)),
+            ...(BINNED.includes(memory.state) ? [restoring(memory)] : editing(memory, draft)),
             el('small', { class: 'soulmem_hint', text: factsOf(memory) }),
             el('h4', { text: say('sources') }), sources,
             el('h4', { text: say('history') }), history,
@@ -47,11 +48,11 @@ export async function memoryView(desk, id, leave) {
     /** @param {Whole} memory */
     function factsOf(memory) {
         return [
-            say('fact_importance', { n: Math.round(memory.importance * SENSE) }),
-            say('fact_strength', { n: Math.round(memory.strength * SENSE) }),
+            say('fact_importance', { n: Math.round(memory.importance * PERCENT) }),
+            say('fact_strength', { n: Math.round(memory.strength * PERCENT) }),
             memory.uses && memory.last_used ? say('fact_uses', { n: memory.uses, when: desk.when(memory.last_used) }) : say('fact_never_used'),
             say('fact_created', { when: desk.when(memory.created) }),
-            memory.origin === 'chat' ? say('fact_derived') : say(memory.origin === 'card' ? 'fact_card' : 'fact_yours'),
+            say(/** @type {import('./strings.js').Key} */ (`origin_${memory.origin}`)),
         ].join(' · ');
     }
 
@@ -91,7 +92,7 @@ export async function memoryView(desk, id, leave) {
                     : spot && memory.origin === 'user' ? button('fa-code-branch', say('timelines_this'), () => change({ timelines: 'this', ...spot }), { id: 'soulmem_timelines' }) : null,
                 button('fa-trash-can', say('to_bin'), () => bin(memory), { id: 'soulmem_to_bin' }),
             ]),
-            el('small', { class: 'soulmem_hint', text: say(memory.permanent || memory.locked ? 'hint_protected' : memory.origin === 'chat' ? 'hint_derived' : 'hint_yours') }),
+            el('small', { class: 'soulmem_hint', text: say(memory.permanent || memory.locked ? 'hint_protected' : memory.origin === 'chat' || memory.origin === 'model' ? 'hint_derived' : 'hint_yours') }),
         ];
     }
 
@@ -108,21 +109,13 @@ export async function memoryView(desk, id, leave) {
 
     /** A permanent memory goes only when its protection is named. @param {Whole} memory */
     async function bin(memory) {
-        if (memory.permanent && !await typed()) return;
+        if (memory.permanent && !await desk.typed(say('permanent_word'), 'permanent_question')) return;
         if (await desk.attempt(() => memories.bin(memory))) {
             desk.tell(say('binned'));
             leave(true);
         }
     }
 
-    async function typed() {
-        const word = say('permanent_word');
-        const answer = await desk.app.host.prompt(say('permanent_question', { word }));
-        if (answer === null) return false;
-        if (answer.trim().toLowerCase() === word.toLowerCase()) return true;
-        desk.tell(say('permanent_kept', { word }));
-        return false;
-    }
 
     await draw();
     return view;

@@ -63,7 +63,7 @@
 /** A memory in a list. @typedef {{id: string, kind: string, text: string, tags: string[], importance: number, permanent: boolean, locked: boolean,
  *   timelines: 'this' | 'all', state: string, revision: number, sources: Source[]}} Listed */
 /** A memory with what belongs to it (the fields shown).
- * @typedef {Listed & {origin: 'chat' | 'user' | 'card', created: string, strength: number, uses: number, last_used: string | null}} Whole */
+ * @typedef {Listed & {origin: 'chat' | 'user' | 'card' | 'model', created: string, strength: number, uses: number, last_used: string | null}} Whole */
 
 /** @typedef {Record<string, any> | null} Told the fields of a memory that a change touched */
 /** @typedef {{id: string, at: string, actor: 'user' | 'lead' | 'archivist' | 'engine' | 'import', action: string, target: string, before: Told, after: Told,

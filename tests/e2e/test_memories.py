@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -86,6 +87,25 @@ class Desk:
         told: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
         return told
 
+    def state(self, memory: str) -> str | None:
+        """As stored; None when it is gone for good."""
+        try:
+            return str(self.stored(memory)["state"])
+        except HTTPError as error:
+            if error.code != 404:
+                raise
+            return None
+
+    def note(self, text: str) -> str:
+        """A note by the user's hand."""
+        body = {"soul": self.soul, "kind": "note", "text": text}
+        return str(self.world.sidecar.ask("POST", "/memories", body)["id"])
+
+    def episode(self, word: str) -> str:
+        """A scene in which `word` stands."""
+        path = f"/memories?soul={self.soul}&q={word}&kind=episode&match=exact"
+        return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
+
     def tool(self, name: str, **arguments: str) -> Any:
         """As a language model would."""
         body = {"soul": self.soul, "actor": "archivist", "arguments": arguments}
@@ -139,6 +159,22 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     until(lambda: desk.stored(key)["state"] == "active", 10, "restored")
     page.screenshot("bin-en")
 
+    # For good only by the typed word, and not while the chat tells it.
+    gone = desk.note("The moon is made of cheese.")
+    desk.world.sidecar.ask("DELETE", f"/memories/{gone}")
+    told_by_chat = desk.episode("oak")
+    desk.world.sidecar.ask("DELETE", f"/memories/{told_by_chat}")
+    shown = desk.turn_to("bin")
+    for text in ("cheese", "oak"):
+        shown.locator(".soulmem_item", has_text=text).locator(".soulmem_purge").click()
+        desk.type_into_popup("for good")
+        tab.locator(
+            ".soulmem_said", has_text="for good" if text == "cheese" else "would come back"
+        ).wait_for()
+    assert desk.state(gone) is None
+    assert desk.state(told_by_chat) == "bin"
+    desk.world.sidecar.ask("POST", f"/memories/{told_by_chat}/restore", {})
+
     # What a model did is listed, and taken back.
     desk.turn_to("memories")
     parrot = str(desk.find(PARROT.words).get_attribute("data-memory"))
@@ -158,8 +194,7 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     assert desk.stored(key)["text"] == "Under the altar.", "undoing touched the user's own words"
 
     # What a model asks to delete goes only by the user's word.
-    path = f"/memories?soul={desk.soul}&q=willow&kind=episode"
-    fever = desk.world.sidecar.ask("GET", path)["memories"][0]["id"]
+    fever = desk.episode("willow")
     for reason in ("of no use", "still of no use"):
         desk.tool("delete_memory", memory_id=fever, reason=reason)
     shown = desk.turn_to("waiting")

@@ -293,3 +293,9 @@ test('nothing happens without a chat or a character', async () => {
     assert.equal(await keeper.syncNow(), null);
     assert.equal(tavern.metadata.soulmem, undefined);
 });
+
+test('a character that does not remember is told nothing of its chat', async () => {
+    const { keeper, sidecar } = scene({ chat: talk(9), characters: { 'mira.png': { name: 'Mira', field: { soul: 's1', avatar: 'mira.png', config: { enabled: false } } } } });
+    assert.equal(await keeper.syncNow(), null);
+    assert.equal(sidecar.bodies.length, 0);
+});
