@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from soulmem.domain.soul import Soul, SoulSettings
 from soulmem.engine.answers import MemoryView, Recalled
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.jobs import ENDED, JobView
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import (
     Activity,
@@ -54,6 +56,16 @@ def bare(messages: Iterable[SentMessage]) -> list[SentMessage]:
 def as_told(messages: Iterable[SentMessage]) -> list[str]:
     """The texts of the memories of these messages."""
     return sorted(f"{m.speaker}: {m.text}" if m.speaker else f"{m.text}" for m in messages)
+
+
+async def ended(stage: Stage, job: str) -> JobView:
+    """The job when it is over."""
+    for _ in range(4000):
+        view = stage.engine.jobs.get(ME, job)
+        if view.state in ENDED:
+            return view
+        await asyncio.sleep(0.002)
+    raise AssertionError(view)
 
 
 class Stage:

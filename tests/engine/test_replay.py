@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -21,9 +22,10 @@ from soulmem.domain.soul import KnownName
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.images import ImageParams
 from soulmem.engine.requests import RecallRequest
-from tests.engine.namer import PICK, SOULS, Namer
+from tests.engine.namer import PICK, SOULS
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture, stray_vectors
+from tests.engine.sovereign import Sovereign
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import LINES, Told, replayed
 from tests.fakes.embedder import FakeEmbedder
@@ -37,7 +39,7 @@ CASTS = st.sampled_from([("s1",), ("s2",), ("s1", "s2")])
 PRESENT = st.sampled_from([None, None, ("s1",), ("s2",), ("s1", "s2"), ()])
 
 
-class Player(Namer):
+class Player(Sovereign):
     """Does everything a player can do, and looks at the end whether the memory is what was said."""
 
     def __init__(self) -> None:
@@ -50,6 +52,8 @@ class Player(Namer):
         self.stage = Stage(self.store, model=self.embedder.source(), params=params, images=self.images)
         self.chats: dict[str, Told] = {}
         self.made: dict[MemoryId, Memory] = {}
+        self.mine: dict[MemoryId, str] = {}
+        self.drafted: set[MemoryId] = set()
         self.settings: dict[str, dict[str, Any]] = {soul: {} for soul in SOULS}
         self.names: dict[str, tuple[KnownName, ...]] = {soul: () for soul in SOULS}
         self.slots = 0
@@ -319,6 +323,9 @@ class Player(Namer):
         shown = [chat for chat in self.chats.values() if chat.synced is not None]
         for chat in shown:
             await chat.show(self.stage, "full")
+        await self.fetch_back()
+        for soul in SOULS:
+            await self.undone(soul)
         await self.same_as_the_screen(shown)
         await self.same_links()
         await self.stage.engine.run_idle()
@@ -378,7 +385,11 @@ class Player(Namer):
         return [await picture(stage, SoulId(soul)) for soul in SOULS]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(0)
 def test_whatever_a_player_does_the_memory_is_a_replay_of_what_is_left() -> None:
-    """Branches, groups, swipes, edits, deletions, insertions, hides, losses, restarts, a store that fails."""
-    run_state_machine_as_test(Player, settings=settings(max_examples=40, stateful_step_count=30))
+    """Branches, groups, swipes, edits, deletions, insertions, hides, losses, restarts, a store that fails.
+
+    SOULMEM_TEST_LIVES=1000x200 looks at a thousand lives of up to two hundred steps.
+    """
+    lives, steps = map(int, os.environ.get("SOULMEM_TEST_LIVES", "40x30").split("x"))
+    run_state_machine_as_test(Player, settings=settings(max_examples=lives, stateful_step_count=steps))
