@@ -51,7 +51,7 @@ export function createApp(host) {
     /** Keeps the sidecar's background work out of the way of the open chat. @param {'generating' | 'typing' | 'idle' | 'closed'} state */
     function tell(state) {
         const { chat } = keeper.state;
-        if (state === 'closed' && !keeper.writes()) return; // it settles the last message, which is writing
+        if (state === 'closed' && settings().read_only) return; // it settles the last message, which is writing
         if (keeper.known() && link.state().via && settings().enabled) link.ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
     }
 

@@ -49,6 +49,7 @@ export function mountBrowser(app, say, chosen) {
         /** @param {Page} name @param {string} [one] */
         async function show(name, one) {
             shown = name;
+            desk.said.replaceChildren();
             for (const tab of tabs.children) tab.setAttribute('aria-selected', String(tab.id === `soulmem_tab_${name}`));
             const fresh = el('div', { data: { page: name } });
             page.replaceChildren(fresh);

@@ -312,6 +312,8 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
          * @param {Open} open */
         async introduce({ record, people: present, name }) {
             await people.push(present);
+            const { chats } = await ask('GET', '/chats');
+            if (chats.some((/** @type {{id: string}} */ head) => head.id === record.chat)) return; // no messages would mean that all are gone
             const body = { souls: record.souls ?? [], title: name, persona: host.persona(), parent: record.parent ?? null, base: null, messages: [], confirm_removal: false };
             await ask('PUT', `/chats/${record.chat}`, body);
         },

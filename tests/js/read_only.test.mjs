@@ -15,17 +15,20 @@ function scene(readOnly) {
     tavern.settings.read_only = readOnly;
     const asked = /** @type {[string, string, any][]} */ ([]);
     const chats = new Set(/** @type {string[]} */ ([]));
+    const souls = new Set(/** @type {string[]} */ ([]));
     const ask = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ body) => {
         asked.push([method, path, structuredClone(body)]);
         const id = path.slice('/chats/'.length);
         if (path.startsWith('/chats?')) return { chats: [] };
+        if (path === '/chats') return { chats: [...chats].map(one => ({ id: one })) };
+        if (method === 'PUT' && path.startsWith('/souls/')) souls.add(path.slice('/souls/'.length));
         if (method === 'DELETE' && !chats.delete(id)) throw refusal('not_found', 404);
         if (method === 'PUT' && path.startsWith('/chats/')) {
             chats.add(id);
             return { needs_text: [], applied: true, added: body.messages.length, changed: 0, removed: 0, held: null };
         }
         if (path !== '/recall') return {};
-        if (!chats.has(body.chat)) throw refusal('not_found', 404);
+        if (!chats.has(body.chat) || !souls.has(body.soul)) throw refusal('not_found', 404);
         return { trace: 't1', tokens: 0, timed_out: false, took_ms: {}, memories: [], blocks: [] };
     };
     const people = createPeople(host, () => tavern.settings, ask);
@@ -34,7 +37,7 @@ function scene(readOnly) {
     const generate = () => recaller.intercept([], 8000, () => assert.fail('never abort a generation'), 'normal');
     /** @param {string} method @param {string} start */
     const calls = (method, start) => asked.filter(([how, path]) => how === method && path.startsWith(start));
-    return { tavern, host, asked, keeper, generate, calls };
+    return { tavern, host, asked, souls, people, keeper, generate, calls };
 }
 
 test('read-only recalls without telling a word of the chat, and learns nothing', async () => {
@@ -51,6 +54,17 @@ test('read-only recalls without telling a word of the chat, and learns nothing',
     await generate();
     assert.equal(calls('PUT', '/chats/').length, 1, 'a known chat is never introduced again: that would empty it');
     assert.ok(!asked.some(([method, path, body]) => method !== 'GET' && path !== '/recall' && JSON.stringify(body).includes('line')));
+});
+
+test('a soul that memory has not met yet never empties a chat that it has', async () => {
+    const { tavern, souls, people, keeper, generate, calls } = scene(false);
+    await keeper.syncNow();
+    tavern.settings.read_only = true;
+    souls.clear(); // as when somebody joins a group
+    people.forgetPushed();
+    await generate();
+    assert.equal(souls.size, 1);
+    assert.ok(calls('PUT', '/chats/').every(([, , body]) => body.messages.length > 0));
 });
 
 test('what is still in the window is not recalled read-only either', async () => {
