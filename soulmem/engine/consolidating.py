@@ -112,6 +112,7 @@ class Consolidator:
         self.parking = Parking(self._params.parking)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
         self._again: datetime | None = None
+        self._written = 0  # changes
         self._turn = asyncio.Lock()  # one call at a time: there is one model
 
     def books(self, owner: Owner, soul: SoulId) -> Books:
@@ -121,11 +122,15 @@ class Consolidator:
         totals = self.ledger.totals(owner, soul)
         return Books(totals, hour, self.ledger.params, parked, self.parking.is_down)
 
-    async def rest(self, worlds: Iterable[World]) -> None:
-        """In a quiet moment: as much as is due in the open souls, and as the hour has room for."""
+    async def rest(self, worlds: Iterable[World]) -> bool:
+        """In a quiet moment: as much as is due in the open souls, and as the hour has room for.
+
+        Returns whether anything was written.
+        """
         if not self._llms.has_archivist:
-            return
+            return False
         self._again = None
+        written = self._written
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
         with contextlib.suppress(_Stop):
             for world in worlds:
@@ -134,6 +139,7 @@ class Consolidator:
         if not self._is_busy():
             now = self._clock.now()
             self._again = self.parking.next_try() if self.ledger.has_room(now) else now + _FULL
+        return self._written > written
 
     def is_due(self) -> bool:
         """Whether what had to wait may go on, in the same quiet moment."""
@@ -267,6 +273,7 @@ class Consolidator:
                 return 0
             hand = Hand(Actor.ARCHIVIST, source=this.source, reason="consolidation")
             await self._auditor.carry_out(world, mind, change, hand)
+        self._written += 1
         nodes = len(change.put_memories)
         if nodes:
             spent = Spent(nodes=nodes)

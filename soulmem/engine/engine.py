@@ -330,15 +330,17 @@ class Engine:
         await self._images.rest(list(self._worlds.values()))
         await self._store.maintain()
         await self._backups.rest()
-        await self.consolidator.rest(list(self._worlds.values()))  # last: a model may let us wait
-        await self._embedding.drain()
+        await self._consolidate()  # last: a model may let us wait
         spare_the_collector()
+
+    async def _consolidate(self) -> None:
+        if await self.consolidator.rest(list(self._worlds.values())):
+            await self._embedding.drain()
 
     async def _go_on_resting(self) -> None:
         """In the same quiet moment: what had to wait for a language model."""
         if self.consolidator.is_due():
-            await self.consolidator.rest(list(self._worlds.values()))
-            await self._embedding.drain()
+            await self._consolidate()
 
     async def _open(self) -> None:
         try:

@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.consolidation_plan import newest_summary
 from soulmem.engine.mind import Mind
+from soulmem.graph.association import MEMORY_KINDS
+
+_ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 
 
 def drafted_inside(mind: Mind, chat: ChatId, inside: Collection[int]) -> list[int]:
-    """The rows of what was drafted of nothing but the messages at the rows `inside`, the last of the chat."""
+    """The rows of what was drafted of nothing but the messages at the rows `inside`, the last of the chat.
+
+    An action is not what was said: it may be told whatever stands on the screen.
+    """
     if not mind.derived or not inside:
         return []
     told = {mind.id_at(row) for row in inside}
@@ -26,7 +32,8 @@ def drafted_inside(mind: Mind, chat: ChatId, inside: Collection[int]) -> list[in
         if told.issuperset(product.cited or one.read)
     }
     only = (key for key in made if told.issuperset(mind.derived.cited(key)))
-    return [row for key in only if (row := mind.row(MemoryId(key))) is not None]
+    rows = (row for key in only if (row := mind.row(MemoryId(key))) is not None)
+    return [row for row in rows if mind.columns.kind[row] != _ACTION]
 
 
 def summary_before(mind: Mind, chat: ChatId | None, inside: Sequence[int]) -> Memory | None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import timedelta
 
 import pytest
 
 from soulmem.adapters.surreal import SurrealStore
+from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.domain.llm import Failure, LlmFailed
+from soulmem.domain.llm import Failure, LlmFailed, Prompt
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
 from soulmem.engine.jobs import JobState
 from soulmem.engine.ledger import LedgerParams
 from soulmem.engine.requests import Activity
-from tests.engine.model_stage import ModelStage, obliging, talk
-from tests.engine.stage import ME, Stage, ended
+from tests.engine.model_stage import ModelStage, obliging, read_of, talk
+from tests.engine.stage import ME, Stage, ended, line
 from tests.engine.test_bundles import exported, take_in
 
 
@@ -375,3 +377,53 @@ async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -
     assert spent.prompt_tokens > 400
     assert sorted(one.work.value for one in books.parked) == ["drafts", "summary"]
     assert all(one.reason and one.attempts == 1 for one in books.parked)
+
+
+def habitual(*scenes: int) -> Callable[[Prompt], str]:
+    """A model that sees a habit in the messages of these numbers."""
+
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "summary":
+            return obliging(prompt)
+        seen = [n for n, _, text in read_of(prompt) if text.endswith(tuple(f"word{at}." for at in scenes))]
+        habit = {"lines": seen, "when": "rain is falling", "does": "hums an old tune", "chance": 0.5}
+        drafts: dict[str, list[object]] = {"episodes": [], "facts": [], "concepts": [], "kinds": []}
+        return json.dumps(drafts | {"habits": [habit] if seen else []})
+
+    return answer
+
+
+def rainy(count: int, scenes: Iterable[int]) -> list[SentMessage]:
+    """A talk in which it rains and she hums at some messages."""
+    said = talk(count)
+    for at in scenes:
+        text = f"The rain is falling and Mira hums an old tune word{at}."
+        said[at - 1] = line(f"m{at}", text, Role.CHARACTER)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("scenes", "is_habit"),
+    [((2, 10, 18), True), ((2, 4, 6), False), ((2, 18), False), ((4, 16, 40), True), ((4, 40), False)],
+)
+async def test_three_scenes_make_a_habit(stage: ModelStage, scenes: tuple[int, ...], is_habit: bool) -> None:
+    stage.llm.then([habitual(*scenes)])
+    await stage.sync("c", rainy(60, scenes))
+    await stage.rest()
+    drafted = {m.kind: m.text for m in await stage.drafted()}
+    assert (MemoryKind.ACTION in drafted) is is_habit
+    assert (MemoryKind.TRIGGER in drafted) is is_habit
+    if not is_habit:
+        return
+    answer = await stage.recall("The rain is falling again.", "c", context_from="m59")
+    assert [m.text for m in answer.memories if m.fired] == ["hums an old tune"]
+    assert not [m for m in (await stage.recall("Pass me the salt.", "c")).memories if m.fired]
+    (action,) = [m for m in await stage.drafted() if m.kind is MemoryKind.ACTION]
+    assert set(await stage.sources_of(action.id)) == {f"m{at}" for at in scenes}
+
+    said = rainy(60, scenes)
+    said[scenes[1] - 1] = talk(1, scenes[1], "other")[0]
+    await stage.sync("c", said)
+    assert not [m for m in await stage.drafted() if m.kind in (MemoryKind.ACTION, MemoryKind.TRIGGER)]
+    await stage.rest()
+    assert not [m for m in await stage.drafted() if m.kind is MemoryKind.ACTION]  # two scenes are left

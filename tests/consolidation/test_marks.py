@@ -1,0 +1,73 @@
+"""Where has a chat slid out of short-term memory?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.consolidation.marks import MarkParams, Said, slid, stretches
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+PARAMS = MarkParams(turns=3, least=20)
+
+
+def talk(count: int) -> list[Said]:
+    """So many messages of the user and the character in turn."""
+    return [Said(opens_exchange=at % 2 == 0) for at in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("count", "out"), [(0, 0), (6, 0), (10, 0), (11, 6), (12, 6), (16, 6), (17, 12), (30, 24)]
+)
+def test_a_mark_stands_at_every_third_exchange_and_three_are_held(count: int, out: int) -> None:
+    assert slid(talk(count), ended=False, params=PARAMS) == out
+
+
+def test_all_of_a_chat_that_has_ended_has_slid_out() -> None:
+    assert slid(talk(7), ended=True, params=PARAMS) == 7
+
+
+@pytest.mark.parametrize("clock", ["sent_at", "story_at"])
+def test_a_long_pause_is_another_scene(clock: str) -> None:
+    def said(hours: int) -> list[Said]:
+        when = NOON + timedelta(hours=hours)
+        if clock == "sent_at":
+            return [replace(one, sent_at=when) for one in talk(3)]
+        return [replace(one, story_at=when) for one in talk(3)]
+
+    assert slid([*said(0), *said(7)], ended=False, params=PARAMS) == 3
+    assert slid([*said(0), *said(5)], ended=False, params=PARAMS) == 0
+
+
+def test_another_place_is_another_scene() -> None:
+    inn = [Said(True, location="the inn"), Said(False), Said(True)]
+    assert slid([*inn, Said(False, location="the forest")], ended=False, params=PARAMS) == 3
+    assert slid([*inn, Said(False, location="the inn")], ended=False, params=PARAMS) == 0
+
+
+@given(st.lists(st.builds(Said, st.booleans(), location=st.sampled_from([None, "inn", "forest"]))))
+def test_what_has_slid_out_stays_out_as_the_chat_goes_on(messages: list[Said]) -> None:
+    last = 0
+    for count in range(len(messages) + 1):
+        out = slid(messages[:count], ended=False, params=PARAMS)
+        assert last <= out <= count
+        held = sum(said.opens_exchange for said in messages[out:count])
+        assert held <= 2 * PARAMS.turns  # the FIFO, and what fills up to the next mark
+        last = out
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.integers(1, 50))
+def test_stretches_are_even_and_none_is_short(start: int, length: int, least: int) -> None:
+    found = stretches(start, start + length, least)
+    assert len(found) == length // least
+    if found:
+        assert (found[0][0], found[-1][1]) == (start, start + length)
+        assert all(one[1] == other[0] for one, other in pairwise(found))
+        sizes = [end - begin for begin, end in found]
+        assert min(sizes) >= least
+        assert max(sizes) - min(sizes) <= 1
