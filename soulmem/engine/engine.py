@@ -107,9 +107,8 @@ class Engine:
         self._lifecycle.events = self.events
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy)
-        self.consolidator = Consolidator(
-            self.llms, self._compute, clock, auditor, busy, wake, p.consolidation
-        )
+        doing = self._compute, clock, auditor, busy, wake
+        self.consolidator = Consolidator(self.llms, *doing, p.consolidation)
         governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs, self.consolidator
         self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
