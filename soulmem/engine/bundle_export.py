@@ -73,6 +73,8 @@ class Exporter:
         recalls = await self._store.recalls(world.owner, soul)
         yield (lines.UsageLine(usage) for usage in recalls.usages)
         yield (lines.RecallLine(record) for record in recalls.records)
+        opinions = await self._store.opinions(world.owner, soul)
+        yield (lines.OpinionLine(opinion) for opinion in opinions)
         derived = await self._store.derivations(world.owner, soul)
         yield (lines.DerivationLine(one) for one in derived)
 

@@ -12,6 +12,7 @@ from soulmem.domain.edges import Edge, check_join
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
 from soulmem.domain.memories import Memory, Origin
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.engine.bundle_renaming import family_of
@@ -52,6 +53,7 @@ class Step:
     edges: list[Edge] = field(default_factory=list)
     usages: list[Usage] = field(default_factory=list)
     recalls: list[RecallRecord] = field(default_factory=list)
+    opinions: list[Opinion] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
 
     def change(self, owner: Owner, messages: Sequence[Message]) -> Change:
@@ -66,6 +68,7 @@ class Step:
             put_edges=self.edges,
             put_usages=self.usages,
             put_recalls=self.recalls,
+            put_opinions=self.opinions,
             put_derivations=self.derivations,
         )
 
@@ -74,7 +77,7 @@ class Step:
         """How many lines of the bundle it stores."""
         said = self.stop - max(self.start, 0) if self.chat else 0
         graph: tuple[Sequence[object], ...] = (self.memories, self.edges, self.usages, self.recalls)
-        return said + sum(map(len, (*graph, self.derivations)))
+        return said + sum(map(len, (*graph, self.opinions, self.derivations)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,9 @@ def _where(
 
 
 def _join(steps: Sequence[Step], bundle: Bundle, here: Here) -> None:
-    """Give each new edge to the step after which both its ends are there, and usages to what they are of."""
+    """Give each new edge to the step after which both its ends are there, and usages and opinions to what
+    they are of.
+    """
     at = {memory.id: place for place, step in enumerate(steps) for memory in step.memories}
     of_edge: dict[str, int] = {}
     for key, edge in bundle.edges.items():
@@ -214,6 +219,10 @@ def _join(steps: Sequence[Step], bundle: Bundle, here: Here) -> None:
         place = at.get(memory, of_edge.get(memory, -1))  # a relation is recalled by its edge's id
         if place >= 0:
             steps[place].usages.append(usage)
+    for memory, opinion in bundle.opinions.items():
+        place = at.get(memory, of_edge.get(memory, -1))
+        if place >= 0:
+            steps[place].opinions.append(opinion)
 
 
 def _legal(edge: Edge, bundle: Bundle) -> bool:

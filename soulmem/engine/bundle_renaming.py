@@ -9,6 +9,7 @@ from soulmem.conversation.episodes import episode_id
 from soulmem.domain.dialogue import Chat, Fork, Message
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.usage import RecallRecord, Trail
 from soulmem.transfer.bundle import Bundle
 
@@ -68,6 +69,11 @@ class _Renaming:
             if key in every
         }
         recalls = [self._recall(record, every) for record in source.recalls.values()]
+        opinions = {
+            MemoryId(every[key]): self._opinion(opinion, MemoryId(every[key]))
+            for key, opinion in source.opinions.items()
+            if key in every
+        }
         return Bundle(
             head=type(source.head)(source.head.version, self.target, source.head.made, source.head.soulmem),
             soul=replace(source.soul, id=self.target) if source.soul else None,
@@ -77,6 +83,7 @@ class _Renaming:
             edges={edge.id: edge for edge in edges},
             usages=usages,
             recalls={record.trace: record for record in recalls},
+            opinions=opinions,
             broken=source.broken,
             whole=source.whole,
         )
@@ -129,6 +136,10 @@ class _Renaming:
             soul=self.target,
             place=replace(place, chat=self._chat_id(place.chat)) if place else None,
         )
+
+    def _opinion(self, opinion: Opinion, name: MemoryId) -> Opinion:
+        not_in = tuple(self._chat_id(chat) for chat in opinion.not_in)
+        return replace(opinion, memory=name, soul=self.target, not_in=not_in)
 
     def _recall(self, record: RecallRecord, names: Mapping[str, str]) -> RecallRecord:
         trails = tuple(

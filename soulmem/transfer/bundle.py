@@ -1,7 +1,8 @@
 """How is a soul written as one readable file of JSON lines, and read back?
 
-Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, what a
-language model read, an end that counts the lines before it. Vectors are left out: they are made again from the texts.
+Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, what the
+user said of memories, what a language model read, an end that counts the lines before it. Vectors are left out:
+they are made again from the texts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import SoulMemError, Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, check_id
 from soulmem.domain.memories import Memory
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
@@ -80,6 +82,12 @@ class RecallLine(msgspec.Struct, frozen=True, tag="recall", tag_field="type"):
     recall: RecallRecord
 
 
+class OpinionLine(msgspec.Struct, frozen=True, tag="opinion", tag_field="type"):
+    """What the user said of a memory that was recalled."""
+
+    opinion: Opinion
+
+
 class DerivationLine(msgspec.Struct, frozen=True, tag="derivation", tag_field="type"):
     """What a language model read and what came of it; its memories stand among the others."""
 
@@ -92,7 +100,7 @@ class End(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
     lines: int
 
 
-Graph = MemoryLine | EdgeLine | UsageLine | RecallLine | DerivationLine
+Graph = MemoryLine | EdgeLine | UsageLine | RecallLine | OpinionLine | DerivationLine
 Line = Head | SoulLine | ChatLine | MessageLine | Graph | End
 
 
@@ -116,6 +124,7 @@ class Bundle:
     edges: dict[str, Edge] = field(default_factory=dict)
     usages: dict[MemoryId, Usage] = field(default_factory=dict)
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
+    opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
     derivations: dict[str, Derivation] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
     whole: bool = False
@@ -251,6 +260,13 @@ def _take_graph(bundle: Bundle, line: Graph) -> None:
         if not usage.stamps:
             raise Unprocessable("a usage without any moment")
         bundle.usages[usage.memory] = usage
+    elif isinstance(line, OpinionLine):
+        opinion = line.opinion
+        _check_soul(bundle, opinion.soul)
+        check_id(opinion.memory, "memory")
+        for chat in opinion.not_in:
+            check_id(chat, "chat")
+        bundle.opinions[opinion.memory] = opinion
     elif isinstance(line, DerivationLine):
         derived = line.derivation
         _check_soul(bundle, derived.soul)

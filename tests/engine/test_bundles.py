@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
 from soulmem.domain.soul import KnownName
 from soulmem.engine import bundle_plan
-from soulmem.engine.jobs import ENDED, JobState, JobView
+from soulmem.engine.jobs import JobState
 from soulmem.engine.requests import (
     ImportFormat,
     ImportRequest,
@@ -28,7 +27,7 @@ from soulmem.engine.requests import (
 from tests.engine.namer import SOULS
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture
-from tests.engine.stage import ME, Stage, line, lines
+from tests.engine.stage import ME, Stage, ended, line, lines
 from tests.engine.test_replay import Player
 
 
@@ -41,16 +40,6 @@ async def begin(stage: Stage, data: bytes, soul: str = "s1", **more: Any) -> str
     """Start taking a bundle in."""
     request = ImportRequest(SoulId(soul), ImportFormat.BUNDLE, data, "s.jsonl", **more)
     return await stage.engine.imports.start(ME, request)
-
-
-async def ended(stage: Stage, job: str) -> JobView:
-    """The job when it is over."""
-    for _ in range(4000):
-        view = stage.engine.jobs.get(ME, job)
-        if view.state in ENDED:
-            return view
-        await asyncio.sleep(0.002)
-    raise AssertionError(view)
 
 
 async def take_in(stage: Stage, data: bytes, soul: str = "s1", **more: Any) -> Any:

@@ -1,0 +1,34 @@
+"""Does what the user said of memories go along when a soul is copied?"""
+
+from __future__ import annotations
+
+from soulmem.domain.opinions import Verdict
+from tests.engine.stage import ME, Stage, line, lines
+from tests.engine.test_bundles import exported, take_in
+
+
+async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
+    """Into an empty soul of that id, and into one of another."""
+    await stage.sync("c1", [line("m1", "Mira lost the ring."), *lines(3, start=2)])
+    found = await stage.recall("the ring", "c1")
+    said = found.memories[0].id
+    await stage.engine.governor.feedback(ME, found.trace, said, Verdict.WRONG)
+    await stage.engine.governor.feedback(ME, found.trace, said, Verdict.NEVER_HERE)
+    opinion = (await stage.mind()).opinions.of(said)
+    assert opinion is not None
+    assert (opinion.flagged, opinion.not_in) == (True, ("c1",))
+    data = await exported(stage)
+
+    other = Stage()
+    await other.start()
+    for soul in ("s1", "s9"):
+        await other.soul(soul)
+        await take_in(other, data, soul)
+        mind = await other.mind(soul)
+        key = await other.find("Al: Mira lost the ring.", soul=soul)
+        there = mind.opinions.of(key)
+        assert there is not None
+        assert (there.score, there.flagged) == (opinion.score, True)
+        assert not any(memory.id == key for memory in await other.visible(there.not_in[0], soul))
+    assert (await take_in(other, data))["memories"] == 0
+    await other.stop()
