@@ -4,7 +4,7 @@ import { ApiError } from './api.js';
 import { budgetFor, injections, PROMPT_KEYS, retrim } from './inject.js';
 import { newId } from './ids.js';
 import { slotOf } from './slots.js';
-import { contextFromCount, contextFromSize } from './window.js';
+import { contextFromCount, contextFromSize, safeDepth } from './window.js';
 
 /** @typedef {import('./host.js').Host} Host */
 /** @typedef {import('./keeper.js').Keeper} Keeper */
@@ -19,6 +19,7 @@ const TYPES = new Set(['normal', 'swipe', 'regenerate', 'continue', 'impersonate
 const TRIM_TIME = 150; // ms kept back for counting tokens
 const KEPT_RECORDS = 200;
 const QUERY_MESSAGES = 3;
+const NEWEST_SHARE = 0.5; // of the context that newest messages and memories surely get, whatever card and lore take
 
 /** @type {RecallRecord} */
 const NOTHING = {
@@ -133,7 +134,9 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         const fitted = await retrim(answer.blocks, answer.memories, budget, host.countTokens);
         signal.throwIfAborted();
         if (host.chatName() !== open.name) return;
-        host.inject(injections(answer.blocks, fitted.texts, settings()));
+        const shown = type === 'swipe' ? host.chat().slice(0, -1) : host.chat();
+        const depth = safeDepth(shown, settings().depth, contextSize * NEWEST_SHARE - budget);
+        host.inject(injections(answer.blocks, fitted.texts, { position: settings().position, depth }));
         text = fitted.texts.filter(Boolean).join('\n');
         const trimmed = new Set(fitted.trimmed);
         const sent = answer.memories.map(memory => memory.id).filter(id => !trimmed.has(id));

@@ -53,3 +53,18 @@ export function contextFromSize(chat, contextSize) {
     let left = contextSize * HISTORY_SHARE;
     return oldest(chat, chat.length, message => (left -= roughTokens(message.mes ?? '')) > 0);
 }
+
+/** How many messages from the end a text may stand so that it reaches the model: SillyTavern fills the prompt from the newest message
+ * upwards and leaves out, without a word, an injection that stands above what fits.
+ * @param {readonly StMessage[]} chat @param {number} depth as the user wants it @param {number} room tokens for the messages below it
+ * @returns {number} `depth`, or less */
+export function safeDepth(chat, depth, room) {
+    let below = 0;
+    for (let i = chat.length - 1; i >= 0 && below < depth; i--) {
+        if (isHidden(chat[i]) || roleOf(chat[i]) === 'system') continue;
+        room -= roughTokens(chat[i].mes ?? '');
+        if (room < 0) return below;
+        below++;
+    }
+    return depth;
+}

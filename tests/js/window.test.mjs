@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintSlots, slotOf } from '../../extension_js/src/slots.js';
-import { contextFromCount, contextFromSize, roughTokens } from '../../extension_js/src/window.js';
+import { contextFromCount, contextFromSize, roughTokens, safeDepth } from '../../extension_js/src/window.js';
 import { talk } from './fakes.mjs';
 
 /** @param {number} count @param {(chat: import('../../extension_js/src/types.js').StMessage[]) => void} [change] */
@@ -54,4 +54,13 @@ test('no window without messages', () => {
 test('a Chinese character is about a token, a Latin letter a quarter', () => {
     assert.ok(Math.abs(roughTokens('林月在灯塔下') - 12) < 1);
     assert.ok(Math.abs(roughTokens('x'.repeat(40)) - 16) < 1);
+});
+
+test('memories stand as deep as is wanted, but never above what fits', () => {
+    const each = roughTokens('line 0');
+    assert.equal(safeDepth(chat(60), 4, 1000), 4);
+    assert.equal(safeDepth(chat(2), 4, 1000), 4, 'a short chat fits whole');
+    for (const fits of [0, 1, 2, 3]) assert.equal(safeDepth(chat(60).map(message => ({ ...message, mes: 'line 0' })), 4, each * (fits + 0.5)), fits);
+    assert.equal(safeDepth(chat(9, all => { all[8].mes = 'long '.repeat(1000); }), 4, 500), 0);
+    assert.equal(safeDepth(chat(9, all => { Object.assign(all[8], { mes: 'long '.repeat(1000), is_system: true }); }), 4, 500), 4, 'what is hidden takes no room');
 });
