@@ -1,8 +1,8 @@
 """How is a soul written as one readable file of JSON lines, and read back?
 
 Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, what
-the user said of memories, what a language model read, an end that counts the lines before it. Vectors are left
-out: they are made again from the texts.
+the user said of memories, what a language model read, an end that counts the lines before it. Vectors are
+left out: they are made again from the texts.
 """
 
 from __future__ import annotations
