@@ -1,8 +1,8 @@
 """Does a sidecar stay well through hours of mixed load: no error, no growth, no slower recall?
 
 `python -m tests.bench.soak --minutes 60` starts one sidecar over an empty folder and plays several chats at
-once: syncs with edits, swipes, deletions and branches, recalls, edits by hand, jobs. It prints one JSON object
-and ends with 1 when there was an error or a limit was passed.
+once: syncs with edits, swipes, deletions and branches, recalls, edits by hand, jobs. It prints one JSON
+object and ends with 1 when there was an error or a limit was passed.
 """
 
 from __future__ import annotations
