@@ -46,6 +46,8 @@ export function createMemories(ask) {
         /** @param {string} soul @param {string | null} cursor @param {string} [since] @param {number} [limit]
          * @returns {Promise<{audit: AuditEntry[], cursor: string | null}>} the newest first */
         audit: (soul, cursor, since, limit = PAGE) => call('GET', `/audit${queryOf({ soul, since, limit, cursor })}`),
+        /** @param {string} trace of the recall @param {string} memory @param {string} verdict @returns {Promise<{change: string}>} by which it is undone */
+        judge: (trace, memory, verdict) => call('POST', '/feedback', { trace, memory, verdict }),
         /** @param {string} soul @param {What} what @returns {Promise<Undone>} */
         undo: (soul, what) => call('POST', '/undo', { soul, ...what }),
         /** @param {string} soul @returns {Promise<Deletion[]>} what still waits for the user's word */

@@ -3,6 +3,7 @@
 import { button, el, onPress } from './dom.js';
 import { kindFace } from './faces.js';
 import { slotOf, stampOf } from './slots.js';
+import { verdicts } from './verdicts.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
@@ -26,8 +27,10 @@ export function recordOfTrace(trace, sent) {
     };
 }
 
-/** @param {RecallRecord} record @param {Memory} memory @param {Say} say @param {((memory: string) => unknown) | undefined} open */
-function item(record, memory, say, open) {
+/** What a view lets the user do with a memory. @typedef {(memory: Memory) => HTMLElement | null} Doing */
+
+/** @param {RecallRecord} record @param {Memory} memory @param {Say} say @param {Doing} [doing] */
+function item(record, memory, say, doing) {
     const sent = !record.trimmed.includes(memory.id);
     const steps = memory.path ?? [];
     const tokens = record.item_tokens[memory.id];
@@ -45,12 +48,12 @@ function item(record, memory, say, open) {
         el('div', { class: 'soulmem_recalled_text', text: memory.text }),
         el('div', { class: 'soulmem_recalled_why' }, [el('i', { class: 'fa-solid fa-lightbulb' }), el('span', { text: memory.why })]),
         steps.length < 2 ? null : el('div', { class: 'soulmem_path', title: say('item_path') }, steps.map(step => el('span', { text: step.label }))),
-        open && memory.kind !== 'fact' ? el('div', { class: 'soulmem_row' }, [button('fa-magnifying-glass', say('show_memory'), () => open(memory.id), { class: 'soulmem_show' })]) : null,
+        doing?.(memory),
     ]);
 }
 
-/** The view of one recall. @param {RecallRecord} record @param {string} name of who recalled @param {Say} say @param {(memory: string) => unknown} [open] shows a memory */
-export function recalledView(record, name, say, open) {
+/** The view of one recall. @param {RecallRecord} record @param {string} name of who recalled @param {Say} say @param {Doing} [doing] */
+export function recalledView(record, name, say, doing) {
     const order = [...record.memories].sort((a, b) => Number(record.trimmed.includes(a.id)) - Number(record.trimmed.includes(b.id)));
     return el('div', { class: 'soulmem_recalled', data: { trace: record.trace } }, [
         el('h3', { class: 'margin0', text: say('recalled_title', { name }) }),
@@ -58,7 +61,7 @@ export function recalledView(record, name, say, open) {
         el('small', { text: say('recalled_summary', {
             sent: record.sent.length, all: record.memories.length, tokens: record.tokens, budget: record.budget, ms: Math.round(record.took_ms.total ?? 0),
         }) }),
-        record.memories.length ? el('ol', { class: 'soulmem_recalled_list' }, order.map(memory => item(record, memory, say, open))) : el('p', { text: say('recalled_none') }),
+        record.memories.length ? el('ol', { class: 'soulmem_recalled_list' }, order.map(memory => item(record, memory, say, doing))) : el('p', { text: say('recalled_none') }),
     ]);
 }
 
@@ -71,7 +74,12 @@ export function mountRecalled(app, say, govern) {
         if (!message || !trace) return;
         const record = app.recaller.byTrace(trace)
             ?? recordOfTrace(await app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 }).catch(() => null), stampOf(message).n ?? 0);
-        if (record) app.host.popup(recalledView(record, message.name ?? '', say, memory => govern(memory, record.soul)), say('recalled_close'));
+        /** @type {Doing} */
+        const doing = memory => record && el('div', { class: 'soulmem_doing' }, [
+            verdicts(app, say, record, memory.id),
+            memory.kind === 'fact' ? null : button('fa-magnifying-glass', say('show_memory'), () => govern(memory.id, record.soul), { class: 'soulmem_show' }),
+        ]);
+        if (record) app.host.popup(recalledView(record, message.name ?? '', say, doing), say('recalled_close'));
         else app.host.toast('info', say('recalled_gone'));
     }
 

@@ -147,6 +147,16 @@ export const BROWSER_EN = {
     held_review: 'See them',
     held_remedy: 'If they should stay, bring the chat back from a backup (Chat > Manage chat files, or the folder "backups"): then they are recalled again by themselves.',
 
+    // the user's word about what was recalled
+    verdict_stronger: 'More of this',
+    verdict_help_stronger: 'It will come to mind more easily.',
+    verdict_not_now: 'Not now',
+    verdict_help_not_now: 'The way that led here is weaker now; the memory itself stays.',
+    verdict_never_here: 'Not in this chat',
+    verdict_help_never_here: 'It will not be recalled in this chat again.',
+    verdict_wrong: 'Wrong',
+    verdict_help_wrong: 'It is marked as wrong and will hardly be recalled. To put it right, show it and edit its text.',
+
     // a chat is forgotten
     forget_chat: 'Forget this chat',
     forget_question: 'Forget what was told only in this chat, and remember nothing more of it? The messages themselves stay. The memories go to the bin, and come back with "Remember it again".',

@@ -44,6 +44,16 @@ def test_the_user_sees_what_was_recalled_and_why(
     summary = view.locator("small").first.inner_text()
     assert bool(HAN.search(summary)) == (locale == "zh-cn"), summary
     page.screenshot(f"recalled-{locale}")
+
+    # A word to it, taken back.
+    never = item.locator(".soulmem_verdict_never_here")
+    never.click()
+    undo = item.locator(".soulmem_verdict_undo")
+    undo.wait_for()
+    assert unwelcome_in(world) == [page.soulmem["chat"]]
+    undo.click()
+    never.wait_for()
+    assert unwelcome_in(world) == []
     tab.keyboard.press("Escape")
     view.wait_for(state="detached")
 
@@ -54,6 +64,14 @@ def test_the_user_sees_what_was_recalled_and_why(
     assert len(labels) > 10
     assert not other, "not in the language of the page"
     page.screenshot(f"drawer-{locale}")
+
+
+def unwelcome_in(world: World) -> list[str]:
+    """The chats in which the memory that was last judged is not to be recalled."""
+    path = f"/audit?soul={world.page.soulmem['soul']}&limit=20"
+    told = [one for one in world.sidecar.ask("GET", path)["audit"] if "opinion" in (one["after"] or {})]
+    not_in: list[str] = told[0]["after"]["opinion"]["not_in"]
+    return not_in
 
 
 def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(world: World) -> None:

@@ -33,14 +33,18 @@ test('each wish goes through its door of the contract', async () => {
     await memories.bin({ ...memory, permanent: true });
     await memories.undo('s1', { job: 'j1' });
     await memories.decide('d1', 'reject');
+    await memories.judge('t1', 'm1', 'not_now');
+    await memories.purge('m1');
     assert.deepEqual((await memories.deletions('s1')).map(one => one.request), ['d1'], 'a decided request waits for nobody');
-    assert.deepEqual(asked.slice(0, 6), [
+    assert.deepEqual(asked.slice(0, 8), [
         ['GET', '/memories?soul=s1&state=bin&limit=30&cursor=next', undefined],
         ['PATCH', '/memories/m1', { locked: true, revision: 4 }],
         ['DELETE', '/memories/m1', undefined],
         ['DELETE', '/memories/m1?confirm=permanent', undefined],
         ['POST', '/undo', { soul: 's1', job: 'j1' }],
         ['POST', '/deletions/d1', { decision: 'reject' }],
+        ['POST', '/feedback', { trace: 't1', memory: 'm1', verdict: 'not_now' }],
+        ['DELETE', '/memories/m1?confirm=purge', undefined],
     ]);
 });
 
