@@ -53,7 +53,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     params = EngineParams(
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
-        bin=BinParams(days=settings.bin.days),
+        bin=BinParams(days=settings.bin.days, review=settings.bin.review),
         rest_by_itself=not test_mode,
         daily_backups=settings.backup.daily + settings.backup.weekly > 0,
         recall=replace(

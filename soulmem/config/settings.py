@@ -218,6 +218,7 @@ class BinSettings(Section):
     name = "bin"
 
     days: float = _limited(7.0, 0.0, 3650.0)  # until it goes for good
+    review: bool = False  # what a language model wants to keep for good waits there for the user
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Governor:
         self._world_of = world_of
         self._auditor = auditor
         self.deletions = Deletions(world_of, store, clock, auditor, keeper)
-        self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions)
+        self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions, params.review)
         self.bin = Bin(store, compute, clock, auditor, params)
         Upkeep(jobs, world_of, learner, self.tools, consolidator)
         self._consolidator = consolidator

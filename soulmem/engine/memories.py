@@ -43,7 +43,9 @@ class Keeper:
         self._clock = clock
         self._loader = loader
 
-    async def create(self, world: World, new: NewMemory, hand: Hand = BY_USER) -> MemoryView:
+    async def create(
+        self, world: World, new: NewMemory, hand: Hand = BY_USER, state: MemoryState = MemoryState.ACTIVE
+    ) -> MemoryView:
         """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
         bad edge.
         """
@@ -66,6 +68,7 @@ class Keeper:
                 place=await self._place(world, new.timelines, new.chat, new.slot),
                 situation=new.situation,
                 concept=new.concept,
+                state=state,
             )
             memory = await self._compute.run(read_again, memory)
             edges = await self._compute.run(joined, mind, memory, new.edges, now, self._clock.extra_turns)

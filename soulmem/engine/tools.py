@@ -12,7 +12,7 @@ from soulmem.conversation.reading import read
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner
-from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.soul import Soul
 from soulmem.engine import tool_definitions as wanted
 from soulmem.engine.audit import Auditor, Hand
@@ -47,7 +47,10 @@ class Tools:
         keeper: Keeper,
         recaller: Recaller,
         deletions: Deletions,
+        review: bool = False,
     ) -> None:
+        """With `review` what is to be kept for good lies in the bin until the user fetches it."""
+        self._review = review
         self._world_of = world_of
         self._store = store
         self._compute = compute
@@ -91,8 +94,10 @@ class Tools:
         new = NewMemory(
             soul.id, MemoryKind.NOTE, asked.content, tuple(asked.tags), importance=_CORE, permanent=True
         )
-        view = await self._keeper.create(world, new, Hand(actor, reason=asked.reason))
-        return {"memory": view.memory.id, "permanent": True}
+        state = MemoryState.BIN if self._review else MemoryState.ACTIVE
+        view = await self._keeper.create(world, new, Hand(actor, reason=asked.reason), state)
+        told: Result = {"memory": view.memory.id, "permanent": True}
+        return told | {"status": "awaiting_confirmation"} if self._review else told
 
     async def _search(self, world: World, soul: Soul, actor: Actor, asked: wanted.SearchMemories) -> Result:
         span = None

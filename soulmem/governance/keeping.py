@@ -1,4 +1,4 @@
-"""How long does the bin keep something?"""
+"""What does the bin keep, and for how long?"""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class BinParams:
-    """When what lies in the bin goes for good."""
+    """When what lies in the bin goes for good, and what a language model may not take out of it."""
 
     days: float = 7.0  # design 8
     warn_days: float = 1.0  # so long before that the user is told
+    review: bool = False  # what a model wants to keep for good waits there for the user; design 8
 
 
 def due(binned: Mapping[K, datetime], now: datetime, params: BinParams) -> list[K]:
