@@ -88,9 +88,6 @@ class LitellmEndpoint:
             answer = await asyncio.wait_for(asyncio.wrap_future(asked), self._timeout + _GRACE_SECONDS)
         except asyncio.TimeoutError:
             raise self._failed(Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s") from None
-        except asyncio.CancelledError:
-            asked.cancel()
-            raise
         except Exception as error:  # litellm has no one class for all that a provider's client may raise
             raise self._failure(litellm, error, prompt) from None
         return self._completion(answer, prompt, time.monotonic() - began)

@@ -22,7 +22,7 @@ pytestmark = [
 
 CHAT = "Agnes left the compass in the cellar, and nobody else may ever know."
 PROMPT = Prompt("summary", 1, "You write.", CHAT, {"type": "object", "properties": {"summary": {}}}, 33)
-KEY = "key-of-the-user-0815"
+KEY = "opensesame-0815-4711"
 Make = Callable[..., LitellmEndpoint]
 
 

@@ -64,6 +64,12 @@ def test_without_a_line_nothing_is_known() -> None:
     assert Grounds(EN).lines_of([77], "") == ()
 
 
+def test_what_needs_half_the_chat_tells_no_one_thing() -> None:
+    rows = [("Alice", f"{word} {word}berg") for word in WORDS]
+    assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:8])) == tuple(range(1, 9))
+    assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:9])) == ()
+
+
 @pytest.mark.parametrize(
     ("text", "foreign"),
     [
