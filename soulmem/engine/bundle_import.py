@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
+from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import Memory, Origin
+from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.bundle_plan import Here, Plan, Step, plan
 from soulmem.engine.bundle_renaming import renamed
 from soulmem.engine.embedding import Embedding
 from soulmem.engine.jobs import JobRun
 from soulmem.engine.learning import Learner
 from soulmem.engine.world import ChatLog, World
+from soulmem.governance.telling import told
 from soulmem.ports.store import RANK_GAP, Store
 from soulmem.transfer.bundle import Bundle, read_bundle
 
@@ -26,11 +31,13 @@ class BundleImport:
         store: Store,
         learner: Learner,
         embedding: Embedding,
+        auditor: Auditor,
     ) -> None:
         self._world = world
         self._store = store
         self._learner = learner
         self._embedding = embedding
+        self._auditor = auditor
 
     async def take_in(self, run: JobRun, data: bytes) -> dict[str, Any]:
         """Add what is not there; what that adds, or of a dry run would add."""
@@ -51,20 +58,21 @@ class BundleImport:
         for step in made.steps:
             run.tell(done, total, "lines")
             async with world.writing:
-                await self._store_step(world, run.soul, step, bundle)
+                await self._store_step(world, run, step, bundle)
             done += step.lines
         if made.steps:
             await world.mind(run.soul)  # which mends what a chat tells and the bundle did not hold
             self._embedding.wake()
         run.tell(done, total, "lines")
 
-    async def _store_step(self, world: World, soul: SoulId, step: Step, bundle: Bundle) -> None:
+    async def _store_step(self, world: World, run: JobRun, step: Step, bundle: Bundle) -> None:
         """Store it and let everybody whom it concerns be read anew. The caller holds `writing`."""
-        chat = step.chat
+        chat, soul = step.chat, run.soul
         messages = bundle.messages[chat.id] if chat else []
         if chat is not None and not await self._is_as_expected(world, step, bundle):
             return  # its client has told it meanwhile: that is the truth
-        await self._store.commit(step.change(world.owner, messages))
+        audit = [await self._entry(run, memory) for memory in step.memories if memory.origin is Origin.USER]
+        await self._store.commit(replace(step.change(world.owner, messages), audit=audit))
         if step.soul is not None:
             world.souls[soul] = step.soul
         for one in {soul, *(chat.souls if chat else ()), *(chat.cast if chat else ())}:
@@ -72,6 +80,13 @@ class BundleImport:
         if chat is not None:
             said = messages[: step.stop]
             world.keep_log(ChatLog.of(chat, said, [(at + 1) * RANK_GAP for at in range(len(said))]))
+
+    async def _entry(self, run: JobRun, memory: Memory) -> AuditEntry:
+        """That a memory came with the bundle; what chats tell comes and goes with them."""
+        hand = Hand(Actor.IMPORT, source=run.record.job)
+        return await self._auditor.entry(
+            run.owner, run.soul, hand, Action.CREATE, memory.id, None, told(memory)
+        )
 
     async def _is_as_expected(self, world: World, step: Step, bundle: Bundle) -> bool:
         assert step.chat is not None

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
+from soulmem.domain.audit import Action, AuditEntry
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
+from soulmem.engine.audit import BY_USER, Auditor
 from soulmem.engine.changes import MindChange
 from soulmem.engine.forgetting import awake
 from soulmem.engine.linker import Steps
@@ -43,10 +45,11 @@ class _Step:
 class Observer:
     """Writes what happened in chats: the store first, then the minds."""
 
-    def __init__(self, store: Store, compute: Worker, clock: Clock) -> None:
+    def __init__(self, store: Store, compute: Worker, clock: Clock, auditor: Auditor) -> None:
         self._store = store
         self._compute = compute
         self._clock = clock
+        self._auditor = auditor
 
     async def sync(self, world: World, request: SyncRequest) -> SyncAnswer:
         """Take over the chat as its client shows it; see `PUT /v1/chats/{chat}`."""
@@ -89,7 +92,7 @@ class Observer:
             old = await world.log(chat)
             if old is not None:
                 new = replace(old, head=replace(old.head, state=ChatState.BIN, hold=None))
-                await self._write(world, old, new, retract=True)
+                await self._write(world, old, new, retract=True, audit=await self._told(world, old.head))
 
     async def change_soul(self, world: World, mind: Mind, new: Soul) -> None:
         """The soul's new names or settings and what they change in it. The caller holds `writing`."""
@@ -207,13 +210,28 @@ class Observer:
         moved = [c for c in world.heads if c != chat and world.family(c) != world.family(c, heads)]
         return _Step(new, told, tuple(zip(minds, changes, strict=True)), tuple(moved))
 
-    async def _write(self, world: World, old: ChatLog, new: ChatLog, *, retract: bool = False) -> None:
+    async def _write(
+        self,
+        world: World,
+        old: ChatLog,
+        new: ChatLog,
+        *,
+        retract: bool = False,
+        audit: Sequence[AuditEntry] = (),
+    ) -> None:
         """A change of a chat's head alone."""
         minds = await _minds(world, [*old.head.souls, *old.head.cast])
         step = await self._compute.run(self._step, world, old, new, minds, retract=retract)
-        await self._carry_out(world, step)
+        await self._carry_out(world, step, audit)
 
-    async def _carry_out(self, world: World, step: _Step) -> None:
+    async def _told(self, world: World, head: Chat) -> list[AuditEntry]:
+        """That the user deleted the chat, for each soul that was in it."""
+        was, now = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
+        souls = [soul for soul in dict.fromkeys((*head.souls, *head.cast)) if soul in world.souls]
+        where = [(world.owner, soul, BY_USER, Action.BIN, head.id) for soul in souls]
+        return [await self._auditor.entry(*one, was, now) for one in where]
+
+    async def _carry_out(self, world: World, step: _Step, audit: Sequence[AuditEntry] = ()) -> None:
         """Store it, then take it over."""
         linked = [(mind, await self._linked(world, mind, change)) for mind, change in step.minds]
         changes = [change for _, change in linked]
@@ -226,6 +244,7 @@ class Observer:
             drop_edges=[e for c in changes for e in c.drop_edges],
             purge_audit=[key for c in changes for key in c.purge_audit],
             drop_derivations=[key for c in changes for key in c.drop_derivations],
+            audit=audit,
         )
         if step.moved:
             await self._move(world, replace(step, minds=tuple(linked)), stored)

@@ -10,11 +10,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, Owner, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import ConceptDetail, ConceptType
+from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.linker import Steps
@@ -55,11 +57,13 @@ class Topics:
         compute: Worker,
         clock: Clock,
         jobs: Jobs,
+        auditor: Auditor,
         params: TopicWork | None = None,
     ) -> None:
         self._world = world
         self._compute = compute
         self._clock = clock
+        self._auditor = auditor
         self._params = params or TopicWork()
         self._seen: WeakKeyDictionary[Mind, int] = WeakKeyDictionary()  # revision of the texts looked at last
         jobs.register(JobKind("topics", self._job))
@@ -74,15 +78,15 @@ class Topics:
 
     async def _job(self, run: JobRun) -> dict[str, int]:
         world = await self._world(run.owner)
-        return {"topics": await self._renew(world, await world.mind(run.soul), run.tell)}
+        return {"topics": await self._renew(world, await world.mind(run.soul), run)}
 
-    async def _renew(self, world: World, mind: Mind, tell: Tell | None = None) -> int:
+    async def _renew(self, world: World, mind: Mind, run: JobRun | None = None) -> int:
         """Find the soul's topics and keep them; returns how many there are. The caller holds no lock.
 
-        `tell` hears how many concepts are done, of how many, and may break it off.
+        `run` hears how many concepts are done, of how many, and may break it off.
         """
         revision = mind.terms.incidence.revision
-        links = await self._links(mind, tell)
+        links = await self._links(mind, None if run is None else run.tell)
         before = await self._compute.run(_before, mind)
         found = await asyncio.to_thread(topics_of, links, before, self._params.topics)
         async with world.writing:
@@ -90,7 +94,12 @@ class Topics:
                 return 0
             change = await self._compute.run(_change, mind, found, self._clock.now())
             if change != MindChange():
-                await world.carry_out(mind, Steps([change]))
+                # By number: a word in the audit would outlive the message it is from.
+                told = {"topics": len(change.put_memories), "gone": len(change.drop_memories)}
+                hand = Hand(Actor.ENGINE, source="" if run is None else run.record.job)
+                where = world.owner, mind.soul.id, hand, Action.RENEW, mind.soul.id
+                entry = await self._auditor.entry(*where, None, told)
+                await world.carry_out(mind, Steps([replace(change, audit=(entry,))]))
             self._seen[mind] = revision
         return len(found)
 

@@ -11,7 +11,7 @@ import pytest
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Forbidden, NotFound, StoreFull, Unprocessable
-from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import KnownName
 from soulmem.engine.audit import Hand
@@ -242,3 +242,14 @@ async def test_a_derived_memory_that_a_tool_rewords_stays_the_chats(stage: Stage
 
     found = (await stage.engine.get_memory(ME, key)).memory
     assert (found.text, found.origin, found.state) == ("tool", Origin.CHAT, MemoryState.ACTIVE)
+
+
+async def test_a_deleted_chat_is_told_to_each_soul_that_was_in_it(stage: Stage) -> None:
+    await stage.soul("s2", "Tom")
+    await stage.sync("c1", lines(4), souls=("s1", "s2"))
+    await stage.engine.delete_chat(ME, ChatId("c1"))
+    for soul in ("s1", "s2"):
+        page = await stage.engine.governor.audit(ME, SoulId(soul), None, 9, None)
+        (entry,) = page.entries
+        assert (entry.actor, entry.action, entry.target) == (Actor.USER, Action.BIN, "c1")
+        assert (entry.before, entry.after) == ({"state": "active"}, {"state": "bin"})

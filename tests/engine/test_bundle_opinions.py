@@ -1,10 +1,14 @@
-"""Does what the user said of memories go along when a soul is copied?"""
+"""Do opinions and the word of where it is from go along when a soul is copied?"""
 
 from __future__ import annotations
 
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.ids import SoulId
+from soulmem.domain.memories import MemoryState
 from soulmem.domain.opinions import Verdict
-from tests.engine.stage import ME, Stage, line, lines
-from tests.engine.test_bundles import exported, take_in
+from soulmem.engine.jobs import JobState
+from tests.engine.stage import ME, Stage, ended, line, lines
+from tests.engine.test_bundles import begin, exported, take_in
 
 
 async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
@@ -31,4 +35,23 @@ async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
         assert (there.score, there.flagged) == (opinion.score, True)
         assert not any(memory.id == key for memory in await other.visible(there.not_in[0], soul))
     assert (await take_in(other, data))["memories"] == 0
+    await other.stop()
+
+
+async def test_what_came_with_a_bundle_by_hand_is_told_and_undone_by_its_job(stage: Stage) -> None:
+    await stage.sync("c1", lines(4))
+    made = (await stage.note("by hand")).memory
+    data = await exported(stage)
+    other = Stage()
+    await other.start()
+    await other.soul()
+    job = await begin(other, data)
+    assert (await ended(other, job)).state is JobState.DONE
+    page = await other.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+    assert [(e.actor, e.action, e.target, e.source) for e in page.entries] == [
+        (Actor.IMPORT, Action.CREATE, made.id, job)
+    ]
+    await other.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
+    assert [m.text for m in await other.listed(MemoryState.BIN)] == ["by hand"]
+    assert len(await other.listed()) == 3
     await other.stop()

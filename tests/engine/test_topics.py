@@ -7,7 +7,9 @@ from itertools import product
 
 import pytest
 
+from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.soul import KnownName, SoulSettings
@@ -140,3 +142,13 @@ async def test_nobody_is_told_a_topic_and_the_fingerprint_knows_none(stage: Stag
         ME, SoulId("s1")
     )
     await fresh.stop()
+
+
+async def test_they_are_told_by_their_number_alone(stage: Stage) -> None:
+    """A word in the audit would outlive the message it is from; and there is no undoing what follows anew."""
+    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+    (entry,) = [one for one in page.entries if one.action is Action.RENEW]
+    assert (entry.actor, entry.target, entry.before) == (Actor.ENGINE, "s1", None)
+    assert entry.after == {"topics": len(await found(stage)), "gone": 0}
+    with pytest.raises(Unprocessable):
+        await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=entry.id, job=None)
