@@ -105,7 +105,7 @@ class Drafting:
             lines=self._lines(item, text),
             importance=fields.share(item.get("importance"), _IMPORTANCE),
             story_time=self._own(item.get("time")),
-            location=self._own(item.get("place")),
+            location=self._place(item.get("place")),
             participants=self._people(item.get("people")),
             emotions=self._feelings(item.get("feelings")),
             sensations=tuple(s for s in fields.shorts(item.get("senses")) if self._is_told(s)),
@@ -232,20 +232,22 @@ class Drafting:
         return found
 
     def _own(self, value: Any, limit: int = 60) -> str | None:
-        """A detail, if the passage has at least half of its words and none of its names is made up."""
+        """A detail, if the passage tells it."""
         found = fields.short(value) if limit <= 60 else fields.text(value, limit)
         return found if found is not None and self._is_told(found) else None
 
     def _is_told(self, text: str) -> bool:
-        return (
-            text.casefold() not in self._form
-            and self._grounds.share(text) >= self._params.inferred
-            and not self._grounds.unknown_names(text)
-            and not self._grounds.is_foreign(text)
-        )
+        """Whether the passage tells it, and not only our form."""
+        return text.casefold() not in self._form and self._grounds.tells(text)
+
+    def _place(self, value: Any) -> str | None:
+        """A place is nobody."""
+        found = self._own(value)
+        return None if found is None or self._kind(found) is not ParticipantKind.UNKNOWN else found
 
     def _people(self, value: Any) -> tuple[Participant, ...]:
-        names = (self._name(name) for name in fields.shorts(value) if is_name_like(name))
+        given = (name for name in fields.shorts(value) if is_name_like(name))
+        names = (self._name(name) for name in given if not self._grounds.is_gesture(name))
         known = dict.fromkeys(name for name in names if name and self._grounds.holds(name))
         return tuple(Participant(name, self._kind(name)) for name in known)
 
@@ -260,9 +262,12 @@ class Drafting:
         out: dict[str, Emotion] = {}
         for part in value if isinstance(value, list) else [value]:
             given = part if isinstance(part, Mapping) else {"label": part}
-            for label in filter(is_label_like, fields.shorts(given.get("label"), 20)):
+            for label in filter(self._is_feeling, fields.shorts(given.get("label"), 20)):
                 out.setdefault(label.casefold(), Emotion(label, fields.share(given.get("intensity"), 0.5)))
         return tuple(out.values())[:4]
+
+    def _is_feeling(self, label: str) -> bool:
+        return is_label_like(label) and not self._grounds.is_gesture(label)
 
 
 def _folded(key: object) -> object:

@@ -36,6 +36,7 @@ _WORD = re.compile(
     rf"(?:(?![{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}])[^\W_])+(?:['’]\w+)?"
 )
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"'”’」』)）]*|\n|$)")
+_GESTURE = re.compile(r"\*([^*]+)\*")
 _MID_WORD = re.compile(r"(?<=[\w,;:)\"”’…] )[^\W\d_][\w'’-]*")
 _COMMON_WORDS = """
 about after again against also always among another around because been before being between both came
@@ -51,6 +52,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 _PARTICLES = frozenset(
     "的了是在我你您他她它们这那就也都和与着过得地不很会有到说要去来上下一个么吗呢吧啊把被让给对从为以而但又还再只很太更最后里"
 )
+_PERSONS = frozenset("我你您他她它们")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,24 @@ class Grounds:
             plain == "i" or plain in self._words or all(p in self._words for p in re.split(r"['’-]", plain))
         )
 
+    def tells(self, text: str) -> bool:
+        """Whether the passage has at least half of the text's words, no name in it is made up, and it is in
+        a script of the chat.
+        """
+        if not units(text):
+            return text.casefold() in self._whole
+        is_said = self.share(text) >= self._params.inferred
+        return is_said and not self.unknown_names(text) and not self.is_foreign(text)
+
+    def is_gesture(self, text: str) -> bool:
+        """Whether a gesture between asterisks begins so."""
+        plain = text.casefold()
+        return any(
+            gesture.strip().casefold().startswith(plain)
+            for line in self._passage.lines
+            for gesture in _GESTURE.findall(line.text)
+        )
+
     def share(self, text: str) -> float:
         """The share of the text's words that stand in the passage; 1 for a text without any."""
         mine = units(text)
@@ -143,15 +163,16 @@ class Grounds:
 
     def honest(self, text: str) -> str:
         """The sentences of the text, each once, that neither name somebody unknown nor put a line's words on
-        somebody else; the text itself when that is all of it.
+        somebody else; one that a line says as "I" or to "you" gets its speaker. Empty when none is left.
         """
         sentences = [found.group().strip() for found in _SENTENCE.finditer(text) if found.group().strip()]
-        kept = [
-            s for s in dict.fromkeys(sentences) if not (self.unknown_names(s) or self._speakers.is_swapped(s))
-        ]
-        if len(kept) == len(sentences):
-            return text
-        return ("" if is_unspaced(text) else " ").join(kept)
+        kept: dict[str, None] = {}
+        for sentence in sentences:
+            if self.unknown_names(sentence) or self._speakers.is_swapped(sentence):
+                continue
+            speaker = self._speakers.speaker_of(sentence)
+            kept[sentence if speaker is None else f"{speaker}: {sentence}"] = None
+        return text if list(kept) == sentences else ("" if is_unspaced(text) else " ").join(kept)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
         """The lines in which the soul does what the action says: those cited that it speaks or that name it,
@@ -224,7 +245,8 @@ def is_name_like(text: str) -> bool:
 
 def is_label_like(text: str) -> bool:
     """Whether the text may name a feeling: a word or two, or up to four signs."""
-    return "*" not in text and len(text.split()) <= 2 and len("".join(_SIGNS.findall(text))) <= 4
+    signs = "".join(_SIGNS.findall(text))
+    return "*" not in text and len(text.split()) <= 2 and len(signs) <= 4 and not _PERSONS.intersection(signs)
 
 
 def units(text: str) -> list[str]:

@@ -59,6 +59,14 @@ class Speakers:
         copied = [line.number for line in self._lines if run in _words(line.text)]
         return bool(copied) and not any(self.may_be_about(number, name) for number in copied)
 
+    def speaker_of(self, sentence: str) -> str | None:
+        """Who says the sentence word for word, where that must be known: for "I", "you", a gesture."""
+        run = _words(sentence)
+        is_open = "*" in sentence or _FIRST.search(sentence) or _SECOND.search(sentence)
+        if not is_open or len(run) < _SIGNS:
+            return None
+        return next((line.speaker for line in self._lines if run in _words(line.text)), None)
+
     def _beginning(self, sentence: str) -> tuple[str, str]:
         """The name a sentence begins with, and the words behind it; empty when they are too few to tell."""
         if is_unspaced(sentence):

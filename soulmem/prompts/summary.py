@@ -10,6 +10,7 @@ from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.prompts import fields
 from soulmem.prompts.evidence import Grounds
+from soulmem.prompts.lenient_json import Partial
 from soulmem.prompts.marking import marked
 from soulmem.prompts.replies import read_object
 from soulmem.prompts.unwrapping import answer_of, fenced
@@ -97,4 +98,6 @@ def _said(text: str) -> Any:
             raise
     lines = [_HEADING.sub("", line) for line in body.splitlines()]
     kept = [line for line in lines if line.strip() and not _CHATTER.match(line)]
-    return " ".join(fields.text(line, _LONGEST) or "" for line in kept)
+    prose = " ".join(fields.text(line, _LONGEST) or "" for line in kept)
+    # What ends in the middle of a sentence, after whole ones, was cut short.
+    return Partial(prose) if any(mark in prose for mark in ".!?。！？…") else prose

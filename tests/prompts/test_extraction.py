@@ -209,6 +209,24 @@ def test_i_and_you_are_the_character_and_the_user() -> None:
     assert (fact.subject, fact.object) == ("Mia", "Alice")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("place", "Alice"),
+        ("place", "the moon"),
+        ("time", "at noon"),
+        ("time", "pm"),
+        ("background", "Zorro rules the land"),
+        ("feelings", [{"label": "looks away", "intensity": 1}]),
+        ("feelings", [{"label": "as if all were lost", "intensity": 1}]),
+        ("people", ["*nods*", "Zorro"]),
+    ],
+)
+def test_details_that_the_chat_does_not_tell_are_left_out(field: str, value: Any) -> None:
+    bare = {"lines": [4], "text": GOOD["episodes"][0]["text"], "importance": 0.7}
+    assert parse({"episodes": [{**bare, field: value}]}) == parse({"episodes": [bare]})
+
+
 def test_the_same_twice_is_once() -> None:
     assert parse({key: items * 3 for key, items in GOOD.items()}) == parse(GOOD)
 

@@ -77,6 +77,9 @@ def test_where_a_habit_showed(cited: list[int], action: str, lines: tuple[int, .
         ("Mia sang beautifully.", None),
         ("Alice told Mia that Agnes left the compass in the cellar.", None),
         ("Mia learned where the compass is.", None),
+        ("You are very kind, Mia. Mia looks away.", "Alice: You are very kind, Mia. Mia looks away."),
+        ("Yes, my older brother.", "Mia: Yes, my older brother."),
+        ("*looks away* It was only leftovers.", "Mia: *looks away* It was only leftovers."),
         ("She met Zorro. Mia looks away.", "Mia looks away."),
         ("Mia looks away. Mia looks away.", "Mia looks away."),
     ],
@@ -90,6 +93,7 @@ def test_sentences_of_somebody_else_go(text: str, kept: str | None) -> None:
     [
         ("阿明今天真好看。小雨怕打雷。", "小雨怕打雷。"),
         ("林月今天真好看。", None),
+        ("小雨是你妹妹吗？", "阿明: 小雨是你妹妹吗？"),
         ("林月答应过小雨要教她骑马。", None),
         ("阿明答应过小雨要教她骑马。", ""),
     ],

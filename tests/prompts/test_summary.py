@@ -72,6 +72,11 @@ def test_it_stays_short() -> None:
     assert found.endswith("sang.")
 
 
+def test_half_a_sentence_at_the_end_goes() -> None:
+    assert summary.parse(f"{GOOD} And then they wen", EN) == GOOD
+    assert summary.parse("Mia sings", EN) == "Mia sings"
+
+
 def test_it_says_nothing_twice() -> None:
     assert summary.parse(f"{GOOD} " * 5, EN) == GOOD
     assert summary.parse("林月怕打雷。小雨怕打雷。林月怕打雷。", ZH) == "林月怕打雷。小雨怕打雷。"
