@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -49,8 +50,11 @@ class Desk:
         self.page.sync()
         self.soul = self.page.soulmem["soul"]
 
-    def open(self) -> None:
+    def open(self, shot: str | None = None) -> None:
+        """Open the window from the drawer, of which `shot` is a picture."""
         self.page.open_drawer()
+        if shot is not None:
+            self.page.screenshot(shot)
         self.tab.locator("#soulmem_browse").click()
         self.tab.locator("#soulmem_browser .soulmem_list").wait_for()
 
@@ -106,6 +110,15 @@ class Desk:
         path = f"/memories?soul={self.soul}&q={word}&kind=episode&match=exact"
         return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
 
+    def import_world(self, key: str, content: str) -> str:
+        """As the import button does; returns the memory it made."""
+        world = {"entries": {"0": {"uid": 0, "key": [key], "comment": key, "content": content}}}
+        body = {"soul": self.soul, "format": "world_info", "name": "Isles", "text": json.dumps(world)}
+        job = self.world.sidecar.ask("POST", "/import", body | {"dry_run": False})["job"]
+        until(lambda: self.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done", 20, "the import")
+        path = f"/memories?soul={self.soul}&q=lighthouses&match=exact"
+        return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
+
     def tool(self, name: str, **arguments: str) -> Any:
         """As a language model would."""
         body = {"soul": self.soul, "actor": "archivist", "arguments": arguments}
@@ -120,7 +133,12 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     tab, page = desk.tab, desk.page
     desk.open()
     page.screenshot("memories-en")
-    assert tab.locator(".soulmem_item").count() > 10
+    shown = tab.locator(".soulmem_item").count()
+    desk.press(".soulmem_more")
+    tab.locator(".soulmem_item").nth(shown).wait_for()
+    tab.select_option("#soulmem_kind", "concept")
+    tab.locator('.soulmem_item[data-kind="episode"]').first.wait_for(state="detached")
+    tab.select_option("#soulmem_kind", "")
 
     # Edited, protected, and where it comes from.
     key = desk.show(KEY.words)
@@ -193,6 +211,14 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     until(lambda: desk.stored(parrot)["text"] == before, 10, "everything automatic undone")
     assert desk.stored(key)["text"] == "Under the altar.", "undoing touched the user's own words"
 
+    # And what a job did, as one.
+    lore = desk.import_world("Varn", "Varn is an island of lighthouses.")
+    tab.select_option("#soulmem_changes_of", "all")
+    tab.select_option("#soulmem_changes_of", "automatic")
+    desk.press(".soulmem_undo_job")
+    desk.confirm()
+    until(lambda: desk.state(lore) != "active", 10, "the job undone")
+
     # What a model asks to delete goes only by the user's word.
     fever = desk.episode("willow")
     for reason in ("of no use", "still of no use"):
@@ -223,7 +249,7 @@ def test_the_same_in_chinese_on_a_phone(desk: Desk) -> None:
     desk.enter("govern_zh", "米拉", "zh", KEY_ZH)
     tab, page = desk.tab, desk.page
     tab.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    desk.open()
+    desk.open(shot="drawer-zh-phone")
     assert not tab.evaluate(TOO_WIDE)
     page.screenshot("memories-zh-phone")
     key = desk.show(KEY_ZH.words)
