@@ -14,7 +14,7 @@ class PassageLine:
     """One message as the model reads it."""
 
     number: int  # from 1; what evidence is told by
-    speaker: str
+    speaker: str  # empty: told by nobody in the story
     text: str
 
 

@@ -168,7 +168,7 @@ class Drafting:
         when, action = self._text(item, "when"), self._text(item, "does")
         soul, plain = self._passage.soul, action.casefold()
         others = {*self._passage.users, *(line.speaker for line in self._passage.lines)} - {soul}
-        if any(plain.startswith(name.casefold()) for name in others):
+        if any(name and plain.startswith(name.casefold()) for name in others):
             raise _Dropped("a habit of somebody else")
         lines = self._grounds.shown(fields.numbers(item.get("lines")), action, soul)
         if not lines:

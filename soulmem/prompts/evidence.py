@@ -171,7 +171,7 @@ class Grounds:
             if self.unknown_names(sentence) or self._speakers.is_swapped(sentence):
                 continue
             speaker = self._speakers.speaker_of(sentence)
-            kept[sentence if speaker is None else f"{speaker}: {sentence}"] = None
+            kept[f"{speaker}: {sentence}" if speaker else sentence] = None
         return text if list(kept) == sentences else ("" if is_unspaced(text) else " ").join(kept)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:

@@ -34,7 +34,11 @@ def marked(passage: Passage) -> str:
     if passage.summary:
         heads.append("<summary>\n" + _tame(passage.summary) + "\n</summary>")
     lines = [
-        "[" + str(line.number) + "] " + _name(line.speaker) + ": " + _tame(line.text)
+        "["
+        + str(line.number)
+        + "] "
+        + (_name(line.speaker) + ": " if line.speaker else "")
+        + _tame(line.text)
         for line in passage.lines
     ]
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])

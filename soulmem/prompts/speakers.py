@@ -25,7 +25,7 @@ class Speakers:
         self._lines = passage.lines
         self._stands = stands
         people = (passage.soul, *passage.users, *(line.speaker for line in passage.lines))
-        self._people = {name.casefold() for name in people}
+        self._people = {name.casefold() for name in people if name}
         telling = sum(bool(_FIRST.search(line.text) or _SECOND.search(line.text)) for line in passage.lines)
         # In another language than those above nothing can be told by its pronouns.
         self._is_known = telling >= _TELLING * len(passage.lines)
@@ -59,13 +59,15 @@ class Speakers:
         copied = [line.number for line in self._lines if run in _words(line.text)]
         return bool(copied) and not any(self.may_be_about(number, name) for number in copied)
 
-    def speaker_of(self, sentence: str) -> str | None:
-        """Who says the sentence word for word, where that must be known: for "I", "you", a gesture."""
+    def speaker_of(self, sentence: str) -> str:
+        """Who says the sentence word for word, where that must be known: for "I", "you", a gesture. Else
+        empty.
+        """
         run = _words(sentence)
         is_open = "*" in sentence or _FIRST.search(sentence) or _SECOND.search(sentence)
         if not is_open or len(run) < _SIGNS:
-            return None
-        return next((line.speaker for line in self._lines if run in _words(line.text)), None)
+            return ""
+        return next((line.speaker for line in self._lines if run in _words(line.text)), "")
 
     def _beginning(self, sentence: str) -> tuple[str, str]:
         """The name a sentence begins with, and the words behind it; empty when they are too few to tell."""

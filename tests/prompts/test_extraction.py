@@ -272,6 +272,24 @@ H｜6,8｜被夸奖时｜转过头否认"""
     assert [(d.when, d.action, d.lines) for d in drafts.habits] == [("被夸奖时", "转过头否认", (6, 8))]
 
 
+def test_lines_of_a_narrator_are_said_by_nobody() -> None:
+    told = passage(
+        [
+            ("Mia", "*looks away* It is nothing."),
+            ("", "You hear *thunder* rolling over the old mill."),
+            ("Alice", "Mia?"),
+        ]
+    )
+    assert "\n[2] You hear" in extraction.render(told).user
+    answer = {
+        "episodes": [{"lines": [2], "text": "You hear *thunder* rolling over the old mill."}],
+        "habits": [{"lines": [1], "when": "when it matters", "does": "looks away"}],
+    }
+    drafts = extraction.parse(json.dumps(answer), told)
+    assert [draft.text for draft in drafts.episodes] == ["You hear *thunder* rolling over the old mill."]
+    assert [draft.lines for draft in drafts.habits] == [(1,)]
+
+
 def test_an_order_in_the_chat_is_no_order() -> None:
     """The model is told what is material; what it drafts all the same must stand in the lines."""
     evil = passage(
