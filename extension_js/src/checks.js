@@ -33,6 +33,8 @@ export function checklist(link, keeper, url, say) {
     const embedder = health.embedder;
     if (embedder?.state === 'loading') checks.push({ sign: 'wait', text: say('check_model_loading') });
     else if (embedder) checks.push({ sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes', text: say('check_model', { model: modelName(embedder.model) }) });
+    const llm = health.llm;
+    if (llm && llm.state !== 'off') checks.push({ sign: llm.state === 'ok' ? 'yes' : 'warn', text: say(llm.model === 'client' ? 'check_llm_own' : 'check_llm', { model: modelName(llm.model ?? '') }) });
     if (keeper.reading) checks.push({ sign: 'wait', text: say('check_chat_reading', keeper.reading) });
     else if (keeper.held) checks.push({ sign: 'warn', text: say('held_title', { count: keeper.held.count }) });
     else if (link.step === 'chat_off') checks.push({ sign: 'no', text: say('check_chat_off') });

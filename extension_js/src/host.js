@@ -133,6 +133,8 @@ export function createHost(getContext) {
         /** @param {string} text @returns {Promise<number>} */
         countTokens: text => ctx().getTokenCountAsync(text),
 
+        /** The user's connection profiles. @returns {{id: string, name: string}[]} */
+        profiles: () => (ctx().extensionSettings.connectionManager?.profiles ?? []).map((/** @type {any} */ one) => ({ id: String(one.id), name: String(one.name ?? one.id) })),
         /** Asks a language model through the user's connection: the profile chosen for it, or the current one.
          * @param {{system: string, user: string, max_tokens: number}} call @returns {Promise<string>} */
         async complete({ system, user, max_tokens }) {

@@ -26,6 +26,7 @@ export async function mountPanel(app, say) {
     if (!place) return null;
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
     bindSettings(app);
+    const profiles = bindProfiles(app, say);
     const character = bindCharacter(app);
     const reading = bindReading(app, say);
     const importing = bindImport(app, say, character.chosen);
@@ -45,6 +46,7 @@ export async function mountPanel(app, say) {
         byId('soulmem_checks').replaceChildren(...checklist(link, app.keeper.state, app.settings().url, say).map(({ sign, text }) =>
             el('li', { class: `soulmem_${sign}` }, [el('i', { class: `fa-solid fa-fw ${SIGNS[sign]}` }), el('span', { text })])));
         byId('soulmem_held').hidden = app.keeper.state.held === null;
+        profiles.draw();
         reading.draw();
         importing.draw();
         forgetting.draw();
@@ -101,4 +103,27 @@ function bindSettings(app) {
             void app.link.look();
         });
     }
+}
+
+/** Which connection the sidecar's work at rest runs on; shown when the sidecar is set to use SillyTavern's.
+ * @param {App} app @param {Say} say */
+function bindProfiles(app, say) {
+    const select = /** @type {HTMLSelectElement} */ (byId('soulmem_llm_profile'));
+    select.addEventListener('change', () => {
+        app.host.stored().llm_profile = select.value;
+        app.host.saveSettings();
+    });
+    let shown = '';
+    return {
+        draw() {
+            const wanted = app.link.state().health?.llm?.model === 'client';
+            for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('#soulmem_drawer .soulmem_llm'))) part.hidden = !wanted;
+            const profiles = wanted ? app.host.profiles() : [];
+            if (JSON.stringify(profiles) !== shown) { // an open list is not drawn anew
+                shown = JSON.stringify(profiles);
+                select.replaceChildren(el('option', { value: '', text: say('llm_profile_current') }), ...profiles.map(one => el('option', { value: one.id, text: one.name })));
+            }
+            select.value = profiles.some(one => one.id === app.settings().llm_profile) ? app.settings().llm_profile : '';
+        },
+    };
 }

@@ -45,6 +45,8 @@ export const EN = {
     check_model_loading: 'Language model is loading',
     check_read_only: 'Read-only',
     check_chat_off: 'This chat is not remembered',
+    check_llm: 'Model for memory work: {model}',
+    check_llm_own: 'Model for memory work: SillyTavern\'s connection',
     check_chat: 'This chat is in step',
     check_chat_none: 'No chat open',
     check_chat_reading: 'Reading this chat: {done} of {total}',
@@ -100,6 +102,9 @@ export const EN = {
     url: 'Address',
     token: 'Token',
     token_hint: 'Only needed when SoulMem listens beyond this machine. Kept in this browser.',
+    llm_profile: 'Model for memory work',
+    llm_profile_current: 'the current connection',
+    llm_profile_hint: 'A connection profile for work at rest. A small, fast model is enough.',
     time_budget: 'Longest wait (ms)',
     time_budget_hint: 'A reply never waits longer than this for memories.',
 

@@ -106,6 +106,7 @@
  * @property {{major: number, minor: number}} api
  * @property {{state: string, model: string, dim: number, fallback: boolean}} [embedder]
  * @property {{state: string, detail?: string | null}} [store]
+ * @property {{state: string, model: string | null}} [llm]
  * @property {number} [pending]
  * @property {string[]} [notes]
  */
