@@ -15,7 +15,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Pla
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
-from soulmem.graph.columns import Columns
+from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.derivations import Derivations
 from soulmem.graph.lineage import Lineages, Pair, Strand
 from soulmem.graph.packing import (
@@ -30,6 +30,7 @@ from soulmem.graph.packing import (
 from soulmem.graph.rows import Rows
 
 _NO_ROWS = np.zeros(0, np.int64)
+_MODEL = ORIGINS.index(Origin.MODEL)
 _CHATS_AT_HAND = 2  # whose neighbours are kept: 40 bytes a row each
 
 Bools = NDArray[np.bool_]
@@ -62,7 +63,7 @@ class Sight:
         self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         self._bound: dict[MemoryId, Place] = {}  # memories made by hand for one timeline
         self._in_many: dict[MemoryId, frozenset[ChatId]] = {}  # drafted in chats of several families
-        self._beside: dict[ChatId | None, Neighbours] = {}  # of the chats asked about last
+        self._nearby: dict[ChatId | None, Neighbours] = {}  # of the chats asked about last
 
     def visible(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
@@ -97,23 +98,37 @@ class Sight:
             held = (row for m in strand.held if (row := self._rows.row(m)) is not None)
             reach[[row for row in held if not columns.everywhere[row]]] = False
         if self.derived:
-            reach[self.rows_of(self.derived.products(chat))] = True
+            self._reach_drafts(reach, chat, family)
         for memory, place in self._bound.items():
             row = self._rows.row(memory)
             if row is not None:
                 reach[row] = holds(chat, place)
         return np.asarray(usable & reach)
 
+    def _reach_drafts(self, reach: Bools, chat: ChatId, family: ChatId | None) -> None:
+        """Add what a model drafted from what `chat` holds: of its family all but what only others hold."""
+        code, columns = self._families.row(family) if family is not None else None, self._columns
+        if code is not None:
+            reach |= (columns.origin[: reach.size] == _MODEL) & (columns.family[: reach.size] == code)
+        beside = self.rows_of(self._beside(chat, family))
+        reach[[row for row in beside if columns.family[row] == code]] = False
+        reach[self.rows_of(self.derived.products(chat).intersection(self._in_many))] = True
+
     def unknown_facts(self, chat: ChatId | None, family: ChatId | None, scope: Scope) -> list[int]:
         """The rows of facts that a language model drafted from what `chat` does not hold."""
-        here = self.derived.products(chat) if chat is not None else frozenset()
-        out = []
-        for key in self.derived.edges() - here:
-            families = self._families_of(key)
-            elsewhere = bool(families) and (chat is None or scope is Scope.CHARACTER)
-            if not elsewhere or (chat is not None and family in families):
-                out.append(key)
-        return self.rows_of(out)
+        if not self.derived:
+            return []
+        unknown = self.derived.loose()
+        if chat is not None and scope is Scope.CHARACTER:
+            unknown |= self._beside(chat, family)
+        elif chat is not None:
+            unknown = set(self.derived.edges() - self.derived.products(chat))
+        return self.rows_of(unknown & self.derived.edges())
+
+    def _beside(self, chat: ChatId, family: ChatId | None) -> set[str]:
+        """What was drafted from what other chats of the family hold, and this one does not."""
+        others = (s.chat for s in self.lineages if s.family == family and s.chat != chat)
+        return set().union(*map(self.derived.products, others)) - self.derived.products(chat)
 
     def _families_of(self, product: str) -> frozenset[ChatId]:
         strands = (self.lineages.strand(chat) for chat in self.derived.holders(product))
@@ -128,7 +143,7 @@ class Sight:
         or the number of rows changes: nothing may be written to them.
         """
         n = self._rows.capacity
-        known = self._beside.get(chat)
+        known = self._nearby.get(chat)
         if known is not None and known.before.size == n:
             return known
         out = Neighbours(*(np.full(n, -1, np.int64) for _ in range(5)))
@@ -145,9 +160,9 @@ class Sight:
             out.pair_in[rows[1:]] = pairs
             out.pair_out[rows[:-1]] = pairs
             out.position[rows] = np.arange(rows.size)
-        while len(self._beside) >= _CHATS_AT_HAND:
-            del self._beside[next(iter(self._beside))]
-        self._beside[chat] = out
+        while len(self._nearby) >= _CHATS_AT_HAND:
+            del self._nearby[next(iter(self._nearby))]
+        self._nearby[chat] = out
         return out
 
     def told(self) -> NDArray[np.float64]:
@@ -240,7 +255,7 @@ class Sight:
             strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, lost)
             self.lineages.put(strand)
             self._strand_rows[strand.chat] = rows, pairs
-            self._beside.clear()
+            self._nearby.clear()
             yield
 
     def _known(self, row: int) -> MemoryId:
@@ -255,7 +270,7 @@ class Sight:
         """Rows of the strand and of its pairs; only where its order differs from `before` are they looked
         up.
         """
-        self._beside.clear()
+        self._nearby.clear()
         rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
         if not strand.order:
             return

@@ -23,6 +23,7 @@ class Derivations:
         self._holders: dict[str, frozenset[ChatId]] = {}
         self._in_chat: defaultdict[ChatId, set[str]] = defaultdict(set)
         self._products: dict[ChatId, frozenset[str]] = {}  # of the chats asked about
+        self._loose: set[str] = set()  # derivations that no chat holds
 
     def __len__(self) -> int:
         return len(self._all)
@@ -65,6 +66,11 @@ class Derivations:
             )
         return known
 
+    def loose(self) -> set[str]:
+        """What came of derivations that no chat holds now, and of no other."""
+        made = {made.id for key in self._loose for made in self._all[key].products}
+        return {key for key in made if not self.holders(key)}
+
     def edges(self) -> Set[str]:
         """The ids of all edges that came of derivations."""
         return self._edges.keys()
@@ -100,6 +106,7 @@ class Derivations:
                 if not self._edges[made.id]:
                     del self._edges[made.id]
         self._hold(key, frozenset())
+        self._loose.discard(key)
         del self._holders[key]
         return set(_ids(one.products))
 
@@ -164,6 +171,7 @@ class Derivations:
         for chat in chats - before:
             self._in_chat[chat].add(key)
         self._holders[key] = chats
+        (self._loose.discard if chats else self._loose.add)(key)
 
 
 def _ids(products: Iterable[Product]) -> list[str]:
