@@ -36,7 +36,7 @@ class Plan:
     """What is due in a chat, the oldest first, and what no longer fits the order of its messages."""
 
     tasks: tuple[Task, ...] = ()  # of the summary the next version alone
-    outdated: tuple[str, ...] = ()  # derivations
+    outdated: tuple[str, ...] = ()  # derivations that no other chat holds
     slid: int = 0  # messages that have left short-term memory
     calls: int = 0  # it takes, later versions of the summary included
 
@@ -63,6 +63,7 @@ def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
     bounds = {place[key] + 1 for key in stops}
     may_be_short = ended and len(drafted) < most
     tasks = _drafts(strand.chat, order, covered, bounds, (frontier, free), params, short=may_be_short)
+    outdated = [key for key in outdated if mind.derived.holders_of(key) == {strand.chat}]
     due = sorted([*tasks, *folds[:1]], key=lambda task: (place[task.read[-1]], task.work is Work.DRAFTS))
     return Plan(tuple(due), tuple(outdated), free, len(tasks) + len(folds))
 

@@ -53,6 +53,10 @@ class Derivations:
         held = [self._holders[key] for key in self._makers.get(product, ())]
         return frozenset().union(*held)
 
+    def holders_of(self, key: str) -> frozenset[ChatId]:
+        """The chats that hold a derivation."""
+        return self._holders[key]
+
     def held(self, chat: ChatId) -> list[Derivation]:
         """The derivations that the chat holds, in no particular order."""
         return [self._all[key] for key in self._in_chat.get(chat, ())]

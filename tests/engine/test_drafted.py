@@ -216,3 +216,18 @@ async def test_three_scenes_make_a_habit(stage: ModelStage, scenes: tuple[int, .
     assert not [m for m in await stage.drafted() if m.kind in (MemoryKind.ACTION, MemoryKind.TRIGGER)]
     await stage.rest()
     assert not [m for m in await stage.drafted() if m.kind is MemoryKind.ACTION]  # two scenes are left
+
+
+async def test_a_branch_that_differs_early_does_not_undo_the_other_chats_summary(stage: ModelStage) -> None:
+    await stage.sync("c", talk(54))
+    await stage.rest()
+    await stage.sync("b", [*talk(5), *talk(1, 90, "other"), *talk(48, 6)], parent=("c", "m5"))
+    await stage.rest()
+    calls = len(stage.calls)
+    await stage.rest()
+    assert len(stage.calls) == calls
+    for chat, word in (("c", "word50"), ("b", "other90")):
+        answer = await stage.recall(word, chat, context_from="m53", budget_tokens=4000)
+        (summary,) = [m.text for m in answer.memories if m.kind == "summary"]
+        assert ("other90" in summary) is (chat == "b")
+        assert "word40" in summary
