@@ -151,7 +151,9 @@ async def test_a_model_that_thinks_gets_room_for_it(make: Make, script: Script) 
     assert script.asked[1]["max_tokens"] > script.asked[0]["max_tokens"] == 33
 
 
-@pytest.mark.parametrize("message", [f"bad key {KEY}", f"too long: {CHAT}", f"input: '{CHAT[10:50]}'"])
+@pytest.mark.parametrize(
+    "message", [f"you sent {KEY}, which is wrong", f"too long: {CHAT}", f"input: '{CHAT[10:50]}'"]
+)
 async def test_neither_key_nor_chat_is_told(
     make: Make,
     script: Script,
