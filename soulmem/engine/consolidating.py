@@ -22,7 +22,7 @@ from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
-from soulmem.domain.llm import Failure, LlmFailed, Prompt
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
@@ -36,6 +36,7 @@ from soulmem.engine.passages import Reading, reading_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
+from soulmem.ports.llm import Llm
 from soulmem.prompts import extraction, summary
 
 log = logging.getLogger(__name__)
@@ -213,8 +214,10 @@ class Consolidator:
             prompt = prompts.render(reading.passage, plain=plain)
             try:
                 async with self._turn:
-                    await self._wait(this)
-                    text = await self._call(world, mind, prompt, this)
+                    text = None
+                    while text is None:
+                        await self._wait(this)
+                        text = await self._call(world, mind, prompt, this)
                 this.done += 1
                 self.parking.up()
                 return await self._compute.run(prompts.parse, text, reading.passage)
@@ -234,15 +237,16 @@ class Consolidator:
             await asyncio.sleep(_LOOK_SECONDS)
             this.told()
 
-    async def _call(self, world: World, mind: Mind, prompt: Prompt, this: _Round) -> str:
-        """The model's answer, booked whatever comes of it. Raises LlmFailed."""
+    async def _call(self, world: World, mind: Mind, prompt: Prompt, this: _Round) -> str | None:
+        """The model's answer, booked whatever comes of it; None when a reply came first. Raises LlmFailed."""
         llm = self._llms.archivist(world.owner)
         assert llm is not None
+        this.model = llm.name
         asked = estimate_tokens(prompt.system) + estimate_tokens(prompt.user)
         spent = Spent(calls=1, prompt_tokens=asked)
         began = asyncio.get_running_loop().time()
         try:
-            asking = asyncio.ensure_future(llm.complete(prompt))
+            asking = asyncio.ensure_future(self._unless_busy(llm, prompt))
             try:
                 while not (await asyncio.wait([asking], timeout=_LOOK_SECONDS))[0]:
                     this.told()
@@ -250,6 +254,9 @@ class Consolidator:
                 asking.cancel()
                 await asyncio.gather(asking, return_exceptions=True)
             answer = asking.result()
+            if answer is None:
+                spent = Spent()
+                return None
             spent = Spent(1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds)
         except LlmFailed:
             spent = Spent(1, 0, asked, 0, asyncio.get_running_loop().time() - began)
@@ -257,6 +264,10 @@ class Consolidator:
         finally:
             self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, spent, self._clock.now())
         return answer.text
+
+    async def _unless_busy(self, llm: Llm, prompt: Prompt) -> Completion | None:
+        """A task begins a moment after it is made: a reply may have begun in that moment."""
+        return None if self._is_busy() else await llm.complete(prompt)
 
     def _failed(self, world: World, mind: Mind) -> None:
         self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, Spent(failed=1), self._clock.now())

@@ -10,7 +10,7 @@ import pytest
 
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.ids import ChatId, SoulId
-from soulmem.domain.llm import Failure, LlmFailed
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.jobs import JobState
 from soulmem.engine.ledger import LedgerParams
@@ -233,3 +233,29 @@ async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -
     assert spent.prompt_tokens > 400
     assert sorted(one.work.value for one in books.parked) == ["drafts", "summary"]
     assert all(one.reason and one.attempts == 1 for one in books.parked)
+
+
+async def test_two_users_of_one_model_take_turns(stage: ModelStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job meets replies that are written again and again: no call starts while one is."""
+    started: list[bool] = []
+
+    async def watched(prompt: Prompt) -> Completion:
+        started.append(stage.engine._lifecycle.is_generating())
+        return await answer(prompt)
+
+    answer = stage.llm.complete
+    monkeypatch.setattr(stage.llm, "complete", watched)
+    stage.llm.seconds = 0.02
+    await stage.sync("c", talk(120))
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    for _ in range(12):
+        await stage.engine.activity(ME, ChatId("c"), Activity.GENERATING)
+        before = len(started)
+        await asyncio.sleep(0.05)
+        assert len(started) <= before + 1  # one that was under way
+        assert (await stage.recall("word5", "c", context_from="m118")).memories
+        await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+        await asyncio.sleep(0.03)
+    await ended(stage, job)
+    assert len(started) == 10
+    assert not any(started)
