@@ -19,12 +19,22 @@ from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
-from soulmem.config.settings import EmbedderSettings, LlmEndpoint, LlmSettings, Settings
+from soulmem.config.settings import (
+    ConsolidationSettings,
+    EmbedderSettings,
+    LlmEndpoint,
+    LlmSettings,
+    Settings,
+)
+from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
+from soulmem.engine.consolidating import ConsolidationParams
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.ledger import LedgerParams
 from soulmem.engine.llms import LlmOf, LlmSources
 from soulmem.engine.loading import LoadingParams
+from soulmem.engine.parking import ParkingParams
 from soulmem.engine.search import RecallParams
 from soulmem.governance.keeping import BinParams
 from soulmem.kernels.warm import warm
@@ -53,6 +63,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     params = EngineParams(
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
+        consolidation=_consolidation(settings.consolidation),
         bin=BinParams(days=settings.bin.days, review=settings.bin.review),
         rest_by_itself=not test_mode,
         daily_backups=settings.backup.daily + settings.backup.weekly > 0,
@@ -85,6 +96,17 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         images=ImageFolder(settings.data / IMAGES_FOLDER),
         llm=_llms(settings.llm),
     )
+
+
+def _consolidation(settings: ConsolidationSettings) -> ConsolidationParams:
+    hour = LedgerParams(
+        calls=settings.calls_per_hour,
+        tokens=settings.tokens_per_hour,
+        nodes=settings.memories_per_hour,
+        minutes=settings.minutes_per_hour,
+    )
+    marks = MarkParams(turns=settings.window_turns, least=settings.messages)
+    return ConsolidationParams(marks, hour, ParkingParams(more=settings.messages))
 
 
 def backups_of(settings: Settings) -> BackupFolder:

@@ -212,6 +212,22 @@ class IdleSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class ConsolidationSettings(Section):
+    """How chat becomes lasting memory where there is a language model."""
+
+    name = "consolidation"
+
+    window_turns: int = _limited(3, 1, 50)  # exchanges held in short-term memory
+    messages: int = _limited(20, 4, 200)  # that have left it, at least, for two calls
+    calls_per_hour: int = _limited(
+        120, 0, 100_000
+    )  # of quiet moments; a job that is asked for is done
+    tokens_per_hour: int = _limited(400_000, 0, 1_000_000_000)
+    memories_per_hour: int = _limited(3000, 0, 1_000_000)
+    minutes_per_hour: float = _limited(30.0, 0.0, 60.0)
+
+
+@dataclass(frozen=True, slots=True)
 class BinSettings(Section):
     """What was deleted and can still come back."""
 
@@ -254,6 +270,7 @@ class Settings:
     graph: GraphSettings = field(default_factory=GraphSettings)
     soul: SoulDefaults = field(default_factory=SoulDefaults)
     idle: IdleSettings = field(default_factory=IdleSettings)
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     bin: BinSettings = field(default_factory=BinSettings)
     backup: BackupSettings = field(default_factory=BackupSettings)
     log: LogSettings = field(default_factory=LogSettings)
@@ -270,6 +287,7 @@ SECTIONS: dict[str, type[Any]] = {
         GraphSettings,
         SoulDefaults,
         IdleSettings,
+        ConsolidationSettings,
         BinSettings,
         BackupSettings,
         LogSettings,
