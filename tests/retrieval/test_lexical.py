@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -57,12 +58,20 @@ def built(changes: Sequence[tuple[int, Doc | None]]) -> tuple[LexicalIndex, dict
     return index, left
 
 
-def oracle(docs: Sequence[Doc], query: Sequence[str]) -> NDArray[np.float32]:
-    """bm25s over `docs`, in their order. It indexes only words it has seen."""
+def oracle(docs: Sequence[Doc], query: Sequence[str], texts: Sequence[Doc]) -> NDArray[np.float32]:
+    """bm25s over `docs`, in their order; each word counts by how rare it is among `texts`.
+
+    It indexes only words it has seen.
+    """
     model = bm25s.BM25(method="lucene", k1=Bm25Params().k1, b=Bm25Params().b)
     model.index(list(docs), show_progress=False)
-    known = [word for word in query if any(word in doc for doc in docs)]
-    return np.asarray(model.get_scores(known) if known else np.zeros(len(docs)), np.float32)
+    out = np.zeros(len(docs), np.float32)
+    for word in query:
+        if any(word in doc for doc in docs):
+            held = sum(word in text for text in texts)
+            idf = math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
+            out += model.get_scores([word]) * (idf / math.log(1 + len(texts))) ** Bm25Params().sharpness
+    return out
 
 
 @settings(max_examples=50)
@@ -73,7 +82,7 @@ def test_any_history_scores_like_a_fresh_index(
     index, left = built(changes)
     expected = np.zeros(N_ROWS, np.float32)
     if left:
-        expected[list(left)] = oracle(list(left.values()), query)
+        expected[list(left)] = oracle(list(left.values()), query, list(left.values()))
     assert len(index) == len(left)
     assert_allclose(index.scores(query, N_ROWS), expected, rtol=1e-4, atol=1e-6)
 
@@ -91,7 +100,9 @@ def test_a_pair_scores_like_its_two_texts_in_one(
     scores = index.pair_scores(query, before)
     expected = np.full(N_ROWS, np.nan, np.float32)
     if pairs:
-        expected[pairs] = oracle([left[int(before[row])] + left[row] for row in pairs], query)
+        expected[pairs] = oracle(
+            [left[int(before[row])] + left[row] for row in pairs], query, list(left.values())
+        )
     assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
 
 
