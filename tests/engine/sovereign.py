@@ -126,6 +126,7 @@ class Sovereign(Namer):
     @rule(pick=PICK, confirmed=st.booleans())
     def ask_to_delete(self, pick: int, confirmed: bool) -> None:
         """Nothing goes before the user's word; nothing protected is even asked about."""
+        self.store.fail_in = None  # the request, the memory and the decision, each for itself
 
         async def work(key: MemoryId) -> MemoryView:
             memory, governor = self.made[key], self.stage.engine.governor
@@ -153,8 +154,11 @@ class Sovereign(Namer):
         await self.stage.engine._learner.drain()
         await self.stage.engine.governor.undo(ME, SoulId(soul), since=LONG_AGO, change=None, job=None)
         mind = await self.stage.mind(soul)
-        for key, old in self.made.items():
-            if old.soul == soul:
+        for key, old in [one for one in self.made.items() if one[1].soul == soul]:
+            if key not in mind.memories:  # its name was given no more: its week in the bin was over already
+                assert (old.kind, old.state) == (MemoryKind.CONCEPT, MemoryState.BIN)
+                del self.made[key]
+            else:
                 now = mind.memories[key]
                 assert now.text == self.mine.get(key, now.text)
                 assert now.state is (MemoryState.BIN if key in self.drafted else old.state)

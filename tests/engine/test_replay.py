@@ -196,7 +196,9 @@ class Player(Sovereign):
     @precondition(any_shown)
     @rule(pick=PICK, at=PICK, speaker=st.sampled_from(["Al", "Alicia"]))
     def rename(self, pick: int, at: int, speaker: str) -> None:
-        """As the contract asks, without a base."""
+        """As the contract asks, without a base; undoing what a tool reworded brings the old name back."""
+        for soul in SOULS:
+            self.undo(soul)
         self.alter(pick, at, "bare", lambda m: replace(m, speaker=speaker))
 
     @precondition(any_shown)
