@@ -23,6 +23,7 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.memories import Origin
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
@@ -325,7 +326,8 @@ def _chats(mind: Mind) -> list[ChatId]:
 
 
 def _without(mind: Mind, keys: Sequence[str]) -> MindChange:
-    """Versions of a summary that fit no order of messages any more."""
-    made = (product.id for key in keys if (one := mind.derived.get(key)) for product in one.products)
-    known = tuple(MemoryId(key) for key in made if key in mind.memories)
-    return MindChange(drop_memories=known, drop_derivations=tuple(keys), purge_audit=known)
+    """Versions of a summary that fit no order of messages any more, and what goes on from them."""
+    gone = mind.derived.with_later(keys)
+    made = (mind.memories.get(MemoryId(product.id)) for one in gone for product in one.products)
+    known = tuple(m.id for m in made if m is not None and m.origin is Origin.MODEL)
+    return MindChange(drop_memories=known, drop_derivations=tuple(one.id for one in gone), purge_audit=known)

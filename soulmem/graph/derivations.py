@@ -122,8 +122,12 @@ class Derivations:
 
     def fallen(self, gone: Iterable[MemoryId]) -> list[Derivation]:
         """Those that read one of these episodes, and all that go on from them."""
+        return self.with_later(key for episode in gone for key in self._readers.get(episode, ()))
+
+    def with_later(self, keys: Iterable[str]) -> list[Derivation]:
+        """These derivations, and all that go on from them."""
         found: dict[str, None] = {}
-        ring = [key for episode in gone for key in self._readers.get(episode, ())]
+        ring = [key for key in keys if key in self._all]
         while ring:
             fresh = [key for key in dict.fromkeys(ring) if key not in found]
             found.update(dict.fromkeys(fresh))

@@ -13,6 +13,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
+from soulmem.engine.requests import MemoryPatch
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, ended, line
 from tests.engine.test_bundles import exported, take_in
@@ -231,3 +232,20 @@ async def test_a_branch_that_differs_early_does_not_undo_the_other_chats_summary
         (summary,) = [m.text for m in answer.memories if m.kind == "summary"]
         assert ("other90" in summary) is (chat == "b")
         assert "word40" in summary
+
+
+async def test_a_summary_that_the_user_corrected_is_the_users_and_is_gone_on_from(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    (summary,) = [m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY]
+    fixed = MemoryPatch(text="They met at the well.", locked=True)
+    await stage.engine.patch_memory(ME, summary.id, fixed)
+    await stage.sync("c", talk(60))
+    await stage.rest()
+    last = [p for p in stage.llm.asked if p.name == "summary"][-1]
+    assert "They met at the well." in last.user
+
+    await stage.sync("c", [*talk(2), *talk(1, 3, "other"), *talk(57, 4)])
+    await stage.rest()
+    assert (await stage.engine.get_memory(ME, summary.id)).memory.text == "They met at the well."
+    assert "word3." not in await stage.words()
