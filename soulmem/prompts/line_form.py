@@ -1,4 +1,4 @@
-"""What do lines like `F | 3 | Mia | owns | a compass` say? Small models keep that form better than JSON."""
+"""What do lines like `F | 3 | Lena | owns | a boat` say? Small models keep that form better than JSON."""
 
 from __future__ import annotations
 

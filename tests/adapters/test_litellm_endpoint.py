@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.timeout(60),  # whichever test comes first imports litellm
 ]
 
-CHAT = "Agnes left the compass in the cellar, and nobody else may ever know."
+CHAT = "Hester buried the locket in the bakery, and nobody else may ever know."
 PROMPT = Prompt("summary", 1, "You write.", CHAT, {"type": "object", "properties": {"summary": {}}}, 33)
 KEY = "opensesame-0815-4711"
 Make = Callable[..., LitellmEndpoint]
@@ -167,7 +167,7 @@ async def test_neither_key_nor_chat_is_told(
     written = capfd.readouterr()
     told = raised.value.message + caplog.text + written.out + written.err
     assert KEY not in told
-    assert "compass in the cellar" not in told
+    assert "locket in the bakery" not in told
 
 
 async def test_stopping_breaks_off_what_runs(make: Make, script: Script) -> None:

@@ -10,8 +10,8 @@ from soulmem.domain.drafts import Passage, PassageLine
 def passage(
     rows: Sequence[tuple[str, str]],
     *,
-    soul: str = "Mia",
-    users: tuple[str, ...] = ("Alice",),
+    soul: str = "Lena",
+    users: tuple[str, ...] = ("Nora",),
     language: str = "en",
     summary: str = "",
     known: tuple[str, ...] = (),
@@ -23,23 +23,23 @@ def passage(
 
 EN = passage(
     [
-        ("Alice", "Agnes left the compass in the cellar, remember that."),
-        ("Mia", "*nods* I will. The cellar smells of apples."),
-        ("Alice", "Where do we sleep tonight?"),
-        ("Mia", "At the old mill by the river. I promised Bruno I'd feed his cat."),
-        ("Alice", "You are very kind, Mia."),
-        ("Mia", "*looks away and blushes* Don't say that, it is nothing."),
-        ("Alice", "Your soup was wonderful!"),
-        ("Mia", "*looks away* It was only leftovers."),
-        ("Alice", "Bruno told me he is your brother."),
-        ("Mia", "Yes, my older brother. He hates thunder."),
-        ("Alice", "You sang beautifully."),
-        ("Mia", "*looks away, tugging her sleeve* I was off key."),
+        ("Nora", "Hester buried the locket in the bakery, do not forget it."),
+        ("Lena", "*nods* I will. The bakery smells of apples."),
+        ("Nora", "Where do we sleep tonight?"),
+        ("Lena", "At the old mill by the river. I promised Anton I'd feed his cat."),
+        ("Nora", "You are very kind, Lena."),
+        ("Lena", "*looks away and blushes* Don't say that, it is nothing."),
+        ("Nora", "Your soup was wonderful!"),
+        ("Lena", "*looks away* It was only leftovers."),
+        ("Nora", "Anton told me he is your brother."),
+        ("Lena", "Yes, my older brother. He hates thunder."),
+        ("Nora", "You sang beautifully."),
+        ("Lena", "*looks away, tugging her sleeve* I was off key."),
     ]
 )
 ZH = passage(
     [
-        ("阿明", "外婆把怀表留在了阁楼的箱子里，记住了。"),
+        ("阿明", "外婆把怀表藏在了阁楼的箱子里，别忘了。"),
         ("林月", "好，我记住了。阁楼上全是灰尘味。"),
         ("阿明", "今晚我们去哪里？"),
         ("林月", "去河边的老磨坊。我答应过小雨要教她骑马。"),

@@ -34,7 +34,7 @@ def test_the_lines_hold_every_word_that_is_said(
     told: tuple[list[str], set[int], str], cited: list[int]
 ) -> None:
     rows, chosen, text = told
-    grounds = Grounds(passage([("Alice", row) for row in rows]))
+    grounds = Grounds(passage([("Nora", row) for row in rows]))
     found = grounds.lines_of(cited, text)
     assert set(found) <= set(range(1, len(rows) + 1))
     assert not found or set(found) == {at + 1 for at in chosen}
@@ -43,20 +43,20 @@ def test_the_lines_hold_every_word_that_is_said(
 
 
 def test_a_wrong_citation_is_put_right() -> None:
-    assert Grounds(EN).lines_of([3], "Agnes left the compass in the cellar.") == (1,)
-    assert Grounds(ZH).lines_of([3], "外婆把怀表留在阁楼的箱子里") == (1,)
+    assert Grounds(EN).lines_of([3], "Hester buried the locket in the bakery.") == (1,)
+    assert Grounds(ZH).lines_of([3], "外婆把怀表藏在阁楼的箱子里") == (1,)
 
 
 def test_a_citation_that_is_too_small_grows() -> None:
-    found = Grounds(EN).lines_of([1], "Agnes left the compass in the cellar; Bruno hates thunder.")
+    found = Grounds(EN).lines_of([1], "Hester buried the locket in the bakery; Anton hates thunder.")
     assert {1, 10} <= set(found)
 
 
 def test_what_was_known_before_needs_no_line() -> None:
-    rows = [("Alice", "We met Bruno."), ("Mia", "The lantern burns.")]
-    before = passage(rows, known=("Bruno",))
-    assert Grounds(before).lines_of([2], "The lantern of Bruno burns.", ["Bruno"]) == (2,)
-    assert Grounds(passage(rows)).lines_of([2], "The lantern of Bruno burns.", ["Bruno"]) == (1, 2)
+    rows = [("Nora", "We met Anton."), ("Lena", "The lantern burns.")]
+    before = passage(rows, known=("Anton",))
+    assert Grounds(before).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (2,)
+    assert Grounds(passage(rows)).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (1, 2)
 
 
 def test_without_a_line_nothing_is_known() -> None:
@@ -65,7 +65,7 @@ def test_without_a_line_nothing_is_known() -> None:
 
 
 def test_what_needs_half_the_chat_tells_no_one_thing() -> None:
-    rows = [("Alice", f"{word} {word}berg") for word in WORDS]
+    rows = [("Nora", f"{word} {word}berg") for word in WORDS]
     assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:8])) == tuple(range(1, 9))
     assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:9])) == ()
 
@@ -73,8 +73,8 @@ def test_what_needs_half_the_chat_tells_no_one_thing() -> None:
 @pytest.mark.parametrize(
     ("text", "foreign"),
     [
-        ("Mia promised to feed the cat.", False),
-        ("Ο ήλιος ανατέλλει πάνω από τη θάλασσα", True),
+        ("Lena promised to feed the cat.", False),
+        ("Το πλοίο φεύγει αύριο από το λιμάνι", True),
         ("米娅答应喂猫。", True),
         ("Мия обещала кормить кота", True),
         ("42!", False),
@@ -87,11 +87,11 @@ def test_scripts_of_an_english_chat(text: str, foreign: bool) -> None:
 def test_scripts_of_other_chats() -> None:
     assert Grounds(ZH).is_foreign("Lin Yue promised to teach Xiaoyu")
     assert not Grounds(ZH).is_foreign("林月答应教小雨骑马")
-    japanese = Grounds(passage([("ミア", "アグネスは羅針盤を地下室に置いたよ。覚えておいてね。")]))
-    assert not japanese.is_foreign("アグネスは羅針盤を地下室に置いた。")
-    assert japanese.is_foreign("阿格尼丝把指南针放在了地下室里，让大家记住这件事。")
+    japanese = Grounds(passage([("ミア", "ヘスターはロケットをパン屋に埋めたよ。覚えておいてね。")]))
+    assert not japanese.is_foreign("ヘスターはロケットをパン屋に埋めた。")
+    assert japanese.is_foreign("赫丝特把挂坠盒埋在了面包房里，让大家记住这件事。")
     both = Grounds(
-        passage([("Mia", "Tomorrow we ride to the harbour at dawn."), ("阿明", "好，我们明天黎明去港口。")])
+        passage([("Lena", "Tomorrow we ride to the harbour at dawn."), ("阿明", "好，我们明天黎明去港口。")])
     )
     assert not both.is_foreign("明天去港口")
     assert not both.is_foreign("Tomorrow to the harbour")
@@ -101,7 +101,7 @@ def test_scripts_of_other_chats() -> None:
     ("text", "names"),
     [
         ("Later she met Zorro in Paris.", ("Zorro", "Paris")),
-        ("Then Bruno's cat and I slept.", ()),
+        ("Then Anton's cat and I slept.", ()),
         ("Zorro came.", ()),  # the first word of a sentence has a capital anyway
     ],
 )
@@ -115,12 +115,12 @@ def test_made_up_names_in_chinese() -> None:
 
 def test_capitals_of_german_nouns_mark_no_names() -> None:
     german = "Der Hund schläft im Garten, und die Katze sitzt auf dem Dach neben der alten Linde."
-    assert Grounds(passage([("Mia", german)] * 2)).unknown_names("Nun schläft der Hund im Haus.") == ()
+    assert Grounds(passage([("Lena", german)] * 2)).unknown_names("Nun schläft der Hund im Haus.") == ()
 
 
 @pytest.mark.parametrize(
     ("name", "holds"),
-    [("mia", True), ("compass", True), ("comp", False), ("old mill", True), ("Zorro", False)],
+    [("lena", True), ("locket", True), ("lock", False), ("old mill", True), ("Zorro", False)],
 )
 def test_names_stand_as_whole_words(name: str, holds: bool) -> None:
     assert Grounds(EN).holds(name) is holds

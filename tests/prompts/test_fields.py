@@ -36,7 +36,7 @@ def test_every_value_has_a_reading(value: Any) -> None:
     ("value", "words"),
     [
         (" - a  b\nc ", "a b c"),
-        ("[3] Mia smiled.", "Mia smiled."),
+        ("[3] Lena smiled.", "Lena smiled."),
         (["only one"], "only one"),
         (["one", "two"], None),
         (7, None),
@@ -56,11 +56,11 @@ def test_texts(value: Any, words: str | None) -> None:
 @pytest.mark.parametrize(
     ("value", "name"),
     [
-        ('"Mia"', "Mia"),
+        ('"Lena"', "Lena"),
         ("《山海经》", "山海经"),
         (Partial("Mi"), None),
         ("x" * 61, None),
-        ("**Bruno**", "Bruno"),
+        ("**Anton**", "Anton"),
     ],
 )
 def test_names(value: Any, name: str | None) -> None:
@@ -70,8 +70,8 @@ def test_names(value: Any, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("value", "names"),
     [
-        (["Mia", "Mia", {"name": "Bruno"}, 3, None], ("Mia", "Bruno")),
-        ("Mia, Bruno；小雨、none", ("Mia", "Bruno", "小雨")),
+        (["Lena", "Lena", {"name": "Anton"}, 3, None], ("Lena", "Anton")),
+        ("Lena, Anton；小雨、none", ("Lena", "Anton", "小雨")),
         ({"a": 1}, ()),
         ("", ()),
     ],

@@ -45,13 +45,13 @@ def test_a_chat_cannot_leave_its_place(
 @given(EVIL)
 def test_nothing_of_the_user_is_in_the_system_part(text: str) -> None:
     mine = passage([(text, text)], soul=text, users=(text,), summary=text)
-    other = passage([("Alice", "Hello.")])
+    other = passage([("Nora", "Hello.")])
     for prompt in (summary, extraction):
         assert prompt.render(mine).system == prompt.render(other).system
 
 
 def test_braces_and_percent_signs_stay_as_they_are() -> None:
-    assert "{0} {soul} %s {{user}}" in marked(passage([("Alice", "{0} {soul} %s {{user}}")]))
+    assert "{0} {soul} %s {{user}}" in marked(passage([("Nora", "{0} {soul} %s {{user}}")]))
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from tests.prompts.passages import EN, ZH, passage
 @pytest.mark.parametrize(
     ("subject", "what", "can"),
     [
-        ("Mia", "promised Bruno", True),  # she says "I promised Bruno"
-        ("Alice", "promised Bruno", False),
-        ("Agnes", "left the compass", True),
-        ("Mia", "sang beautifully", True),  # she is told "You sang"
-        ("Alice", "sang beautifully", False),
-        ("Bruno", "hates thunder", True),  # named in the line before
-        ("Agnes", "hates thunder", False),
-        ("Mia", "looks away", True),  # a gesture of her own
-        ("Alice", "looks away", False),
-        ("Alice", "juggles oranges", True),  # in no words of the chat: nothing can be told
+        ("Lena", "promised Anton", True),  # she says "I promised Anton"
+        ("Nora", "promised Anton", False),
+        ("Hester", "buried the locket", True),
+        ("Lena", "sang beautifully", True),  # she is told "You sang"
+        ("Nora", "sang beautifully", False),
+        ("Anton", "hates thunder", True),  # named in the line before
+        ("Hester", "hates thunder", False),
+        ("Lena", "looks away", True),  # a gesture of her own
+        ("Nora", "looks away", False),
+        ("Nora", "juggles oranges", True),  # in no words of the chat: nothing can be told
     ],
 )
 def test_english(subject: str, what: str, can: bool) -> None:
@@ -32,7 +32,7 @@ def test_english(subject: str, what: str, can: bool) -> None:
     [
         ("林月", "教小雨骑马", True),
         ("阿明", "教小雨骑马", False),
-        ("外婆", "留在阁楼的怀表", True),
+        ("外婆", "藏在阁楼的怀表", True),
         ("林月", "今天真好看", True),
         ("阿明", "今天真好看", False),
         ("小雨", "怕打雷", True),
@@ -61,27 +61,27 @@ def test_another_languages_pronouns_tell_nothing() -> None:
     ],
 )
 def test_where_a_habit_showed(cited: list[int], action: str, lines: tuple[int, ...]) -> None:
-    assert Grounds(EN).shown(cited, action, "Mia") == lines
+    assert Grounds(EN).shown(cited, action, "Lena") == lines
 
 
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
         (
-            "Alice left the compass in the cellar. Agnes left the compass in the cellar.",
-            "Agnes left the compass in the cellar.",
+            "Nora buried the locket in the bakery. Hester buried the locket in the bakery.",
+            "Hester buried the locket in the bakery.",
         ),
-        ("Alice promised Bruno I'd feed his cat.", ""),
-        ("Mia promised Bruno I'd feed his cat.", None),
-        ("Alice sang beautifully.", ""),
-        ("Mia sang beautifully.", None),
-        ("Alice told Mia that Agnes left the compass in the cellar.", None),
-        ("Mia learned where the compass is.", None),
-        ("You are very kind, Mia. Mia looks away.", "Alice: You are very kind, Mia. Mia looks away."),
-        ("Yes, my older brother.", "Mia: Yes, my older brother."),
-        ("*looks away* It was only leftovers.", "Mia: *looks away* It was only leftovers."),
-        ("She met Zorro. Mia looks away.", "Mia looks away."),
-        ("Mia looks away. Mia looks away.", "Mia looks away."),
+        ("Nora promised Anton I'd feed his cat.", ""),
+        ("Lena promised Anton I'd feed his cat.", None),
+        ("Nora sang beautifully.", ""),
+        ("Lena sang beautifully.", None),
+        ("Nora told Lena that Hester buried the locket in the bakery.", None),
+        ("Lena learned where the locket is.", None),
+        ("You are very kind, Lena. Lena looks away.", "Nora: You are very kind, Lena. Lena looks away."),
+        ("Yes, my older brother.", "Lena: Yes, my older brother."),
+        ("*looks away* It was only leftovers.", "Lena: *looks away* It was only leftovers."),
+        ("She met Zorro. Lena looks away.", "Lena looks away."),
+        ("Lena looks away. Lena looks away.", "Lena looks away."),
     ],
 )
 def test_sentences_of_somebody_else_go(text: str, kept: str | None) -> None:

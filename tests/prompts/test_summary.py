@@ -10,15 +10,15 @@ from soulmem.domain.llm import Unreadable
 from soulmem.prompts import summary
 from tests.prompts.passages import EN, ZH, passage
 
-GOOD = "Agnes left the compass in the cellar. Mia promised Bruno to feed his cat."
+GOOD = "Hester buried the locket in the bakery. Lena promised Anton to feed his cat."
 
 
 @pytest.mark.parametrize(
     "answer",
     [
         json.dumps({"summary": GOOD}),
-        f'Sure! Here is what you asked for:\n```json\n{{"summary": "{GOOD}"}}\n```\nLet me know.',
-        f"<think>Alice said..</think>\n{GOOD}",
+        f'Of course, here it is:\n```json\n{{"summary": "{GOOD}"}}\n```\nLet me know.',
+        f"<think>Nora said..</think>\n{GOOD}",
         f"Here is the new summary:\n\n{GOOD}\n\nLet me know if I should change it.",
         f"**Summary:** {GOOD}",
         f'{{"Summary": "{GOOD}"',
@@ -45,8 +45,8 @@ def test_what_is_read(answer: str) -> None:
         '{"summary": {"x": 1}}',
         '{"summary": 7}',
         '{"summary": "half of a',
-        '{"result": [42, null, {"a": []}], "summary": {"x": 1}, "facts": "none", "episodes": 7}',
-        '{"summary": "Ο ήλιος ανατέλλει πάνω από τη θάλασσα"}',
+        '{"answer": [7, null, {"b": []}], "summary": ["x", {}], "facts": "nothing", "episodes": true}',
+        '{"summary": "Το πλοίο φεύγει αύριο από το λιμάνι"}',
         "米娅答应喂猫。",
         "Sure!",
         "And now they meet Zorro.",
@@ -58,7 +58,7 @@ def test_what_is_not(answer: str) -> None:
 
 
 def test_chinese() -> None:
-    told = "外婆把怀表留在阁楼。林月答应教小雨骑马。"
+    told = "外婆把怀表藏在阁楼。林月答应教小雨骑马。"
     assert summary.parse(f"好的，以下是新的摘要：\n{told}", ZH) == told
     assert summary.parse(json.dumps({"summary": told}), ZH) == told
     with pytest.raises(Unreadable, match="script"):
@@ -66,7 +66,7 @@ def test_chinese() -> None:
 
 
 def test_it_stays_short() -> None:
-    long = "Mia sang. " * 400
+    long = "Lena sang. " * 400
     found = summary.parse(json.dumps({"summary": long}), EN)
     assert len(found) <= 1500
     assert found.endswith("sang.")
@@ -74,7 +74,7 @@ def test_it_stays_short() -> None:
 
 def test_half_a_sentence_at_the_end_goes() -> None:
     assert summary.parse(f"{GOOD} And then they wen", EN) == GOOD
-    assert summary.parse("Mia sings", EN) == "Mia sings"
+    assert summary.parse("Lena sings", EN) == "Lena sings"
 
 
 def test_it_says_nothing_twice() -> None:
@@ -83,5 +83,5 @@ def test_it_says_nothing_twice() -> None:
 
 
 def test_names_of_the_summary_so_far_are_no_inventions() -> None:
-    told = "Long ago Mia met Zorro. Now she sings."
-    assert summary.parse(told, passage([("Mia", "I sing.")], summary="Mia met Zorro.")) == told
+    told = "Long ago Lena met Zorro. Now she sings."
+    assert summary.parse(told, passage([("Lena", "I sing.")], summary="Lena met Zorro.")) == told
