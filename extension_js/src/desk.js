@@ -3,9 +3,8 @@
 import { button, el } from './dom.js';
 import { createMemories } from './memories.js';
 import { when } from './faces.js';
-import { facts } from './panel.js';
 import { slotOf } from './slots.js';
-import { troubleText } from './trouble.js';
+import { troubleOf } from './trouble.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
@@ -39,7 +38,7 @@ export function createDesk(app, say, content, soul, close) {
             } catch (error) {
                 notice.replaceChildren(
                     el('i', { class: 'fa-solid fa-triangle-exclamation' }),
-                    el('span', { text: troubleText(error, app.link.state(), facts(app), say) }),
+                    el('span', { text: troubleOf(app, error, say) }),
                     button('fa-rotate', say('try_again'), () => desk.attempt(work)),
                 );
                 notice.scrollIntoView({ block: 'nearest' });

@@ -2,7 +2,7 @@
 
 import { stepText } from './checks.js';
 import { el, onPress } from './dom.js';
-import { facts } from './panel.js';
+import { facts } from './trouble.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */

@@ -1,5 +1,7 @@
 // A chat was deleted: should what only it had told be forgotten as well? The user says.
 
+import { troubleOf } from './trouble.js';
+
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
 /** @typedef {{id: string, title: string}} ChatHead */
@@ -33,7 +35,7 @@ export function offerFarewell(app, say) {
                 if (!await app.host.confirm(say('chat_forget_question', about))) return;
                 await Promise.all(chats.map(chat => app.link.ask('DELETE', `/chats/${chat.id}`))).then(
                     () => app.host.toast('success', say('chat_forgotten', about)),
-                    error => app.host.toast('error', error.message),
+                    error => app.host.toast('error', troubleOf(app, error, say)),
                 );
             },
         });

@@ -1,12 +1,13 @@
 // "Forget this chat", and remember it again.
 
 import { byId, onPress } from './dom.js';
+import { troubleOf } from './trouble.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
 
-/** @param {App} app @param {Say} say @param {(error: unknown) => string} trouble a failure in words */
-export function bindForgetting(app, say, trouble) {
+/** @param {App} app @param {Say} say */
+export function bindForgetting(app, say) {
     const forget = byId('soulmem_forget_chat');
     const remember = byId('soulmem_remember_chat');
 
@@ -15,14 +16,14 @@ export function bindForgetting(app, say, trouble) {
         if (!await app.host.confirm(say('forget_question'))) return;
         await app.keeper.forgetChat().then(
             () => app.host.toast('success', say('forget_done')),
-            error => app.host.toast('error', trouble(error)),
+            error => app.host.toast('error', troubleOf(app, error, say)),
         );
         app.link.update();
     });
     onPress(remember, async () => {
         await app.keeper.rememberChat().then(
             () => app.host.toast('success', say(app.settings().read_only ? 'step_read_only' : 'remember_done')),
-            error => app.host.toast('error', trouble(error)),
+            error => app.host.toast('error', troubleOf(app, error, say)),
         );
         app.link.update();
     });

@@ -3,6 +3,7 @@
 import { button, el } from './dom.js';
 import { createMemories } from './memories.js';
 import { slotOf } from './slots.js';
+import { troubleOf } from './trouble.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
@@ -30,7 +31,7 @@ export function vanishedView(app, say, count, decided) {
                 el('small', { class: 'soulmem_hint', text: say('held_remedy') }),
             );
         } catch (error) {
-            app.host.toast('error', /** @type {Error} */ (error).message);
+            app.host.toast('error', troubleOf(app, error, say));
         }
     };
     return el('div', {}, [
@@ -47,6 +48,6 @@ export async function confirmRemoval(app, say, count = app.keeper.state.held?.co
     if (!await app.host.confirm(say('held_question', { count }))) return;
     await app.keeper.confirmRemoval().then(
         () => app.host.toast('success', say('held_done', { count })),
-        error => app.host.toast('error', error.message),
+        error => app.host.toast('error', troubleOf(app, error, say)),
     );
 }

@@ -9,7 +9,7 @@ import { confirmRemoval } from './held.js';
 import { bindImport } from './import_button.js';
 import { bindReading } from './read_button.js';
 import { BOUNDS, bounded } from './settings.js';
-import { troubleText } from './trouble.js';
+import { facts } from './trouble.js';
 import { watchWaiting } from './waiting.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -30,7 +30,7 @@ export async function mountPanel(app, say) {
     const character = bindCharacter(app);
     const reading = bindReading(app, say);
     const importing = bindImport(app, say, character.chosen);
-    const forgetting = bindForgetting(app, say, error => troubleText(error, app.link.state(), facts(app), say));
+    const forgetting = bindForgetting(app, say);
     const browser = mountBrowser(app, say, character.chosen);
     watchWaiting(app, say, () => browser.open('waiting'));
 
@@ -59,15 +59,6 @@ export async function mountPanel(app, say) {
     await character.draw();
     return browser;
 }
-
-/** What a step's words may need. @param {App} app */
-export const facts = app => ({
-    folder: `data/…/extensions/${app.host.folder}`,
-    origin: app.host.page().origin,
-    url: app.settings().url,
-    held: app.keeper.state.held?.count ?? 0,
-    notes: app.link.state().health?.notes,
-});
 
 /** @param {App} app */
 function bindSettings(app) {

@@ -2,6 +2,7 @@
 
 import { stepText } from './checks.js';
 
+/** @typedef {import('./app.js').App} App */
 /** @typedef {import('./link.js').LinkState} LinkState */
 /** @typedef {import('./strings.js').Say} Say */
 /** @typedef {import('./strings.js').Key} Key */
@@ -17,3 +18,15 @@ export function troubleText(error, link, facts, say) {
     if (KNOWN.includes(code)) return say(/** @type {Key} */ (`trouble_${code}`), { message });
     return say('trouble_other', { message: message ?? String(error) });
 }
+
+/** What a step's words may need. @param {App} app */
+export const facts = app => ({
+    folder: `data/…/extensions/${app.host.folder}`,
+    origin: app.host.page().origin,
+    url: app.settings().url,
+    held: app.keeper.state.held?.count ?? 0,
+    notes: app.link.state().health?.notes,
+});
+
+/** @param {App} app @param {unknown} error @param {Say} say @returns {string} words with the remedy, as things stand */
+export const troubleOf = (app, error, say) => troubleText(error, app.link.state(), facts(app), say);

@@ -2,8 +2,7 @@
 
 import { button, el } from './dom.js';
 import { createMemories } from './memories.js';
-import { facts } from './panel.js';
-import { troubleText } from './trouble.js';
+import { troubleOf } from './trouble.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
@@ -18,7 +17,7 @@ export function verdicts(app, say, recall, memory) {
     const place = el('div', { class: 'soulmem_row soulmem_verdicts' });
 
     /** @param {() => Promise<unknown>} work */
-    const attempt = work => work().catch(error => app.host.toast('warning', troubleText(error, app.link.state(), facts(app), say)));
+    const attempt = work => work().catch(error => app.host.toast('warning', troubleOf(app, error, say)));
 
     const offer = () => place.replaceChildren(...Object.entries(VERDICTS).map(([verdict, icon]) =>
         button(icon, say(/** @type {Key} */ (`verdict_${verdict}`)), () => attempt(async () => {

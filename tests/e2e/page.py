@@ -191,6 +191,10 @@ class TavernPage:
         self.tab.click("#soulmem_dot")
         self.tab.wait_for_selector("#soulmem_checks")
 
+    def say_yes(self) -> None:
+        """To the question on the screen; the window of all memories may stand below it."""
+        self.tab.click("dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-ok")
+
     def sync(self) -> dict[str, Any]:
         """Bring the sidecar up to date now."""
         answer: dict[str, Any] = self.run("() => globalThis.soulmem.syncNow()", seconds=60)

@@ -80,12 +80,8 @@ class Desk:
         return shown
 
     def type_into_popup(self, text: str) -> None:
-        popup = self.tab.locator("dialog.popup[open]").last
-        popup.locator("textarea.popup-input").fill(text)
-        popup.locator(".popup-button-ok").click()
-
-    def confirm(self) -> None:
-        self.tab.locator("dialog.popup[open]").last.locator(".popup-button-ok").click()
+        self.tab.locator("dialog.popup[open] textarea.popup-input:visible").fill(text)
+        self.page.say_yes()
 
     def stored(self, memory: str) -> dict[str, Any]:
         told: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
@@ -139,6 +135,15 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     tab.select_option("#soulmem_kind", "concept")
     tab.locator('.soulmem_item[data-kind="episode"]').first.wait_for(state="detached")
     tab.select_option("#soulmem_kind", "")
+
+    # Nobody is left without a word when the sidecar is gone, and nothing has to be typed again.
+    tab.route("**/memories?*", lambda route: route.fulfill(status=502, json={"error": "sidecar_down"}))
+    tab.fill("#soulmem_search", KEY.words)
+    tab.locator(".soulmem_notice", has_text="cannot be reached").wait_for()
+    tab.unroute("**/memories?*")
+    desk.press(".soulmem_notice .menu_button")
+    tab.locator(".soulmem_item", has_text=KEY.words).first.wait_for()
+    assert tab.locator(".soulmem_notice").inner_text() == ""
 
     # Edited, protected, and where it comes from.
     key = desk.show(KEY.words)
@@ -203,11 +208,11 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     entry.wait_for()
     page.screenshot("changes-en")
     entry.locator(".soulmem_undo").click()
-    desk.confirm()
+    page.say_yes()
     until(lambda: desk.stored(parrot)["text"] == before, 10, "undone")
     desk.tool("update_memory_node", memory_id=parrot, new_content="The parrot was called Brine.")
     desk.press("#soulmem_undo_since")
-    desk.confirm()
+    page.say_yes()
     until(lambda: desk.stored(parrot)["text"] == before, 10, "everything automatic undone")
     assert desk.stored(key)["text"] == "Under the altar.", "undoing touched the user's own words"
 
@@ -216,7 +221,7 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     tab.select_option("#soulmem_changes_of", "all")
     tab.select_option("#soulmem_changes_of", "automatic")
     desk.press(".soulmem_undo_job")
-    desk.confirm()
+    page.say_yes()
     until(lambda: desk.state(lore) != "active", 10, "the job undone")
 
     # What a model asks to delete goes only by the user's word.

@@ -75,7 +75,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     page.screenshot("held-en")
     assert len(world.sidecar.stored(chat_id)) > 20, "gone without the user's word"
     tab.locator(".soulmem_held_yes").click()
-    tab.locator("dialog.popup[open]").last.locator(".popup-button-ok").click()
+    page.say_yes()
     until(lambda: len(world.sidecar.stored(chat_id)) < 20, 20, "the loss taken over")
     tab.locator("#soulmem_browser", has_text="Nothing waits for your word").wait_for()
     tab.keyboard.press("Escape")
@@ -86,7 +86,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     page.open_drawer()
     assert remembered("willow%20bark")
     tab.locator("#soulmem_forget_chat").click()
-    tab.locator("dialog.popup[open]").last.locator(".popup-button-ok").click()
+    page.say_yes()
     tab.locator('#soulmem_dot[data-step="chat_off"]').wait_for(state="attached")
     page.screenshot("forgotten-en")
     prompt = page.send(SECRET.question)
