@@ -21,7 +21,7 @@ from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts
-from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.domain.memories import Origin
 from soulmem.engine.audit import Auditor, Hand
@@ -66,6 +66,8 @@ class Books:
     most: LedgerParams
     parked: Sequence[Parked]
     down: str | None
+    due_calls: int = 0  # that a job would make now
+    due_minutes: float | None = None  # it would take, by what calls took so far; None: there were none
 
 
 class _Stop(Exception):
@@ -117,12 +119,25 @@ class Consolidator:
         self._written = 0  # changes
         self._turn = asyncio.Lock()  # one call at a time: there is one model
 
-    def books(self, owner: Owner, soul: SoulId) -> Books:
-        """What it cost so far."""
+    async def books(self, world: World, soul: SoulId) -> Books:
+        """What it cost so far, and what it would cost to do what is due."""
         hour = self.ledger.this_hour(self._clock.now())
-        parked = list(self.parking.of(owner, soul))
-        totals = self.ledger.totals(owner, soul)
-        return Books(totals, hour, self.ledger.params, parked, self.parking.is_down)
+        parked = list(self.parking.of(world.owner, soul))
+        totals = self.ledger.totals(world.owner, soul)
+        spent = totals.get(CONSOLIDATION, Spent())
+        calls = await self._due(world, await world.mind(soul)) if self._llms.has_archivist else 0
+        minutes = calls * spent.seconds / spent.calls / 60 if spent.calls else None
+        return Books(totals, hour, self.ledger.params, parked, self.parking.is_down, calls, minutes)
+
+    async def _due(self, world: World, mind: Mind) -> int:
+        """How many calls are due."""
+        count = 0
+        for chat in await self._compute.run(_chats, mind):
+            chat_log = await world.log(chat)
+            if chat_log is not None:
+                plan = await self._compute.run(plan_of, mind, chat_log, self._params.marks)
+                count += plan.calls
+        return count
 
     async def rest(self, worlds: Iterable[World]) -> bool:
         """In a quiet moment: as much as is due in the open souls, and as the hour has room for.

@@ -90,8 +90,9 @@ class Governor:
 
     async def books(self, owner: Owner, soul: SoulId) -> Books:
         """What language models cost for a soul, and what waits for one. Raises NotFound."""
-        (await self._world_of(owner)).soul(soul)
-        return self._consolidator.books(owner, soul)
+        world = await self._world_of(owner)
+        world.soul(soul)
+        return await self._consolidator.books(world, soul)
 
     async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
         """Take the user's word about a memory that a recall brought. Raises NotFound, Unprocessable."""

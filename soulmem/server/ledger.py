@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
-from soulmem.server.answers.ledger import LedgerAnswer, hour_answer, parked_answer, spent_answer
+from soulmem.server.answers.ledger import DueAnswer, LedgerAnswer, hour_answer, parked_answer, spent_answer
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody
@@ -19,6 +19,7 @@ async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerAnswer]:
             totals={work: spent_answer(spent) for work, spent in books.totals.items()},
             this_hour=spent_answer(books.this_hour),
             most_an_hour=hour_answer(books.most),
+            due=DueAnswer(calls=books.due_calls, minutes=books.due_minutes),
             parked=[parked_answer(one) for one in books.parked],
             down=books.down,
         ),

@@ -226,8 +226,12 @@ async def test_a_cancelled_job_ends_though_the_model_thinks(stage: ModelStage) -
 async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -> None:
     stage.llm.then(["{"])
     await stage.sync("c", talk(30))
+    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    assert (books.due_calls, books.due_minutes) == (2, None)
     await stage.rest()
     books = await stage.engine.governor.books(ME, SoulId("s1"))
+    assert books.due_calls == 2
+    assert books.due_minutes is not None
     spent = books.totals["consolidation"]
     assert (spent.calls, spent.failed, spent.nodes) == (4, 4, 0)
     assert spent.prompt_tokens > 400

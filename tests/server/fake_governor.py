@@ -52,7 +52,7 @@ class FakeGovernor:
             raise NotFound(f"no soul {soul!r}", field="soul")
         spent = Spent(3, 1, 900, 120, 4.5, 7)
         parked = Parked(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
-        return Books({"consolidation": spent}, spent, LedgerParams(), [parked], None)
+        return Books({"consolidation": spent}, spent, LedgerParams(), [parked], None, 4, 0.1)
 
     async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
         self._called("feedback", (owner, trace, memory, verdict))

@@ -39,12 +39,20 @@ class ParkedAnswer(Answer, frozen=True):
     again: datetime
 
 
+class DueAnswer(Answer, frozen=True):
+    """What the job `consolidate` would do now; `minutes` is null while no call was made to tell by."""
+
+    calls: int
+    minutes: float | None
+
+
 class LedgerAnswer(Answer, frozen=True):
     """The books of a soul, by kind of work. `down` says why no model could be had when one was last asked."""
 
     totals: dict[str, SpentAnswer]
     this_hour: SpentAnswer
     most_an_hour: HourAnswer
+    due: DueAnswer
     parked: list[ParkedAnswer]
     down: str | None
 
