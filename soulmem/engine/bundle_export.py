@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from itertools import islice
 from typing import TypeVar
 
@@ -37,7 +37,7 @@ class Exporter:
         self._clock = clock
         self._learner = learner
 
-    async def bundle(self, owner: Owner, soul: SoulId) -> AsyncIterator[bytes]:
+    async def bundle(self, owner: Owner, soul: SoulId) -> AsyncGenerator[bytes, None]:
         """The file of a soul in pieces, for `transfer.bundle` to read. Raises NotFound at once.
 
         All of it is read before the first piece is there, so that it shows one moment however slowly it is
@@ -94,7 +94,7 @@ def _pack(piece: Sequence[Line]) -> bytes:
     return zlib.compress(encode(piece), 1)
 
 
-async def _unpacked(packed: Sequence[bytes]) -> AsyncIterator[bytes]:
+async def _unpacked(packed: Sequence[bytes]) -> AsyncGenerator[bytes, None]:
     for piece in packed:
         yield await asyncio.to_thread(zlib.decompress, piece)
 

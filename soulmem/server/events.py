@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import msgspec
 
@@ -26,7 +26,7 @@ async def listen(call: Call[NoQuery, NoBody]) -> Stream:
     return Stream(_told(call.engine, call.owner), EVENTS)
 
 
-async def _told(engine: Engine, owner: Owner) -> AsyncIterator[bytes]:
+async def _told(engine: Engine, owner: Owner) -> AsyncGenerator[bytes, None]:
     with engine.events.listen(owner) as listener:
         yield _line(Event("phase", {"phase": engine.health().phase}))
         while True:

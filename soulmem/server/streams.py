@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -12,7 +13,7 @@ from aiohttp import web
 class Stream:
     """The pieces, their media type, and the name a file is saved by: ASCII without quotes; None: no file."""
 
-    pieces: AsyncIterator[bytes]
+    pieces: AsyncGenerator[bytes, None]
     media: str
     name: str | None = None
 
@@ -24,8 +25,11 @@ class Stream:
         if self.name is not None:
             response.headers["Content-Disposition"] = f'attachment; filename="{self.name}"'
         await response.prepare(request)
-        if request.method != "HEAD":
-            async for piece in self.pieces:
-                await response.write(piece)
-        await response.write_eof()
+        # Who goes away in the middle, as every page does some day, is no failure.
+        with suppress(ConnectionResetError):
+            if request.method != "HEAD":
+                async with aclosing(self.pieces):
+                    async for piece in self.pieces:
+                        await response.write(piece)
+            await response.write_eof()
         return response

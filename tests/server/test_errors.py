@@ -14,9 +14,7 @@ from tests.server.wire import exchange
 SECRET = "the letter under the floorboard"
 LATER = [
     ("GET", "/v1/fading"),
-    ("GET", "/v1/ledger"),
     ("POST", "/v1/streams/x"),
-    ("GET", "/v1/events"),
 ]
 NOWHERE = [
     ("GET", "/"),

@@ -16,6 +16,7 @@ from soulmem.domain.errors import Busy
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.engine.events import _LISTENERS, _WAITING, MISSED, Event, Events
 from soulmem.server.app import create_app
+from soulmem.server.doors import ENGINE
 from tests.engine.stage import Stage
 from tests.server.conftest import TOKEN, Client
 
@@ -99,3 +100,20 @@ def test_only_so_many_listen_and_who_goes_makes_room() -> None:
     lines[0].__exit__(None, None, None)
     with events.listen(DEFAULT_OWNER):
         pass
+
+
+async def test_a_page_that_goes_away_is_no_failure_and_makes_room(
+    whole: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = await whole.get("/v1/events")
+    await heard(answer)
+    events = whole.server.app[ENGINE].events  # type: ignore[attr-defined]
+    assert len(events._listeners) == 1
+    answer.close()
+    for _ in range(100):
+        events.tell("phase", phase="idle")
+        await asyncio.sleep(0.01)
+        if not events._listeners:
+            break
+    assert not events._listeners
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
