@@ -47,9 +47,11 @@ class Keeper:
         self, world: World, new: NewMemory, hand: Hand = BY_USER, state: MemoryState = MemoryState.ACTIVE
     ) -> MemoryView:
         """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
-        bad edge.
+        bad edge and for a summary.
         """
         world.soul(new.soul)
+        if new.kind is MemoryKind.SUMMARY:
+            raise Unprocessable("a summary is of a chat: it is not made by hand; make a note", field="kind")
         async with world.writing:
             mind = await world.mind_while_writing(new.soul)
             now = self._clock.now()

@@ -10,6 +10,7 @@ import pytest
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
@@ -249,3 +250,8 @@ async def test_a_summary_that_the_user_corrected_is_the_users_and_is_gone_on_fro
     await stage.rest()
     assert (await stage.engine.get_memory(ME, summary.id)).memory.text == "They met at the well."
     assert "word3." not in await stage.words()
+
+
+async def test_nobody_makes_a_summary_by_hand(stage: ModelStage) -> None:
+    with pytest.raises(Unprocessable, match="not made by hand"):
+        await stage.note("All was well.", kind=MemoryKind.SUMMARY)
