@@ -6,6 +6,7 @@ that hold the term and may be seen, so that no count is ever stale and no branch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from soulmem.graph.incidence import Incidence
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +65,41 @@ def associates(
     incidence: Incidence, term: int, known: Bools, params: CooccurrenceParams | None = None
 ) -> Associates:
     """What the term is met with in the known rows. Costs what its own rows cost."""
+    return all_associates(incidence, [term], known, params)[0]
+
+
+def all_associates(
+    incidence: Incidence, terms: Sequence[int], known: Bools, params: CooccurrenceParams | None = None
+) -> list[Associates]:
+    """The same of several distinct terms: the known rows are looked at once."""
     p = params or CooccurrenceParams()
-    _, rows = incidence.rows_of(np.array([term]), known)
-    pair = incidence.together(rows)
-    pair[term] = 0
+    of = np.asarray(terms, np.int64)
+    counts, total = incidence.counts(known), incidence.windows(known)
+    place, rows = incidence.rows_of(of, known)
+    ends = np.searchsorted(place, np.arange(of.size + 1))
+    others, pairs = [], []
+    for at, term in enumerate(of.tolist()):
+        pair = incidence.together(rows[ends[at] : ends[at + 1]])
+        pair[term] = 0
+        met = _most(pair, p.most)
+        others.append(met)
+        pairs.append(pair[met])
+    many = [met.size for met in others]
+    other, pair = np.concatenate([_NONE, *others]), np.concatenate([_NONE, *pairs])
+    windows = counts[other]
+    strength = npmi(pair, np.repeat(np.diff(ends), many), windows, total)
+    out = []
+    for met in np.split(np.arange(other.size), np.cumsum(many)[:-1]):
+        there = met[strength[met] > 0]
+        out.append(Associates(other[there], strength[there], pair[there], windows[there]))
+    return out
+
+
+def _most(pair: Ints, most: int) -> Ints:
+    """The terms that are met, of very many those met most often; whole classes of equals."""
     terms = np.flatnonzero(pair)
-    if terms.size > p.most:
-        floor = np.sort(pair[terms])[-p.most]
-        many = pair[terms] >= floor if np.count_nonzero(pair >= floor) == p.most else pair[terms] > floor
-        terms = terms[many]
-    windows = incidence.counts(known)[terms]
-    own = np.full(terms.size, rows.size)
-    strength = npmi(pair[terms], own, windows, incidence.windows(known))
-    there = strength > 0
-    return Associates(terms[there], strength[there], pair[terms][there], windows[there])
+    if terms.size <= most:
+        return terms
+    often = pair[terms]
+    floor = np.partition(often, -most)[-most]
+    return terms[often >= floor if np.count_nonzero(often >= floor) == most else often > floor]

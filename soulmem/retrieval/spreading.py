@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.cooccurrence import Associates, CooccurrenceParams, associates
+from soulmem.graph.cooccurrence import Associates, CooccurrenceParams, all_associates
 from soulmem.graph.incidence import Incidence
 from soulmem.kernels.spread import Activation, Links, SpreadParams, spread
 
@@ -107,8 +107,8 @@ def spread_from(
         fresh = fresh[: max(0, p.fired - len(met))]
         if not fresh:
             return _told(local, met, active, windows, incidence.windows(known))
+        met.update(zip(fresh, all_associates(incidence, fresh, known, p.cooccurrence), strict=True))
         for term in fresh:
-            met[term] = associates(incidence, term, known, p.cooccurrence)
             for other in met[term].terms.tolist():
                 local.setdefault(other, len(local))
 
