@@ -102,4 +102,6 @@ def _most(pair: Ints, most: int) -> Ints:
         return terms
     often = pair[terms]
     floor = np.partition(often, -most)[-most]
-    return terms[often >= floor if np.count_nonzero(often >= floor) == most else often > floor]
+    at_least: Bools = often >= floor
+    kept: Ints = terms[at_least if np.count_nonzero(at_least) == most else often > floor]
+    return kept
