@@ -1,0 +1,134 @@
+"""A chat of 60 messages and a real model of half a billion parameters: what lasts, and was it said?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from soulmem.adapters.litellm_endpoint import LitellmEndpoint
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.ids import SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.engine.engine import Engine
+from tests.engine.stage import ME, Stage, line
+from tests.real_llm import llama
+
+__all__ = ["llama"]  # a fixture
+
+pytestmark = [
+    pytest.mark.llm,
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),  # some 10 tokens a second, on a machine that does other things too
+    pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
+]
+
+PEOPLE = {
+    "en": (
+        "Oswin",
+        "Petra",
+        "Quentin",
+        "Rosalind",
+        "Sorrel",
+        "Tamsin",
+        "Ulric",
+        "Verity",
+        "Wendel",
+        "Ysolde",
+    ),
+    "zh": ("沈砚", "苏晴", "周岚", "顾南", "陆川", "江离", "温言", "秦朔", "叶舟", "白露"),
+}
+THINGS = {
+    "en": ("lantern", "anvil", "flute", "map", "scarf", "rope", "candle", "mirror", "kite", "basket"),
+    "zh": ("灯笼", "铁砧", "长笛", "地图", "围巾", "绳索", "蜡烛", "铜镜", "风筝", "竹篮"),
+}
+SAID = {
+    "en": (
+        *("{who} hung the {what} in the attic.", "Then I will fetch the {what} tomorrow."),
+        *("You danced so well, Mira.", "*looks away* It was nothing."),
+        *("Shall we walk to the harbour?", "Yes. I like the harbour in the evening."),
+    ),
+    "zh": (
+        *("{who}把{what}挂在了阁楼上。", "那我明天去取{what}。"),
+        *("你跳得真好，米拉。", "*转过头* 没什么。"),
+        *("我们去港口走走吧？", "好，我喜欢傍晚的港口。"),
+    ),
+}
+
+
+def talk(language: str) -> list[SentMessage]:
+    """Ten times: where a thing is, praise, a walk."""
+    names = {"en": ("Al", "Mira"), "zh": ("阿明", "米拉")}[language]
+    out = []
+    for turn, (who, what) in enumerate(zip(PEOPLE[language], THINGS[language], strict=True)):
+        for at, text in enumerate(SAID[language]):
+            said = text.replace("{who}", who).replace("{what}", what)
+            role = (Role.USER, Role.CHARACTER)[at % 2]
+            out.append(line(f"m{6 * turn + at + 1}", said, role, speaker=names[at % 2]))
+    return out
+
+
+class RealStage(Stage):
+    """A stage with the real model."""
+
+    def __init__(self, url: str) -> None:
+        self.endpoint = LitellmEndpoint(url, "small", "", 900.0)
+        super().__init__()
+
+    def _new_engine(self) -> Engine:
+        return Engine(
+            self.store,
+            self.clock,
+            model=None,
+            fallback=None,
+            params=self._params,
+            advance=self.clock.advance,
+            spool=self.spool,
+            llm=self.endpoint,
+        )
+
+
+@pytest.fixture
+async def stage(llama: str) -> AsyncIterator[RealStage]:
+    """An engine with the real model."""
+    one = RealStage(llama)
+    await one.start()
+    yield one
+    await one.stop()
+    await one.endpoint.stop()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_it_becomes_lasting_memory(stage: RealStage, language: str) -> None:
+    await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
+    chat = talk(language)
+    await stage.sync("c", chat)
+    await stage.engine.run_idle()
+
+    made = [memory for memory in await stage.listed() if memory.origin is Origin.MODEL]
+    kinds = {memory.kind for memory in made}
+    assert MemoryKind.SUMMARY in kinds
+    assert len(made) > 1
+    spent = stage.engine.consolidator.books(ME, SoulId("s1")).totals["consolidation"]
+    assert 2 <= spent.calls <= 4 * len(chat) / 20
+    assert spent.prompt_tokens / spent.calls < 1500
+
+    told = {message.slot: f"{message.speaker}: {message.text}" for message in chat}
+    for memory in made:
+        slots = [place.slot for place in (await stage.engine.get_memory(ME, memory.id)).sources]
+        assert slots
+        assert set(slots) <= set(told)
+        check_language(memory, language)
+    recalled = await stage.recall(next(m.text for m in made if m.kind is not MemoryKind.SUMMARY), "c")
+    assert {m.id for m in recalled.memories} & {m.id for m in made}
+
+
+def check_language(memory: Memory, language: str) -> None:
+    """It is in the chat's language, and names nobody whom the chat does not know."""
+    if language == "zh":
+        assert not re.search(r"[A-Za-z]{3,}", memory.text)
+        return
+    assert memory.text.isascii() or "’" in memory.text
+    within = re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", memory.text)
+    assert set(within) <= {*PEOPLE["en"], "Al", "Mira", "I"}
