@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -116,7 +116,6 @@ class Trace:
     considered: tuple[Considered, ...]
     answer: Recalled
     notes: tuple[str, ...] = ()
-    walked: Mapping[str, float] = field(default_factory=dict)  # flow by id of the edges most walked
 
 
 @dataclass(frozen=True, slots=True)

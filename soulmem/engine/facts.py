@@ -39,10 +39,18 @@ class Facts(Mapping[MemoryId, Memory]):
         self._place = np.full(64, -1, np.int32)  # by row of a fact: its place in the table
 
     def __getitem__(self, key: MemoryId) -> Memory:
-        edge = self._edges.get(key) if key in self else None
-        if edge is None:
+        if key not in self:
             raise KeyError(key)
-        return self._fact(edge, self._memories[edge.source], self._memories[edge.target])
+        return self.known(key)
+
+    def known(self, key: MemoryId) -> Memory:
+        """The fact of an id that is here, without looking whether it is."""
+        edge = self._edges.known(key)
+        return self._fact(key, edge, self._memories[edge.source], self._memories[edge.target])
+
+    def is_at(self, row: int) -> bool:
+        """Whether a fact is at the row."""
+        return self._place_of(row) >= 0
 
     def __contains__(self, key: object) -> bool:  # that of Mapping makes the fact
         row = self._rows.row(key)  # type: ignore[arg-type]
@@ -65,7 +73,7 @@ class Facts(Mapping[MemoryId, Memory]):
         subject, object_ = self._memories.get(edge.source), self._memories.get(edge.target)
         if edge.kind is not EdgeKind.RELATES or subject is None or object_ is None:
             return None
-        fact = self._fact(edge, subject, object_)
+        fact = self._fact(MemoryId(edge.id), edge, subject, object_)
         if fact.id not in self:
             if self._size == len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
@@ -115,9 +123,9 @@ class Facts(Mapping[MemoryId, Memory]):
             self._place = np.concatenate([self._place, more])
         self._place[row] = at
 
-    def _fact(self, edge: Edge, subject: Memory, object_: Memory) -> Memory:
+    def _fact(self, key: MemoryId, edge: Edge, subject: Memory, object_: Memory) -> Memory:
         return Memory(
-            id=MemoryId(edge.id),
+            id=key,
             soul=edge.soul,
             kind=MemoryKind.NOTE,
             text=fact_text(subject.text, edge.verb, object_.text),

@@ -22,15 +22,14 @@ _ENDED = {
 
 
 def told_of(mind: Mind, ranked: Ranked, mode: RecallMode) -> dict[str, Any]:
-    """The fields of a trace that tell of it: grade, grade_why, seeds, and what a walk passed over."""
+    """The fields of a trace that tell of it: grade, grade_why and seeds."""
     reach = ranked.reach
     if reach.walk is not None:
         walk = reach.walk
         why = f"text, meaning and a walk of {walk.walk.visits} edges, exact to {walk.walk.error:.2g}"
         best = np.argsort(-walk.seed_share)[:_SEEDS]
-        seeds = [(mind.at(int(walk.seeds[at])).id, float(walk.seed_share[at])) for at in best]
-        told = _told("walk", why + _thoughts(ranked), seeds)
-        return {**told, "walked": walk.flows()}
+        seeds = [(mind.id_at(int(walk.seeds[at])), float(walk.seed_share[at])) for at in best]
+        return _told("walk", why + _thoughts(ranked), seeds)
     if mode is RecallMode.SPREAD and reach.spread is not None:
         return _told("spread", f"text, meaning and {_spreading(reach.spread)}", reach.spread.seeds())
     if reach.steady is not None:
@@ -52,7 +51,7 @@ def _told(grade: str, why: str, seeds: list[tuple[MemoryId, float]]) -> dict[str
 
 def _best(mind: Mind, ranked: Ranked) -> list[tuple[MemoryId, float]]:
     best = zip(ranked.rows[:10], ranked.score[:10], strict=True)
-    return [(mind.at(int(row)).id, float(score)) for row, score in best]
+    return [(mind.id_at(int(row)), float(score)) for row, score in best]
 
 
 def _thoughts(ranked: Ranked) -> str:

@@ -7,7 +7,7 @@ import importlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from soulmem.consolidation.plasticity import PlasticityParams
@@ -64,6 +64,7 @@ class Learner:
         self._auditor = auditor
         self._params = params or LearningParams()
         self._pending: OrderedDict[Reply, Noted] = OrderedDict()
+        self._telling: set[asyncio.Task[None]] = set()
         self._lessons: set[asyncio.Task[None]] = set()
         self._loading: asyncio.Task[None] | None = None
         self._has_graphs = False
@@ -73,9 +74,9 @@ class Learner:
         world: World,
         request: RecallRequest,
         answer: Recalled,
-        walked: Mapping[str, float] | None = None,
+        flows: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
-        """A recall was answered. `walked` is the flow, >= 0, by edge that its walk went over.
+        """A recall was answered. `flows` computes the flow, >= 0, by edge that its walk went over.
 
         Of several recalls for the same reply the last one counts.
         """
@@ -84,17 +85,25 @@ class Learner:
         if request.slot is None or request.swipe is None:
             return
         reply = Reply(world.owner, request.soul, request.chat, request.slot, request.swipe)
-        self._pending[reply] = Noted(
+        self._pending[reply] = noted = Noted(
             trace=answer.trace,
             at=self._clock.now(),
             trails=tuple(
                 Trail(m.id, tuple(step.id for step in m.path[:-1]), m.edges) for m in answer.memories
             ),
             core=frozenset(m.id for m in answer.memories if m.permanent),
-            walked=dict(walked or {}),
+            walked={},
         )
+        if flows is not None:  # the reply does not wait for it
+            self._telling.add(task := asyncio.create_task(self._tell(reply, noted, flows)))
+            task.add_done_callback(self._telling.discard)
         while len(self._pending) > _PENDING:
             self._pending.popitem(last=False)
+
+    async def _tell(self, reply: Reply, noted: Noted, flows: Callable[[], Mapping[str, float]]) -> None:
+        walked = await self._compute.run(flows)
+        if self._pending.get(reply) is noted:
+            self._pending[reply] = replace(noted, walked=walked)
 
     def settled(self, world: World, chat: ChatId | None = None) -> None:
         """Messages of the chat, or of any, may have been settled: what was recalled for them teaches soon."""
@@ -115,6 +124,7 @@ class Learner:
 
     async def stop(self) -> None:
         """Finish what has begun."""
+        await asyncio.gather(*self._telling, return_exceptions=True)
         await self.drain()
         if self._loading is not None:
             await asyncio.gather(self._loading, return_exceptions=True)
@@ -146,6 +156,7 @@ class Learner:
 
     async def _teach_all(self, world: World, chat: ChatId) -> None:
         """Every lesson that the chat allows now; one that cannot be stored waits for the next time."""
+        await asyncio.gather(*self._telling, return_exceptions=True)
         async with world.writing:
             told = await world.log(chat)
             due = self._due(world, told) if told is not None else []

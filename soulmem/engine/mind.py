@@ -119,7 +119,7 @@ class Mind:
     def at(self, row: int) -> Memory:
         """The memory at a row in use."""
         key = self.id_at(row)
-        return self.facts[key] if key in self.facts else self.memories[key]
+        return self.facts.known(key) if self.facts.is_at(row) else self.memories[key]
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
         """Every edge that starts or ends at the memory."""

@@ -173,7 +173,7 @@ def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: Ran
 
 def named(mind: Mind, scene: Scene) -> list[MemoryId]:
     """The concepts that the cue names, known or not. Computes."""
-    return [concept for text, _ in scene.cue.said for concept in mind.names.spot(text)]
+    return [concept for concepts, _ in scene.named for concept in concepts]
 
 
 def _mood(mind: Mind, scene: Scene) -> Mood:

@@ -112,8 +112,8 @@ def _start(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: SeedPar
     known[mind.name_reach.rows(mind.size)] = False
     graph = walks.refresh(scene.extra_turns).arcs.graph
     heard: dict[int, float] = {}
-    for text, share in scene.cue.said:
-        for concept in mind.names.spot(text):
+    for concepts, share in scene.named:
+        for concept in concepts:
             row = mind.row(concept)
             if row is not None and known[row]:
                 heard[row] = heard.get(row, 0.0) + share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from weakref import WeakKeyDictionary
@@ -30,6 +30,8 @@ from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.firing import FiringParams
+
+Flows = Callable[[], Mapping[str, float]]  # >= 0 by edge
 
 _TRACES = 500  # kept per sidecar
 _ACTIVE = 20  # memories a trace names as active
@@ -100,7 +102,9 @@ class Recaller:
         if not (partly or mind.residency.whole):
             left = _LOADING_SHARE * (limit - (time.perf_counter() - began))
             cut = await self._fetch(world, mind, request, cue, vectors, left)
-        answer, trace = await self._compute.run(self._answer, world, mind, request, cue, vectors, moment)
+        answer, trace, flows = await self._compute.run(
+            self._answer, world, mind, request, cue, vectors, moment
+        )
         total = time.perf_counter() - began
         timings = replace(answer.took_ms, total=1000 * total, embed=1000 * (embedded - began))
         answer = replace(answer, timed_out=late or partly or cut, took_ms=timings)
@@ -108,7 +112,7 @@ class Recaller:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
         self._keep(world.owner, replace(trace, answer=answer))
         if not partly:
-            self._learner.noted(world, request, answer, trace.walked)
+            self._learner.noted(world, request, answer, flows)
             self._loader.recalled(world.owner, mind, [memory.id for memory in answer.memories])
         return answer
 
@@ -197,7 +201,7 @@ class Recaller:
         cue: Cue,
         vectors: Floats | None,
         moment: Moment,
-    ) -> tuple[Recalled, Trace]:
+    ) -> tuple[Recalled, Trace, Flows | None]:
         began = time.perf_counter()
         scene = self._scene(world, mind, request, cue)
         texts = read(mind, scene, vectors, self._params.fusion)
@@ -231,7 +235,7 @@ class Recaller:
             answer=answer,
             notes=(*scene.notes, *self._not_followed(mind, ranked)),
         )
-        return answer, trace
+        return answer, trace, _flows(mind, ranked)
 
     def _not_followed(self, mind: Mind, ranked: Ranked) -> tuple[str, ...]:
         """What there is to say of a walk that went where edges of a large soul were not in memory."""
@@ -270,6 +274,14 @@ class Recaller:
         self._traces[owner, trace.id] = trace
         while len(self._traces) > _TRACES:
             self._traces.popitem(last=False)
+
+
+def _flows(mind: Mind, ranked: Ranked) -> Flows | None:
+    """What the walk passed over, for whoever asks after the answer; nothing once the edges are others."""
+    walk, revision = ranked.walk, mind.edges.revision
+    if walk is None:
+        return None
+    return lambda: walk.flows() if mind.edges.revision == revision else {}
 
 
 def _active(mind: Mind) -> list[MemoryId]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from soulmem.conversation.episodes import memorable, narrative
 from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
-from soulmem.domain.ids import ChatId, SlotId
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
 from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.soul import SoulClock
@@ -64,6 +64,8 @@ class Scene:
     max_items: int
     extra_turns: int
     notes: tuple[str, ...]
+    # The concepts that each part of what is said names, known or not, and the share of the part.
+    named: tuple[tuple[tuple[MemoryId, ...], float], ...] = ()
     asked: AskedTime | None = None  # the time that the cue names
     summary: Memory | None = None  # of what the chat told before its context window
 
@@ -142,6 +144,7 @@ def scene_of(
         max_items=request.max_items or settings.max_items or params.max_items,
         extra_turns=extra_turns,
         notes=tuple(notes),
+        named=tuple((tuple(mind.names.spot(text)), share) for text, share in cue.said),
         asked=time_asked(
             mind, _words_of(world, request), chat, known, visible, now, _story_now(world, mind, chat)
         ),
@@ -199,8 +202,8 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
 def _other_names(mind: Mind, scene: Scene) -> dict[str, float]:
     """Words of what else goes by a name in the cue: 林月 for Lin Yue."""
     found: dict[str, float] = {}
-    for text, share in scene.cue.said:
-        for concept in mind.names.spot(text):
+    for concepts, share in scene.named:
+        for concept in concepts:
             for name in mind.names.names_of(concept):
                 for token in mind.tokeniser.tokens(name):
                     found[token] = max(found.get(token, 0.0), sqrt(share))

@@ -60,8 +60,8 @@ class Spread:
 def spread_in(mind: Mind, scene: Scene, params: SpreadingParams) -> Spread | None:
     """Spread from what the cue tells of; None when no memory holds a term of it. Computes."""
     held, heard = mind.terms, dict[int, float]()
-    for text, share in scene.cue.said:
-        named = _known(mind, scene, mind.names.spot(text))
+    for (text, share), (concepts, _) in zip(scene.cue.said, scene.named, strict=True):
+        named = _known(mind, scene, concepts)
         for term, salience in held.numbers(terms(text), named).items():
             heard[term] = max(heard.get(term, 0.0), share * salience)
     seeds = np.fromiter(heard, np.int64, len(heard))

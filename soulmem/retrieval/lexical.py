@@ -93,7 +93,9 @@ class LexicalIndex:
         """In how many rows the token occurs."""
         if self._frequencies[0] != self._revision:
             self._frequencies = self._revision, {}
-        known = self._frequencies[1]
+        known, asked = self._frequencies[1], self._asked
+        if token not in known and asked is not None and asked.revision == self._revision:
+            known.update(zip(asked.tokens, np.diff(asked.found.starts).tolist(), strict=True))
         if token not in known:
             known[token] = self._postings.of([token]).rows.size
         return known[token]

@@ -58,7 +58,8 @@ async def came_over(
     memory = replace(found.memories[0], id=way[-1], path=path, edges=edges)
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId(slot), 0)
     learner: Learner = stage.engine._learner
-    learner.noted(world, request, replace(found, memories=(memory,)), walked)
+    flows = None if walked is None else lambda: walked
+    learner.noted(world, request, replace(found, memories=(memory,)), flows)
 
 
 async def lived(stage: Stage, way: list[MemoryId], walked: Mapping[str, float] | None = None) -> None:
