@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import sqrt
@@ -29,7 +30,9 @@ from soulmem.retrieval.when import inside
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
+_FEW_ROWS = 5000  # are read before another thread has begun
 _FEW_WORDS = 0.2  # of a cue: a name in the other script says nothing of how it reads
+_ASIDE = ThreadPoolExecutor(1, thread_name_prefix="soulmem-aside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,25 +174,20 @@ def _words_of(world: World, request: RecallRequest) -> str:
 def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams) -> Texts:
     """How well each text answers. Computes; `vectors` holds a unit row per part of the query, or is None."""
     n = mind.size
-    nothing = np.full(n, np.nan, np.float32)
-    turn = pair_in = pair_out = nothing
     beside = mind.neighbours(scene.request.chat)
-    own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
-    if vectors is not None and own_table and pair_table and vectors.shape[1] == own_table.dim:
-        asked = np.asarray([share for _, share in scene.cue.meant], np.float32) @ vectors
-        asked /= max(float(np.linalg.norm(asked)), 1e-9)
-        turn = own_table.cosines(asked, n)
-        pairs = np.append(pair_table.cosines(asked, mind.pair_count), np.float32(np.nan))
-        pair_in, pair_out = pairs[beside.pair_in], pairs[beside.pair_out]
+    # Cosines are compiled code that lets other threads run: a processor of their own, while words are read.
+    meaning = _ASIDE.submit(_cosines, mind, scene, vectors) if n > _FEW_ROWS else None
     said = queries.words(scene.cue.said, mind.tokeniser.tokens)
     words = {**_other_names(mind, scene), **said}
     lexical = mind.words.scores(words, n)
+    lexical_in = mind.words.pair_scores(words, beside.before)
+    turn, pairs = meaning.result() if meaning is not None else _cosines(mind, scene, vectors)
     evidence = Evidence(
         turn=turn,
-        pair_in=pair_in,
-        pair_out=pair_out,
+        pair_in=pairs[beside.pair_in],
+        pair_out=pairs[beside.pair_out],
         lexical=lexical,
-        lexical_in=mind.words.pair_scores(words, beside.before),
+        lexical_in=lexical_in,
         before=beside.before,
         after=beside.after,
         visible=scene.visible,
@@ -197,6 +195,20 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
     )
     fused = fuse_all(evidence, params)
     return Texts(fused.score, fused.own, fused.alone, turn, lexical, beside.position)
+
+
+def _cosines(mind: Mind, scene: Scene, vectors: Floats | None) -> tuple[Floats, Floats]:
+    """Cosine of the query and each row, shape (n,), and each pair, with one place more that stands for none;
+    NaN where there is no vector.
+    """
+    own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
+    if vectors is None or not own_table or not pair_table or vectors.shape[1] != own_table.dim:
+        nothing = np.full(max(mind.size, mind.pair_count + 1), np.nan, np.float32)
+        return nothing[: mind.size], nothing[: mind.pair_count + 1]
+    asked = np.asarray([share for _, share in scene.cue.meant], np.float32) @ vectors
+    asked /= max(float(np.linalg.norm(asked)), 1e-9)
+    pairs = pair_table.cosines(asked, mind.pair_count)
+    return own_table.cosines(asked, mind.size), np.append(pairs, np.float32(np.nan))
 
 
 def _other_names(mind: Mind, scene: Scene) -> dict[str, float]:

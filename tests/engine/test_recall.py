@@ -12,6 +12,7 @@ from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Place
 from soulmem.domain.soul import KnownName
+from soulmem.engine import search
 from soulmem.engine.requests import RecallRequest, TimeRange
 from tests.engine.stage import ME, Stage, line
 from tests.fakes.embedder import FakeEmbedder
@@ -191,6 +192,19 @@ async def test_the_same_question_has_the_same_answer(told: Stage) -> None:
     assert [(m.id, m.score, m.why) for m in after.memories] == [
         (m.id, m.score, m.why) for m in before.memories
     ]
+
+
+async def test_a_large_soul_reads_words_and_meaning_at_once(
+    told: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def considered() -> list[tuple[str, float, float | None, float]]:
+        answer = await told.recall("Where is the brass key?", "c1")
+        trace = await told.engine.trace(ME, answer.trace)
+        return [(one.id, one.score, one.dense, one.lexical) for one in trace.considered]
+
+    alone = await considered()
+    monkeypatch.setattr(search, "_FEW_ROWS", 0)
+    assert await considered() == alone
 
 
 async def test_a_trace_tells_what_was_considered(told: Stage) -> None:
