@@ -197,7 +197,7 @@ async def test_the_same_question_has_the_same_answer(told: Stage) -> None:
 async def test_a_large_soul_reads_words_and_meaning_at_once(
     told: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def considered() -> list[tuple[str, float, float | None, float]]:
+    async def considered() -> list[tuple[str, float, float | None, float | None]]:
         answer = await told.recall("Where is the brass key?", "c1")
         trace = await told.engine.trace(ME, answer.trace)
         return [(one.id, one.score, one.dense, one.lexical) for one in trace.considered]
