@@ -148,7 +148,7 @@ def _pick(
     chosen = choose(
         ranked.score[np.asarray(free)],
         vectors,
-        mind.costs(rows) + 1,
+        mind.costs(rows, dict(candidates).__getitem__) + 1,
         budget=budget.left,
         max_items=most,
         novelty=novelty,

@@ -299,13 +299,13 @@ class Mind:
             return f"{self.memories.text(key[0])}\n{self.memories.text(key[1])}"
         return self.facts[key].text if key in self.facts else self.memories.text(key)
 
-    def costs(self, rows: Iterable[int]) -> Ints:
+    def costs(self, rows: Iterable[int], at: Callable[[int], Memory] | None = None) -> Ints:
         """The tokens that the texts of these rows, which must be in use, cost at most in a prompt."""
         tokens = self.columns.tokens
         found = [int(row) for row in rows]
         for row in found:
             if tokens[row] == UNKNOWN:
-                tokens[row] = estimate_tokens(self.at(row).text)
+                tokens[row] = estimate_tokens((at or self.at)(row).text)
         return np.asarray(tokens[found], np.int64)
 
     def _put_memory(self, memory: Memory) -> dict[MemoryId, None]:

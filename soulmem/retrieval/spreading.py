@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -96,21 +97,22 @@ def spread_from(
     if not there.any():
         return None
     seeds, share, windows = seeds[there], share[there], windows[there]
-    local = {term: at for at, term in enumerate(seeds.tolist())}
-    met: dict[int, Associates] = {}
+    place = np.full(incidence.terms, -1, np.int64)  # of a term among those that energy may come to
+    place[seeds] = np.arange(seeds.size)
+    terms, met = seeds, dict[int, Associates]()
     while True:
-        links = _links(local, met)
-        active = spread(links, np.arange(seeds.size), p.spread, share)
-        due = active.energy > p.spread.threshold
-        fresh = [term for term, at in local.items() if due[at] and term not in met]
-        fresh.sort(key=lambda term: (-active.energy[local[term]], incidence.key(term)))
+        active = spread(_links(terms.size, place, met), np.arange(seeds.size), p.spread, share)
+        fresh = [at for at in np.flatnonzero(active.energy > p.spread.threshold).tolist() if at not in met]
+        fresh.sort(key=lambda at: (-active.energy[at], incidence.key(int(terms[at]))))
         fresh = fresh[: max(0, p.fired - len(met))]
         if not fresh:
-            return _told(local, met, active, windows, incidence.windows(known))
-        met.update(zip(fresh, all_associates(incidence, fresh, known, p.cooccurrence), strict=True))
-        for term in fresh:
-            for other in met[term].terms.tolist():
-                local.setdefault(other, len(local))
+            return _told(terms, place, met, active, windows, incidence.windows(known))
+        found = all_associates(incidence, terms[fresh].tolist(), known, p.cooccurrence)
+        met.update(zip(fresh, found, strict=True))
+        for one in found:
+            new = one.terms[place[one.terms] < 0]
+            place[new] = np.arange(terms.size, terms.size + new.size)
+            terms = np.concatenate([terms, new])
 
 
 def called(
@@ -145,32 +147,31 @@ def row_energy(active: Active, incidence: Incidence, known: Bools) -> Floats:
     return np.bincount(rows, weights=active.pull[at], minlength=known.size).astype(np.float64)
 
 
-def _links(local: dict[int, int], met: dict[int, Associates]) -> Links:
-    source = [_NONE, *(np.full(m.terms.size, local[term]) for term, m in met.items())]
-    target = [_NONE, *(np.asarray([local[t] for t in m.terms.tolist()], np.int64) for m in met.values())]
-    weight = np.concatenate([np.zeros(0), *(m.strength for m in met.values())])
-    return Links.of(len(local), np.concatenate(source), np.concatenate(target), weight)
+def _links(count: int, place: Ints, met: Mapping[int, Associates]) -> Links:
+    source = [_NONE, *(np.full(found.terms.size, at) for at, found in met.items())]
+    target = [_NONE, *(place[found.terms] for found in met.values())]
+    weight = np.concatenate([np.zeros(0), *(found.strength for found in met.values())])
+    return Links.of(count, np.concatenate(source), np.concatenate(target), weight)
 
 
 def _told(
-    local: dict[int, int], met: dict[int, Associates], active: Activation, windows: Ints, total: int
+    terms: Ints, place: Ints, met: Mapping[int, Associates], active: Activation, windows: Ints, total: int
 ) -> Active:
     """The result in terms of the incidence, without what got no energy."""
-    terms = np.fromiter(local, np.int64, len(local))
     held, together = np.append(windows, np.zeros(terms.size - windows.size, np.int64)), np.zeros_like(terms)
-    for term, found in met.items():
-        at = np.asarray([local[other] for other in found.terms.tolist()], np.int64)
+    for own, found in met.items():
+        at = place[found.terms]
         held[at] = found.windows
-        first = active.parent[at] == local[term]
+        first = active.parent[at] == own
         together[at[first]] = found.pair[first]
     kept = np.flatnonzero(active.energy > 0)
-    place = np.full(terms.size + 1, -1, np.int64)  # the last stands for none
-    place[kept] = np.arange(kept.size)
+    among = np.full(terms.size + 1, -1, np.int64)  # the last stands for none
+    among[kept] = np.arange(kept.size)
     return Active(
         terms=terms[kept],
         energy=active.energy[kept],
         met=together[kept],
-        parent=place[active.parent[kept]],
+        parent=among[active.parent[kept]],
         windows=held[kept],
         seeds=windows.size,
         total=total,
