@@ -110,7 +110,7 @@ async def test_it_becomes_lasting_memory(stage: RealStage, language: str) -> Non
     kinds = {memory.kind for memory in made}
     assert MemoryKind.SUMMARY in kinds
     assert len(made) > 1
-    books = await stage.engine.consolidator.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.books(await stage.world(), SoulId("s1"))
     spent = books.totals["consolidation"]
     assert 2 <= spent.calls <= 4 * len(chat) / 20
     assert spent.prompt_tokens / spent.calls < 1500
