@@ -25,7 +25,8 @@ LEGAL = {
     EdgeKind.FIRES: {("trigger", "action")},
     EdgeKind.KNOWS_HABIT: {("concept", "action"), ("topic", "action")},
 }
-ENDS = (*(kind.value for kind in MemoryKind), "topic")
+# What may be made by hand: a summary is of a chat.
+ENDS = (*(kind.value for kind in MemoryKind if kind is not MemoryKind.SUMMARY), "topic")
 
 
 async def make(stage: Stage, what: str, *edges: NewEdge, text: str = "x", **more: Any) -> MemoryId:
