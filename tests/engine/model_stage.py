@@ -13,6 +13,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.engine.engine import Engine, EngineParams
+from soulmem.ports.llm import Llm
 from soulmem.ports.store import Store
 from tests.engine.stage import ME, Stage, line
 from tests.fakes.llm import FakeLlm
@@ -61,8 +62,15 @@ def talk(count: int, start: int = 1, word: str = "word") -> list[SentMessage]:
 class ModelStage(Stage):
     """A stage whose engine has a language model."""
 
-    def __init__(self, *replies: Any, store: Store | None = None, params: EngineParams | None = None) -> None:
+    def __init__(
+        self,
+        *replies: Any,
+        store: Store | None = None,
+        params: EngineParams | None = None,
+        model: Llm | None = None,
+    ) -> None:
         self.llm = FakeLlm(*(replies or (obliging,)))
+        self._llm: Llm = model or self.llm
         super().__init__(store, params=params)
 
     def _new_engine(self) -> Engine:
@@ -74,7 +82,7 @@ class ModelStage(Stage):
             params=self._params,
             advance=self.clock.advance,
             spool=self.spool,
-            llm=self.llm,
+            llm=self._llm,
         )
 
     @property

@@ -11,8 +11,8 @@ from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
-from soulmem.engine.engine import Engine
-from tests.engine.stage import ME, Stage, line
+from tests.engine.model_stage import ModelStage
+from tests.engine.stage import ME, line
 from tests.real_llm import llama
 
 __all__ = ["llama"]  # a fixture
@@ -69,38 +69,19 @@ def talk(language: str) -> list[SentMessage]:
     return out
 
 
-class RealStage(Stage):
-    """A stage with the real model."""
-
-    def __init__(self, url: str) -> None:
-        self.endpoint = LitellmEndpoint(url, "small", "", 900.0)
-        super().__init__()
-
-    def _new_engine(self) -> Engine:
-        return Engine(
-            self.store,
-            self.clock,
-            model=None,
-            fallback=None,
-            params=self._params,
-            advance=self.clock.advance,
-            spool=self.spool,
-            llm=self.endpoint,
-        )
-
-
 @pytest.fixture
-async def stage(llama: str) -> AsyncIterator[RealStage]:
+async def stage(llama: str) -> AsyncIterator[ModelStage]:
     """An engine with the real model."""
-    one = RealStage(llama)
+    endpoint = LitellmEndpoint(llama, "small", "", 900.0)
+    one = ModelStage(model=endpoint)
     await one.start()
     yield one
     await one.stop()
-    await one.endpoint.stop()
+    await endpoint.stop()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_it_becomes_lasting_memory(stage: RealStage, language: str) -> None:
+async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> None:
     await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
     chat = talk(language)
     await stage.sync("c", chat)
