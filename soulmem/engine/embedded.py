@@ -41,6 +41,7 @@ class Embedded:
         self._text_of = text_of
         self._is_searched = is_searched
         self._wanted: dict[TextKey, None] = {}
+        self.forgotten = 0  # texts that went, in all
         self.model: str | None = None  # whose vectors these are
 
     def use_model(self, dim: int, model: str) -> None:
@@ -70,6 +71,7 @@ class Embedded:
 
     def forget(self, key: TextKey, row: int | None) -> None:
         """The text is gone, and with it the vector at `row`."""
+        self.forgotten += 1
         self._wanted.pop(key, None)
         table = self.pairs if isinstance(key, tuple) else self.turns
         if row is not None and table is not None:

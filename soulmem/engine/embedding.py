@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
+from soulmem.domain.ids import SoulId
 from soulmem.engine.answers import EmbedderHealth
 from soulmem.engine.embedded import TextKey, Wanted
 from soulmem.engine.mind import Mind
@@ -60,6 +61,8 @@ class Embedding:
         self._asked = float("-inf")  # monotonic seconds of the last question
         self._recent: OrderedDict[str, Vector] = OrderedDict()
         self._minds: list[Mind] = []
+        # The model, and how many texts of each soul had gone, when unused vectors were looked for last.
+        self._swept: tuple[str, tuple[tuple[SoulId, int], ...]] | None = None
         self._work = asyncio.Event()
         self._settled = asyncio.Event()  # the first attempt to have any model is over
         self._quiet = asyncio.Event()  # nothing is wanted and nothing is under way
@@ -170,16 +173,23 @@ class Embedding:
     async def forget_unused(self) -> None:
         """Idle work: drop stored vectors that no text of any open mind needs.
 
-        Only when every soul is open.
+        Only when every soul is open. Listing them takes 10 s for 280,000, so it is done once after a start,
+        and whenever a text went since.
         """
         model = self._embedder.model if self._embedder else None
+        if model is None or self._better is not None:
+            return
+        swept = model, tuple((mind.soul.id, mind.embedded.forgotten) for mind in self._minds)
+        if swept == self._swept:
+            return
         needed = {
             _key(w.text) for mind in self._minds for w in await self._compute.run(mind.embedded.all_texts)
         }
         stored = await self._store.vector_keys()
-        stale = [(m, key) for m, key in stored if key not in needed or (model is not None and m != model)]
-        if stale and self._better is None and model is not None:
+        stale = [(m, key) for m, key in stored if key not in needed or m != model]
+        if stale:
             await self._store.drop_vectors(stale)
+        self._swept = swept
 
     async def _load(self) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -141,6 +142,20 @@ async def test_vectors_of_forgotten_texts_are_cleared_out(theatre: Theatre) -> N
     await stage.sync("c1", [TALK[0], TALK[3]])
     await stage.engine.run_idle()
     assert len(await stage.store.vector_keys()) == 1
+
+
+async def test_vectors_are_looked_through_only_when_a_text_went(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = await theatre.open(model=FakeEmbedder().source())
+    await stage.engine.run_idle()
+    listed = mock.AsyncMock(wraps=stage.store.vector_keys)
+    monkeypatch.setattr(stage.store, "vector_keys", listed)
+    await stage.engine.run_idle()
+    listed.assert_not_awaited()
+    await stage.sync("c1", [TALK[0], TALK[3]])
+    await stage.engine.run_idle()
+    listed.assert_awaited_once()
 
 
 async def test_without_the_model_recall_goes_by_words(theatre: Theatre) -> None:
