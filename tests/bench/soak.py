@@ -1,8 +1,8 @@
 """Does a sidecar stay well through hours of mixed load: no error, no growth, no slower recall?
 
 `python -m tests.bench.soak --minutes 60` starts one sidecar over an empty folder and plays several chats at
-once: syncs with edits, swipes, deletions and branches, recalls, edits by hand, jobs. It prints one JSON
-object and ends with 1 when there was an error or a limit was passed.
+once: syncs with edits, swipes, deletions and branches, deleted chats, recalls, edits by hand, jobs. It prints
+one JSON object and ends with 1 when there was an error or a limit was passed.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ WORDS = (
 )
 WARM_UP = 0.2  # of the time; what is measured is measured after it
 MAX_MESSAGES = 400  # of a chat; a longer one is left, and another begun
+KEPT_CHATS = 3  # of a player, the current one included: what is stored stays alike, so growth is a leak
 RSS_GROWTH = 0.10  # line C of the plan
 WAL_LIMIT = 128 << 20  # bytes; the connection is recycled at half of it
 SHARES = {"sync": 40, "recall": 30, "edit": 20, "read": 8, "job": 2}  # per cent of operations
@@ -75,12 +76,13 @@ class Player:
         self._chats = 0
         self._slots = 0
         self._messages: list[dict[str, Any]] = []
+        self._kept: list[str] = []
         self._made: list[str] = []
 
     async def play(self) -> None:
         """Until the time is over, an operation each `pace` seconds, or as fast as it goes."""
         await self._ask("PUT", f"/souls/{self.soul}", {"name": f"Mira {self.soul}"})
-        self._new_chat()
+        await self._new_chat()
         works: dict[str, Callable[[], Awaitable[None]]] = {
             "sync": self._sync,
             "recall": self._recall,
@@ -95,9 +97,14 @@ class Player:
             self._tally.done[kind] += 1
             await asyncio.sleep(max(0.0, self._pace - (time.monotonic() - start)))
 
-    def _new_chat(self) -> None:
+    async def _new_chat(self) -> None:
+        """Begin another chat; the oldest of this player's is deleted."""
         self._chats += 1
         self._messages = []
+        self._kept.append(self._chat)
+        if len(self._kept) > KEPT_CHATS:
+            self._tally.done["delete chat"] += 1
+            await self._ask("DELETE", f"/chats/{self._kept.pop(0)}")
 
     @property
     def _chat(self) -> str:
@@ -120,7 +127,7 @@ class Player:
         """The chat goes on, as a rule; now and then something in it changes, or a branch is made."""
         whim = self._chance.random()
         if len(self._messages) > MAX_MESSAGES:
-            self._new_chat()
+            await self._new_chat()
         parent = None
         if whim < 0.05 and len(self._messages) > 10:  # an edit or a swipe
             at = self._chance.choice([self._chance.randrange(len(self._messages)), len(self._messages) - 1])
@@ -130,7 +137,7 @@ class Player:
         elif whim < 0.09 and len(self._messages) > 30:
             old, shared = self._chat, self._messages[: self._chance.randint(10, 30)]
             parent = {"chat": old, "fork_slot": shared[-1]["slot"]}
-            self._new_chat()
+            await self._new_chat()
             self._messages = list(shared)
         self._messages.append(self._line())
         body = {"souls": [self.soul], "messages": self._messages, "confirm_removal": True}
@@ -221,7 +228,15 @@ def report(tally: Tally) -> dict[str, Any]:
         start = tally.began + number * span / 4
         took = [seconds * 1000 for at, seconds in tally.recalls if start <= at < start + span / 4]
         cuts = quantiles(took, n=100) if len(took) > 1 else [0.0] * 99
-        quarters.append({"recalls": len(took), "p50_ms": round(cuts[49], 1), "p99_ms": round(cuts[98], 1)})
+        sizes = [rss for at, rss in tally.rss if start <= at < start + span / 4]
+        quarters.append(
+            {
+                "recalls": len(took),
+                "p50_ms": round(cuts[49], 1),
+                "p99_ms": round(cuts[98], 1),
+                "rss_mib": _mib(sizes),
+            }
+        )
     done = sum(tally.done.values())
     failed = [
         *(["errors"] if tally.errors else []),
@@ -236,7 +251,7 @@ def report(tally: Tally) -> dict[str, Any]:
         "errors": dict(tally.errors.most_common(20)),
         "rss_mib": {"warm": _mib(first), "end": _mib(last), "growth": round(growth, 3)},
         "wal_mib_most": round(max(tally.wal, default=0) / 2**20, 1),
-        "recall_by_quarter": quarters,
+        "by_quarter": quarters,
         "failed": failed,
     }
 
