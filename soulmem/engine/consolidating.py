@@ -7,7 +7,6 @@ in the next quiet moment. Everything else goes on, and nothing of a chat is lost
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,14 +15,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from soulmem.assembly.tokens import estimate_tokens
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
-from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
+from soulmem.engine.asking import Asking, Errand, Stop, Tell
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
@@ -37,15 +36,11 @@ from soulmem.engine.passages import Reading, reading_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
-from soulmem.ports.llm import Llm
 from soulmem.prompts import extraction, summary
 
 log = logging.getLogger(__name__)
 
-Tell = Callable[[int, int, str], None]
-
 _FULL = timedelta(minutes=5)  # until it is looked again whether the hour has room
-_LOOK_SECONDS = 0.5  # between two looks whether a reply is still written
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +65,13 @@ class Books:
     due_minutes: float | None = None  # it would take, by what calls took so far; None: there were none
 
 
-class _Stop(Exception):
-    """No further call in this round."""
-
-
 @dataclass(slots=True)
-class _Round:
-    """One go at a soul: as a job, which is waited for, or in Idle, which gives way."""
+class _Round(Errand):
+    """One go at a soul."""
 
-    source: str  # what its changes are undone by
-    tell: Tell | None = None
-    done: int = 0
-    written: int = 0
-    left: int = 0
-    model: str = ""
+    source: str = ""  # what its changes are undone by
+    written: int = 0  # memories
     failed: dict[tuple[ChatId, Work], str] = field(default_factory=dict)
-
-    def told(self) -> None:
-        """Say how far it is; a job that is not wanted any more ends here."""
-        if self.tell is not None:
-            self.tell(self.done, max(self.done, self.left), "calls")
 
 
 class Consolidator:
@@ -109,7 +91,6 @@ class Consolidator:
         self._compute = compute
         self._clock = clock
         self._auditor = auditor
-        self._is_busy = is_busy
         self._on_written = on_written
         self._params = params or ConsolidationParams()
         self.ledger = Ledger(self._params.ledger)
@@ -117,7 +98,7 @@ class Consolidator:
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
         self._again: datetime | None = None
         self._written = 0  # changes
-        self._turn = asyncio.Lock()  # one call at a time: there is one model
+        self.asking = Asking(llms, compute, clock, is_busy, self.ledger, self.parking)
 
     async def books(self, world: World, soul: SoulId) -> Books:
         """What it cost so far, and what it would cost to do what is due."""
@@ -149,11 +130,12 @@ class Consolidator:
         self._again = None
         written = self._written
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
-        with contextlib.suppress(_Stop):
+        with contextlib.suppress(Stop):
             for world in worlds:
                 for mind in list(world.minds.values()):
-                    await self._soul(world, mind, _Round(source))
-        if not self._is_busy():
+                    this = _Round(world.owner, mind.soul.id, CONSOLIDATION, source=source)
+                    await self._soul(world, mind, this)
+        if not self.asking.is_busy():
             now = self._clock.now()
             self._again = self.parking.next_try() if self.ledger.has_room(now) else now + _FULL
         return self._written > written
@@ -166,8 +148,8 @@ class Consolidator:
         """All that is due in one soul, as a job; `tell` hears how far it is and may break it off."""
         if not self._llms.has_archivist:
             return {}
-        this = _Round(source, tell)
-        with contextlib.suppress(_Stop):
+        this = _Round(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
+        with contextlib.suppress(Stop):
             await self._soul(world, mind, this)
         parked = [f"{chat}: {reason}" for (chat, _), reason in this.failed.items()]
         return {"calls": this.done, "memories": this.written, "parked": parked}
@@ -202,91 +184,31 @@ class Consolidator:
         reading = await self._compute.run(reading_of, mind, chat_log, task, self._llms.context_tokens)
         key = (world.owner, mind.soul.id, task.chat, task.work)
         try:
-            found = await self._answer(world, mind, reading, task.work, this)
+            found = await self._answer(reading, task.work, this)
         except LlmFailed as failure:
             this.failed[task.chat, task.work] = failure.message
             log.info("a %s of a chat is put off: %s", task.work.value, failure.message)
             if failure.kind is not Failure.UNREADABLE:
                 self.parking.down(failure.message, self._clock.now())
-                raise _Stop from failure
+                raise Stop from failure
             self.parking.park(key, failure.message, slid, self._clock.now())
             return
         self.parking.forget(key)
         made = partial(_made, task=task, reading=reading, found=found, model=this.model, clock=self._clock)
         this.written += await self._write(world, mind, made, this)
 
-    async def _answer(
-        self, world: World, mind: Mind, reading: Reading, work: Work, this: _Round
-    ) -> str | Drafts:
-        """What the model makes of it, asked once more when it fails; a model that was not there a moment ago
-        is asked once. Raises LlmFailed, _Stop.
-        """
-        if not reading.passage.lines:
-            return Drafts() if work is Work.DRAFTS else reading.passage.summary
-        prompts = summary if work is Work.SUMMARY else extraction
-        failure: LlmFailed | None = None
-        for attempt in range(1 if self.parking.is_down else 2):
-            plain = attempt > 0 and failure is not None and failure.kind is Failure.UNREADABLE
-            prompt = prompts.render(reading.passage, plain=plain)
-            try:
-                async with self._turn:
-                    text = None
-                    while text is None:
-                        await self._wait(this)
-                        text = await self._call(world, mind, prompt, this)
-                this.done += 1
-                self.parking.up()
-                return await self._compute.run(prompts.parse, text, reading.passage)
-            except LlmFailed as failed:
-                failure = failed
-                self._failed(world, mind)
-                if failed.kind is Failure.REFUSED:
-                    break
-        assert failure is not None
-        raise failure
-
-    async def _wait(self, this: _Round) -> None:
-        """Until a call may start. Raises _Stop in Idle, which comes again."""
-        if this.tell is None and (self._is_busy() or not self.ledger.has_room(self._clock.now())):
-            raise _Stop
-        while self._is_busy():
-            await asyncio.sleep(_LOOK_SECONDS)
-            this.told()
-
-    async def _call(self, world: World, mind: Mind, prompt: Prompt, this: _Round) -> str | None:
-        """The model's answer, booked whatever comes of it; None when a reply came first. Raises LlmFailed."""
-        llm = self._llms.archivist(world.owner)
-        assert llm is not None
-        this.model = llm.name
-        asked = estimate_tokens(prompt.system) + estimate_tokens(prompt.user)
-        spent = Spent(calls=1, prompt_tokens=asked)
-        began = asyncio.get_running_loop().time()
-        try:
-            asking = asyncio.ensure_future(self._unless_busy(llm, prompt))
-            try:
-                while not (await asyncio.wait([asking], timeout=_LOOK_SECONDS))[0]:
-                    this.told()
-            finally:
-                asking.cancel()
-                await asyncio.gather(asking, return_exceptions=True)
-            answer = asking.result()
-            if answer is None:
-                spent = Spent()
-                return None
-            spent = Spent(1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds)
-        except LlmFailed:
-            spent = Spent(1, 0, asked, 0, asyncio.get_running_loop().time() - began)
-            raise
-        finally:
-            self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, spent, self._clock.now())
-        return answer.text
-
-    async def _unless_busy(self, llm: Llm, prompt: Prompt) -> Completion | None:
-        """A task begins a moment after it is made: a reply may have begun in that moment."""
-        return None if self._is_busy() else await llm.complete(prompt)
-
-    def _failed(self, world: World, mind: Mind) -> None:
-        self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, Spent(failed=1), self._clock.now())
+    async def _answer(self, reading: Reading, work: Work, this: _Round) -> str | Drafts:
+        """What the model makes of it. Raises LlmFailed, Stop."""
+        passage = reading.passage
+        if not passage.lines:
+            return Drafts() if work is Work.DRAFTS else passage.summary
+        if work is Work.SUMMARY:
+            return await self.asking.ask(
+                this, partial(summary.render, passage), partial(summary.parse, passage=passage)
+            )
+        return await self.asking.ask(
+            this, partial(extraction.render, passage), partial(extraction.parse, passage=passage)
+        )
 
     async def _write(
         self, world: World, mind: Mind, make: Callable[[Mind], MindChange | None], this: _Round
@@ -311,7 +233,9 @@ class Consolidator:
     async def _sweep(self, world: World, mind: Mind) -> None:
         """Once for each opened soul: what lost its messages while nobody looked."""
         if mind not in self._swept:
-            await self._write(world, mind, lost, _Round("consolidation"))
+            await self._write(
+                world, mind, lost, _Round(world.owner, mind.soul.id, CONSOLIDATION, source="consolidation")
+            )
             self._swept[mind] = True
 
 
