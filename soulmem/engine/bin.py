@@ -54,6 +54,7 @@ class Bin:
         since: dict[tuple[Owner, MemoryId], datetime] = {}
         for world in worlds:
             await self._souls.rest(world)
+            await world.awake()  # nobody may ask for a soul for weeks, and its bin goes all the same
             for mind in list(world.minds.values()):
                 binned = await self._look_through(world, mind)
                 gone = due(binned, self._clock.now(), self._params)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from soulmem.domain.audit import Actor, AuditEntry
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
-from soulmem.domain.ids import MemoryId
+from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, Origin
+from soulmem.domain.soul import Soul
 from soulmem.graph.lineage import Strand
+from soulmem.ports.store import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,22 @@ class MindChange:
     purge_audit: tuple[str, ...] = ()  # targets whose entries lose their words
     put_derivations: tuple[Derivation, ...] = ()
     drop_derivations: tuple[str, ...] = ()
+
+    def stored(self, owner: Owner, souls: Sequence[Soul] = ()) -> Change:
+        """What of it the store keeps."""
+        return Change(
+            owner=owner,
+            souls=souls,
+            put_memories=self.put_memories,
+            drop_memories=self.drop_memories,
+            put_edges=self.put_edges,
+            drop_edges=self.drop_edges,
+            by=self.by,
+            audit=self.audit,
+            purge_audit=self.purge_audit,
+            put_derivations=self.put_derivations,
+            drop_derivations=self.drop_derivations,
+        )
 
     def pieces(self, size: int) -> Iterator[MindChange]:
         """The same change in steps: new memories unseen at first, with the edges among what is there by then,

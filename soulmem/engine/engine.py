@@ -106,7 +106,7 @@ class Engine:
         self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle, self._go_on_resting)
         self._lifecycle.events = self.events
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
-        self.llms = Llms(llm, busy)
+        self.llms = Llms(llm, busy, self.events)
         doing = self._compute, clock, auditor, busy, wake
         self.consolidator = Consolidator(self.llms, *doing, p.consolidation)
         governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs, self.consolidator
@@ -324,7 +324,7 @@ class Engine:
         await self.governor.bin.rest(list(self._worlds.values()))
         await self._embedding.drain()
         await self._embedding.take_better_model()
-        if all(soul in world.minds for world in self._worlds.values() for soul in world.souls):
+        if all(world.is_awake() for world in self._worlds.values()):
             await self._embedding.forget_unused()
         await self._images.rest(list(self._worlds.values()))
         await self._store.maintain()

@@ -122,7 +122,7 @@ class ImageKeeper:
         return mind
 
     async def _keep(self, world: World, mind: Mind, last: bool) -> None:
-        if self._images is None or not mind.residency.whole:
+        if self._images is None or not mind.residency.whole or mind.soul.id in world.mending:
             return
         if len(mind.memories) + len(mind.edges) < self._params.least:
             return

@@ -291,15 +291,7 @@ class Observer:
             change = await self._compute.run(world.compare, mind, log, family)
         change = await self._linked(world, mind, change)
         await self._compute.run(mind.apply, change)
-        return Change(
-            owner=world.owner,
-            put_memories=change.put_memories,
-            drop_memories=change.drop_memories,
-            put_edges=change.put_edges,
-            drop_edges=change.drop_edges,
-            purge_audit=change.purge_audit,
-            drop_derivations=change.drop_derivations,
-        )
+        return change.stored(world.owner)
 
     @asynccontextmanager
     async def _stored_after(

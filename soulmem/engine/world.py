@@ -24,6 +24,7 @@ from soulmem.engine.chat_log import Drafts
 from soulmem.engine.images import ImageKeeper
 from soulmem.engine.linker import Linker, Steps
 from soulmem.engine.loading import Loader
+from soulmem.engine.mending import Mending
 from soulmem.engine.mind import Mind
 from soulmem.engine.opening import Opener
 from soulmem.engine.strands import compare, mended
@@ -74,6 +75,7 @@ class World:
         self.readings = Readings()
         self.linker = Linker(compute, clock, partial(loader.complete, owner))
         self._loader = loader
+        self.mending = Mending(store)
         self._opener = Opener(store, compute, loader, images)
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
@@ -141,14 +143,23 @@ class World:
         await self._compute.run(self._keys.clear)
 
     async def awake(self) -> None:
-        """Open every soul in use, so that the first recall finds it so."""
+        """Open every soul in use, so that the first recall finds it so, and store what it was mended with."""
         for soul in list(self.souls.values()):
-            if soul.state is SoulState.ACTIVE:
-                try:
+            if soul.state is not SoulState.ACTIVE:
+                continue
+            try:
+                if soul.id not in self.minds:
                     await self.mind(soul.id)
                     await self._store.maintain()  # what it read to open a soul it need not hold
-                except SoulMemError as error:
-                    log.error("soul %s could not be opened: %s", soul.id, error.message)
+                if soul.id in self.mending:
+                    async with self.writing:
+                        await self.mending.catch_up(soul.id)
+            except SoulMemError as error:
+                log.error("soul %s could not be opened or mended: %s", soul.id, error.message)
+
+    def is_awake(self) -> bool:
+        """Whether all that any soul remembers is loaded; those that were purged remember nothing."""
+        return all(soul.id in self.minds for soul in self.souls.values() if soul.name)
 
     async def ancestors(self, chat: Chat) -> list[ChatLog]:
         """Logs of the parents a branch comes from, nearest first."""
@@ -249,11 +260,19 @@ class World:
         """The soul's loaded memory; opened when it is not yet. The caller must not hold `writing`."""
         if soul not in self.minds:
             async with self.writing:
-                return await self.mind_while_writing(soul)
+                return await self._opened(soul)
         return self.minds[soul]
 
     async def mind_while_writing(self, soul: SoulId) -> Mind:
-        """As `mind`, for a caller that holds `writing`."""
+        """As `mind`, for a caller that holds `writing` and is about to write.
+
+        Raises StoreError while what the soul was mended with cannot be stored.
+        """
+        found = await self._opened(soul)
+        await self.mending.catch_up(soul)
+        return found
+
+    async def _opened(self, soul: SoulId) -> Mind:
         found = self.minds.get(soul)
         if found is None:
             found = await self._open(self.souls[soul])
@@ -268,7 +287,7 @@ class World:
         changes = steps.changes or ([MindChange()] if soul is not None else [])
         for number, change in enumerate(changes):
             try:
-                await self._store.commit(_stored(self.owner, change, [soul] if soul and not number else []))
+                await self._commit(mind, change.stored(self.owner, [soul] if soul and not number else []))
             except BaseException:
                 if number:
                     self.let_go(mind.soul.id)
@@ -279,6 +298,13 @@ class World:
                 await self._compute.run(mind.apply, piece)
         if steps.names is not None:
             await self._compute.run(mind.take_names, steps.names)
+
+    async def _commit(self, mind: Mind, change: Change) -> None:
+        if mind.soul.id in self.opening:
+            await self.mending.commit(mind.soul.id, change)
+        else:
+            await self.mending.catch_up(mind.soul.id)
+            await self._store.commit(change)
 
     async def _take_soul(self, mind: Mind, soul: Soul) -> None:
         self.souls[soul.id] = soul
@@ -291,6 +317,7 @@ class World:
 
     def let_go(self, soul: SoulId) -> None:
         """Forget the soul's loaded memory; the store has it."""
+        self.mending.forget(soul)
         mind = self.minds.pop(soul, None)
         if mind is not None:
             self._on_mind_gone(mind)
@@ -338,7 +365,7 @@ class World:
             drop_edges=change.drop_edges,
         )
         if fix:
-            await self._store.commit(fix)
+            await self._commit(mind, fix)
         new = (e for e in change.put_edges if e.id in known or e.id not in stored)
         kept = tuple(mind.edges[e.id] if e.id in known else e for e in new)
         await self._compute.run(
@@ -356,22 +383,6 @@ def _differing_words(before: Sequence[str], now: Sequence[str]) -> Glance:
 def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> None:
     """Cut those of the memories into words anew that may hold one of `words`."""
     mind.index_words(m for m in memories if (known := mind.memories.get(m)) and words.may_hold(known.text))
-
-
-def _stored(owner: Owner, change: MindChange, souls: Sequence[Soul] = ()) -> Change:
-    return Change(
-        owner=owner,
-        souls=souls,
-        put_memories=change.put_memories,
-        drop_memories=change.drop_memories,
-        put_edges=change.put_edges,
-        drop_edges=change.drop_edges,
-        by=change.by,
-        audit=change.audit,
-        purge_audit=change.purge_audit,
-        put_derivations=change.put_derivations,
-        drop_derivations=change.drop_derivations,
-    )
 
 
 def _remembers(soul: Soul, chat: Chat, message: Message) -> bool:

@@ -63,6 +63,18 @@ async def test_it_comes_back_until_a_week_is_over_and_then_never(stage: Stage) -
     assert stage.engine.health().notes == ()
 
 
+async def test_a_soul_that_nobody_opens_is_emptied_too(stage: Stage) -> None:
+    """It was let go, by a refused change say, and nobody asks for it for weeks."""
+    await stage.soul()
+    made = (await stage.note("heron")).memory
+    await stage.engine.delete_memory(ME, made.id, None)
+    await rest(stage, 1)
+    (await stage.world()).let_go(SoulId("s1"))
+    await rest(stage, 7)
+
+    assert not await told_anywhere(stage, "heron")
+
+
 async def test_the_week_goes_on_over_a_restart_and_begins_anew_with_the_bin(stage: Stage) -> None:
     await stage.soul()
     made = (await stage.note("heron")).memory

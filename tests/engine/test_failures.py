@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from soulmem.domain.errors import StoreError, StoreFull, StoreLocked
+from soulmem.domain.errors import StoreError, StoreFull, StoreLocked, StoreReadOnly
 from soulmem.domain.ids import ChatId, SoulId
-from soulmem.domain.memories import MemoryState, Timelines
+from soulmem.domain.memories import MemoryKind, MemoryState, Origin, Timelines
+from soulmem.domain.soul import KnownName
 from soulmem.engine.requests import MemoryPatch
+from soulmem.ports.store import Change
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import picture
 from tests.engine.stage import ME, Stage, as_told, line, lines
@@ -121,6 +124,67 @@ async def test_a_full_disk_is_an_error_and_then_no_more(store: PickyStore, stage
     store.refuses = None
     assert (await stage.sync("c1", lines(5), confirm=True)).applied
     assert stage.engine.health().status == "ok"
+
+
+async def torn(store: PickyStore, stage: Stage) -> None:
+    """Take half of what a chat tells out of the store, with its edges, and leave a name half linked."""
+    rows = await store.memories(ME, SoulId("s1"))
+    told = [m.id for m in rows if m.origin is Origin.CHAT and m.kind is MemoryKind.EPISODE]
+    stale = [replace(m, state=MemoryState.STALE) for m in rows if m.text == "Vera"]
+    assert stale
+    await store.commit(Change(ME, drop_memories=told[::2], put_memories=stale))
+
+
+@pytest.mark.parametrize("first", ["a memory", "more messages", "binning"])
+@pytest.mark.parametrize("error", [StoreFull("the disk is full"), StoreReadOnly("it cannot be written")])
+async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
+    store: PickyStore, stage: Stage, error: StoreError, first: str
+) -> None:
+    """Health says why; nothing is written before what was mended is, and then all is as if it had been."""
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
+    await stage.sync("c5", [line("v1", "Vera has a lantern"), line("v2", "she is late"), line("v3", "so")])
+    whole = await picture(stage, "s1")
+    await torn(store, stage)
+    store.refuses = error
+    await stage.restart()
+
+    before = await picture(stage, "s1")
+    assert before["visible"] == whole["visible"]
+    assert before["strands"] == whole["strands"]
+    assert "Al: Vera has a lantern" in [m.text for m in (await stage.recall("a lantern", "c5")).memories]
+    assert (stage.engine.health().status, stage.engine.health().store_detail) == ("degraded", error.message)
+    with pytest.raises(type(error)):
+        await stage.sync("c5", [line("v1", "Vera has a lamp"), line("v2"), line("v3")])
+    with pytest.raises(type(error)):
+        await stage.note("new")
+    await stage.engine.run_idle()  # tries again, in vain
+    assert await picture(stage, "s1") == before
+
+    store.refuses = None
+    await request(stage, first)
+    after = await picture(stage, "s1")
+    assert stage.engine.health().status == "ok"
+    await stage.restart()
+    assert await picture(stage, "s1") == after
+    stored = {m.id for m in await store.memories(ME, SoulId("s1"))}
+    assert stored == set(after["memories"])
+
+
+async def test_what_waits_for_room_is_stored_in_a_quiet_moment(store: PickyStore, stage: Stage) -> None:
+    """Nobody has to write something for it."""
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
+    await stage.sync("c5", [line("v1", "Vera has a lantern"), line("v2", "she is late"), line("v3", "so")])
+    await torn(store, stage)
+    store.refuses = StoreFull("the disk is full")
+    await stage.restart()
+    await stage.mind()
+    store.refuses = None
+    await stage.engine.run_idle()
+
+    world = await stage.world()
+    assert SoulId("s1") not in world.mending
+    stored = {m.id for m in await store.memories(ME, SoulId("s1"))}
+    assert stored == set((await stage.mind()).memories)
 
 
 async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_caller() -> None:
