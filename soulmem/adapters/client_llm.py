@@ -12,7 +12,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
-from soulmem.ports.llm import LlmRequest
+from soulmem.ports.llm import DeskTell, LlmRequest
 
 MODEL = "client"  # what the settings call it
 _REASON_SIGNS = 200  # of a client's reason
@@ -45,6 +45,11 @@ class ClientDesk:
         self._params = params or ClientParams()
         self._clock = clock
         self._waiting: dict[str, _Waiting] = {}
+        self._tell: DeskTell = _nobody
+
+    def listen(self, tell: DeskTell) -> None:
+        """See `LlmDesk`."""
+        self._tell = tell
 
     def llm(self, owner: Owner) -> ClientLlm:
         """The model that this owner's clients reach."""
@@ -81,6 +86,7 @@ class ClientDesk:
         request = secrets.token_hex(12)
         waiting = _Waiting(owner, prompt, asyncio.get_running_loop().create_future())
         self._waiting[request] = waiting
+        self._tell(owner, request, True)
         try:
             await asyncio.wait([waiting.answered], timeout=min(self._params.fetch, self._params.answer))
             if waiting.leased_until is None and not waiting.answered.done():
@@ -91,6 +97,11 @@ class ClientDesk:
             return waiting.answered.result()
         finally:
             del self._waiting[request]
+            self._tell(owner, request, False)
+
+
+def _nobody(owner: Owner, request: str, waits: bool) -> None:
+    """Nobody listens."""
 
 
 class ClientLlm:

@@ -7,6 +7,7 @@ import hashlib
 import re
 import secrets
 import time
+from datetime import datetime, timezone
 from typing import NewType
 
 from soulmem.domain.errors import Unprocessable
@@ -33,6 +34,14 @@ def check_id(value: str, field: str) -> str:
 def new_id(prefix: str) -> str:
     """A fresh id that sorts by time of birth: prefix, 48 bits of milliseconds, 60 random bits."""
     return f"{prefix}{_encode(time.time_ns() // 1_000_000, 10)}{_encode(secrets.randbits(60), 12)}"
+
+
+def born(made: str) -> datetime:
+    """When an id of `new_id` was made; its prefix is one letter. Raises ValueError for any other."""
+    number = 0
+    for digit in made[1:11]:
+        number = number << 5 | _BASE32.index(digit)
+    return datetime.fromtimestamp(number / 1000, timezone.utc)
 
 
 def derived_id(prefix: str, *parts: str) -> str:

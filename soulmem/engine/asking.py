@@ -76,6 +76,11 @@ class Asking:
         self._clock = clock
         self._turn = asyncio.Lock()  # one call at a time: there is one model
 
+    @property
+    def has_model(self) -> bool:
+        """Whether there is anybody to ask."""
+        return self._llms.has_archivist
+
     async def ask(self, errand: Errand, render: Render, read: Callable[[str], T]) -> T:
         """What the model makes of it, asked once more when it fails; a model that was not there a moment ago
         is asked once. `read` computes, and raises Unreadable. Raises LlmFailed, and Stop in Idle when no call

@@ -19,6 +19,7 @@ from soulmem.engine.jobs import Jobs
 from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
 from soulmem.engine.memories import Keeper
+from soulmem.engine.model_test import ModelTest
 from soulmem.engine.recall import Recaller
 from soulmem.engine.tools import Tools
 from soulmem.engine.undo import Undo, Undone
@@ -52,7 +53,9 @@ class Governor:
         self._auditor = auditor
         self.deletions = Deletions(world_of, store, clock, auditor, keeper)
         self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions, params.review)
+        self.bin_days = params.days  # how long anything lies in the bin
         self.bin = Bin(store, compute, clock, auditor, params)
+        ModelTest(jobs, consolidator.asking)
         Upkeep(jobs, world_of, learner, self.tools, consolidator)
         self._consolidator = consolidator
         self._recaller = recaller

@@ -10,11 +10,12 @@ import traceback
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import Enum
 from typing import Any
 
 from soulmem.domain.errors import NotFound, SoulMemError, Unprocessable
-from soulmem.domain.ids import Owner, SoulId, new_id
+from soulmem.domain.ids import Owner, SoulId, born, new_id
 from soulmem.engine.events import Events
 from soulmem.ports.spool import JobRecord, Spool
 
@@ -47,12 +48,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job as it can be asked about. `error` is in words."""
+    """A job as it can be asked about. `at` is when it was asked for; `error` is in words."""
 
     id: str
     kind: str
     soul: SoulId
     state: JobState
+    at: datetime  # aware
     progress: Progress = field(default_factory=Progress)
     result: Any = None
     error: str | None = None
@@ -169,10 +171,12 @@ class Jobs:
 
     def get(self, owner: Owner, job: str) -> JobView:
         """How a job stands. Raises NotFound."""
-        run = self._run(owner, job)
-        record = run.record
-        state = JobState(record.state)
-        return JobView(job, record.kind, record.soul, state, run.progress, record.result, record.error)
+        return _view(self._run(owner, job))
+
+    def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
+        """The jobs of a soul that can still be asked about, the newest first."""
+        mine = [run for run in self._runs.values() if (run.owner, run.soul) == (owner, soul)]
+        return sorted(map(_view, mine), key=lambda view: view.id, reverse=True)
 
     async def cancel(self, owner: Owner, job: str) -> JobView:
         """Let it end before its next piece; what is done stays. One that has ended is left as it is."""
@@ -264,3 +268,9 @@ class Jobs:
         for job in ended[: max(0, len(ended) - _KEPT)]:
             del self._runs[job]
             await self._spool.drop(job)
+
+
+def _view(run: JobRun) -> JobView:
+    one = run.record
+    state, at = JobState(one.state), born(one.job)
+    return JobView(one.job, one.kind, one.soul, state, at, run.progress, one.result, one.error)

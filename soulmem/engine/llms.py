@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.engine.events import Events
 from soulmem.ports.llm import Llm, LlmDesk, LlmRequest
 
 LlmOf = Callable[[Owner], Llm]  # a model as one owner reaches it
@@ -35,7 +36,9 @@ class LlmHealth:
 class Llms:
     """Hands out the models and remembers how their last call went."""
 
-    def __init__(self, given: LlmSources | Llm | None, is_busy: Callable[[], bool]) -> None:
+    def __init__(
+        self, given: LlmSources | Llm | None, is_busy: Callable[[], bool], events: Events | None = None
+    ) -> None:
         """One model alone keeps the memory of every owner.
 
         `is_busy`: whether a reply is being written, so that no call may start.
@@ -47,6 +50,12 @@ class Llms:
         self._is_busy = is_busy
         self._name: str | None = None
         self._trouble: str | None = None
+        self._events = events or Events()
+        if self._sources.desk is not None:
+            self._sources.desk.listen(self._waits)
+
+    def _waits(self, owner: Owner, request: str, waits: bool) -> None:
+        self._events.tell("llm", owner, request=request, state="waiting" if waits else "over")
 
     @property
     def context_tokens(self) -> int:

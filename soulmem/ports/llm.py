@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,8 +34,15 @@ class LlmRequest:
     prompt: Prompt
 
 
+DeskTell = Callable[[Owner, str, bool], None]  # whose prompt, its id, and whether it waits or no longer does
+
+
 class LlmDesk(Protocol):
     """Where prompts wait for a client that runs them on its own connection; each for its owner's alone."""
+
+    def listen(self, tell: DeskTell) -> None:
+        """From now on let `tell` know of prompts that come and go. It must not wait."""
+        ...
 
     def take(self, owner: Owner) -> LlmRequest | None:
         """The oldest prompt that no client has now; it is this one's for a while."""

@@ -68,6 +68,7 @@ class Door:
     is_use: bool = True  # whether a request shows that somebody uses the sidecar now
     limit: int = BODY_LIMIT  # bytes of the body
     media: str = "application/json"  # of the answer
+    head: bool = True  # of a GET: whether HEAD may do the same, as it changes nothing
 
     @property
     def summary(self) -> str:
@@ -91,20 +92,22 @@ def door(
     is_use: bool = True,
     limit: int = BODY_LIMIT,
     media: str = "application/json",
+    head: bool = True,
 ) -> Callable[[Handler[Q, B]], Door]:
     """Make a handler a door. Without a body `call.body` is NoBody."""
 
     def make(handler: Handler[Q, B]) -> Door:
-        return Door(method, path, handler, query, body, answer, statuses, is_use, limit, media)
+        return Door(method, path, handler, query, body, answer, statuses, is_use, limit, media, head)
 
     return make
 
 
 def add_doors(app: web.Application, doors: Iterable[Door]) -> None:
-    """Put the doors on the router; a GET answers HEAD too."""
+    """Put the doors on the router; a GET that changes nothing answers HEAD too."""
     for each in doors:
         handler = partial(_open, each)
-        for method in ("GET", "HEAD") if each.method == "GET" else (each.method,):
+        methods = ("GET", "HEAD") if each.method == "GET" and each.head else (each.method,)
+        for method in methods:
             app.router.add_route(method, each.path, handler, expect_handler=partial(_invite, each.limit))
 
 

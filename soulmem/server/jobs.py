@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
-from soulmem.server.answers.jobs import JobAnswer, StartedAnswer, job_answer
+from soulmem.server.answers.jobs import JobAnswer, JobsAnswer, StartedAnswer, job_answer, jobs_answer
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody, NoQuery
-from soulmem.server.schemas.jobs import ImportBody, JobBody, import_request
+from soulmem.server.schemas.jobs import ImportBody, JobBody, JobsQuery, import_request
 
 IMPORT_LIMIT = 256 << 20  # bytes
 
@@ -18,6 +18,15 @@ async def start_job(call: Call[NoQuery, JobBody]) -> Reply[StartedAnswer]:
     body = call.body
     job = await call.engine.jobs.ask(call.owner, body.kind, SoulId(body.soul), body.arguments)
     return Reply(lambda: StartedAnswer(job=job), status=202)
+
+
+@door("GET", "/v1/jobs", query=JobsQuery, body=None, answer=JobsAnswer, is_use=False)
+async def list_jobs(call: Call[JobsQuery, NoBody]) -> Reply[JobsAnswer]:
+    """The jobs of a soul, the newest first."""
+    soul = SoulId(call.query.soul)
+    await call.engine.get_soul(call.owner, soul)
+    views = call.engine.jobs.of(call.owner, soul)
+    return Reply(lambda: jobs_answer(views), rows=len(views))
 
 
 # Whoever waits for a job asks every moment: that is no use, as with health.
@@ -51,4 +60,4 @@ async def import_file(call: Call[NoQuery, ImportBody]) -> Reply[StartedAnswer]:
     return Reply(lambda: StartedAnswer(job=job), status=202)
 
 
-DOORS = (start_job, read_job, cancel_job, import_file)
+DOORS = (start_job, list_jobs, read_job, cancel_job, import_file)

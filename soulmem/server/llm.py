@@ -30,6 +30,7 @@ class LlmAnswerBody(Body, frozen=True):
     answer=LlmRequestAnswer,
     statuses=(200, 204),
     is_use=False,
+    head=False,
 )
 async def next_request(call: Call[NoQuery, NoBody]) -> Reply[LlmRequestAnswer]:
     """A call to run on the client's connection, this client's alone for a while; 204 when there is none."""

@@ -65,11 +65,15 @@ class FakeJobs:
 
     def get(self, owner: Owner, job: str) -> JobView:
         self._engine._called("get_job", (owner, job))
-        return JobView(job, "count", SoulId("s1"), JobState.RUNNING, Progress(3, 9, "pages"))
+        return JobView(job, "count", SoulId("s1"), JobState.RUNNING, NOW, Progress(3, 9, "pages"))
+
+    def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
+        self._engine._called("list_jobs", (owner, soul))
+        return [JobView("j1", "count", soul, JobState.DONE, NOW, result={"pages": 9})]
 
     async def cancel(self, owner: Owner, job: str) -> JobView:
         self._engine._called("cancel_job", (owner, job))
-        return JobView(job, "count", SoulId("s1"), JobState.CANCELLED)
+        return JobView(job, "count", SoulId("s1"), JobState.CANCELLED, NOW)
 
 
 class FakeExports:
@@ -107,7 +111,8 @@ class FakeEngine:
         self.governor = FakeGovernor(self._called)
         self.desk = ClientDesk()
         self.is_busy = False
-        self.llms = Llms(LlmSources(archivist=self.desk.llm, desk=self.desk), lambda: self.is_busy)
+        sources = LlmSources(archivist=self.desk.llm, desk=self.desk)
+        self.llms = Llms(sources, lambda: self.is_busy, self.events)
 
     async def start(self) -> None:
         self.running = True

@@ -28,6 +28,7 @@ class FakeGovernor:
 
     def __init__(self, called: Callable[[str, Any], None]) -> None:
         self._called = called
+        self.bin_days = 7.0
         self.tools = self.deletions = FakeTools(called)
 
     async def audit(

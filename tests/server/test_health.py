@@ -20,6 +20,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "kernels": {"state": "ok"},
         "llm": {"state": "off", "model": None},
         "pending": 0,
+        "bin_days": 7.0,
         "notes": ["the packaged model answers"],
     }
 

@@ -29,6 +29,7 @@ async def test_a_job_is_started_looked_at_and_cancelled(client: Client, engine: 
         "job": "j1",
         "kind": "count",
         "soul": "s1",
+        "at": "2024-03-01T12:00:00Z",
         "state": "running",
         "progress": {"done": 3, "total": 9, "unit": "pages"},
         "result": None,
@@ -41,6 +42,15 @@ async def test_a_job_is_started_looked_at_and_cancelled(client: Client, engine: 
         ("get_job", (DEFAULT_OWNER, "j1")),
         ("cancel_job", (DEFAULT_OWNER, "j1")),
     ]
+
+
+async def test_the_jobs_of_a_soul_are_listed(client: Client, engine: FakeEngine) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira"})
+    engine.calls.clear()
+    (told,) = (await (await client.get("/v1/jobs?soul=s1")).json())["jobs"]
+    assert (told["job"], told["state"], told["result"]) == ("j1", "done", {"pages": 9})
+    assert engine.calls[-1] == ("list_jobs", (DEFAULT_OWNER, "s1"))
+    await refused(await client.get("/v1/jobs"), 422, "soul")
 
 
 async def test_looking_at_a_job_is_no_use_of_the_sidecar(client: Client, engine: FakeEngine) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.engine.events import Event
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
@@ -52,6 +53,34 @@ async def test_a_call_goes_out_and_its_answer_comes_back(
     assert (await call).text == "written"
     await refused(await client.post(f"/v1/llm/{request}", json={"text": "again"}), 404)
     assert engine.touches == 0  # a client that looks for work keeps nobody awake
+
+
+async def test_asking_for_the_head_alone_takes_nothing(
+    client: Client, call: asyncio.Task[Completion]
+) -> None:
+    answer = await client.head("/v1/llm/next")
+    assert answer.status == 405
+    assert (await client.get("/v1/llm/next")).status == 200
+    call.cancel()
+
+
+async def test_whoever_listens_hears_of_a_call(engine: FakeEngine) -> None:
+    llm = engine.llms.archivist(DEFAULT_OWNER)
+    assert llm is not None
+    with engine.events.listen(DEFAULT_OWNER) as mine, engine.events.listen(Owner("bob")) as others:
+        task = asyncio.create_task(llm.complete(PROMPT))
+        await asyncio.sleep(0)
+        request = engine.llms.take(DEFAULT_OWNER)
+        assert request is not None
+        engine.llms.answer(DEFAULT_OWNER, request.id, "written", None)
+        await task
+        heard = [mine.get_nowait() for _ in range(mine.qsize())]
+    told = {"request": request.id}
+    assert heard == [
+        Event("llm", {**told, "state": "waiting"}),
+        Event("llm", {**told, "state": "over"}),
+    ]
+    assert others.empty()
 
 
 async def test_a_failed_connection_is_told(client: Client, call: asyncio.Task[Completion]) -> None:

@@ -13,7 +13,8 @@ EVENTS = "text/event-stream"
 
 class EventsAnswer(Answer, frozen=True):
     """The `data` of an event. Of `phase`: phase; of `job`: job, soul, job_kind, state; of `memory`: soul,
-    memories, actor; of `deletion`: request, soul, memory, state. What else there is has to be asked for.
+    memories, actor; of `deletion`: request, soul, memory, state; of `llm`: request, state ("waiting" for a
+    client's connection, "over"). What else there is has to be asked for.
     """
 
     phase: Literal["working", "idle"] | UnsetType = UNSET

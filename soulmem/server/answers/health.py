@@ -46,7 +46,9 @@ class LlmHealthAnswer(Answer, frozen=True):
 
 
 class HealthAnswer(Answer, frozen=True):
-    """How the sidecar is; `pending` counts messages not yet searchable."""
+    """How the sidecar is; `pending` counts messages not yet searchable, `bin_days` is how long anything lies
+    in the bin before it goes for good.
+    """
 
     status: str
     version: str
@@ -57,10 +59,11 @@ class HealthAnswer(Answer, frozen=True):
     kernels: KernelsHealthAnswer
     llm: LlmHealthAnswer
     pending: int
+    bin_days: float
     notes: list[str]
 
 
-def health_answer(health: Health) -> HealthAnswer:
+def health_answer(health: Health, bin_days: float) -> HealthAnswer:
     """The engine's health with the versions added."""
     embedder = health.embedder
     return HealthAnswer(
@@ -75,5 +78,6 @@ def health_answer(health: Health) -> HealthAnswer:
         kernels=KernelsHealthAnswer(state=health.kernels),
         llm=LlmHealthAnswer(state=health.llm_state, model=health.llm_model),
         pending=health.pending,
+        bin_days=bin_days,
         notes=list(health.notes),
     )

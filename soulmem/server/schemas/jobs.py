@@ -11,7 +11,7 @@ from msgspec import Meta, field
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
 from soulmem.engine.requests import ImportFormat, ImportRequest
-from soulmem.server.schemas.common import Body, Id, Words, once
+from soulmem.server.schemas.common import Body, Id, Query, Words, once
 
 
 class JobBody(Body, frozen=True):
@@ -20,6 +20,12 @@ class JobBody(Body, frozen=True):
     kind: Annotated[str, Meta(min_length=1, max_length=64)]
     soul: Id
     arguments: dict[str, Any] = field(default_factory=dict)
+
+
+class JobsQuery(Query, frozen=True):
+    """Whose jobs."""
+
+    soul: Id
 
 
 class ImportBody(Body, frozen=True):
