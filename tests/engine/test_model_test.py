@@ -81,8 +81,9 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
     stage = await model_stage(answer)
     stage.engine._lifecycle.generating(ME, "c1", True)
     job = await stage.engine.jobs.ask(ME, "model_test", SoulId("s1"), {})
-    while stage.engine.jobs.get(ME, job).state is JobState.QUEUED:
-        await asyncio.sleep(0)
+    for _ in range(20):
+        await asyncio.sleep(0.005)
+    assert stage.engine.jobs.get(ME, job).state is JobState.RUNNING
     assert asked == []
     stage.engine._lifecycle.generating(ME, "c1", False)
     assert (await ended(stage, job)).result["state"] == "ok"
