@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 
 from soulmem.conversation.importance import importance_of
 from soulmem.conversation.reading import Reading, read
-from soulmem.domain.dialogue import Chat, Message, Role
+from soulmem.domain.dialogue import Chat, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
@@ -19,6 +20,8 @@ _OUT_OF_CHARACTER = re.compile(
     r"\s*([(（]{2}.*[)）]{2}|[\[(［（【]\s*OOC(?![A-Za-z]).*[\])］）】]|OOC\s*[:：].*)\s*\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_COLON = re.compile(": ")
+_COLONS = 8  # that a speaker's name may hold
 _DICE = re.compile(r"\s*(🎲.*|.{0,60}\brolls? (a )?\d*d\d+\b.{0,80})\s*\Z", re.IGNORECASE)
 
 
@@ -91,6 +94,17 @@ def spoken(memory: Memory) -> str:
         if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(f"{one.name}: "):
             return memory.text[len(one.name) + 2 :]
     return memory.text
+
+
+def said(memory: Memory) -> str:
+    """What the message said that an episode tells word for word, whoever spoke; else what it tells."""
+    if memory.origin is Origin.CHAT and memory.evidence:
+        version = memory.evidence[0][0]
+        starts = (0, *(m.end() for m in islice(_COLON.finditer(memory.text), _COLONS)))
+        for words in (memory.text[start:] for start in starts):
+            if text_hash(words) == version.hash:
+                return words
+    return spoken(memory)
 
 
 def _participants(message: Message, soul_name: str, told: Reading) -> tuple[Participant, ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from soulmem.conversation.episodes import spoken
+from soulmem.conversation.episodes import said
 from soulmem.conversation.importance import importance_of
 from soulmem.conversation.reading import read
 from soulmem.domain.audit import Action, Actor
@@ -258,7 +258,7 @@ def read_again(memory: Memory) -> Memory:
     """With what its text tells of; the fields of its situation are the user's to fill."""
     if memory.kind not in TEXTS:
         return memory
-    told = read(spoken(memory))
+    told = read(said(memory))
     return replace(memory, terms=told.terms, names=told.names)
 
 

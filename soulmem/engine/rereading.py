@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from soulmem.conversation.episodes import spoken
+from soulmem.conversation.episodes import said
 from soulmem.conversation.reading import read
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.memories import Memory, Origin
@@ -52,7 +52,7 @@ class Rereader:
             start += _ROWS
 
     async def _read(self, world: World, mind: Mind, memories: Sequence[Memory]) -> None:
-        told = await asyncio.to_thread(lambda: [read(spoken(memory)) for memory in memories])
+        told = await asyncio.to_thread(lambda: [read(said(memory)) for memory in memories])
         async with world.writing:
             if world.minds.get(mind.soul.id) is not mind:
                 return

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Forbidden, NotFound, StoreFull, Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
-from soulmem.domain.memories import MemoryKind, MemoryState, Origin
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import KnownName
 from soulmem.engine.audit import Hand
 from soulmem.engine.requests import MemoryPatch, NewEdge
@@ -39,6 +40,13 @@ async def patch(stage: Stage, memory: MemoryId, **fields: object) -> None:
 
 async def text(stage: Stage, memory: MemoryId) -> str:
     return (await stage.engine.get_memory(ME, memory)).memory.text
+
+
+async def first_told(stage: Stage) -> Memory:
+    """What the chat tells first."""
+    mind = await stage.mind()
+    (strand,) = mind.lineages
+    return mind.memories[strand.order[0]]
 
 
 async def test_what_a_user_does_is_told_with_before_and_after(stage: Stage) -> None:
@@ -218,6 +226,34 @@ async def test_the_fingerprint_after_undoing_is_that_from_before(stage: Stage) -
 
     assert await stage.fingerprint() == before
     assert {m.id for m in await stage.listed(kind=MemoryKind.EPISODE)} == set(derived)
+
+
+@pytest.mark.parametrize("then", [{"speaker": "Alicia"}, {"role": Role.NARRATOR}, {"role": Role.USER}, {}])
+@pytest.mark.parametrize("role", [Role.CHARACTER, Role.NARRATOR])
+async def test_what_was_reworded_and_put_back_is_about_what_its_message_says(
+    stage: Stage, role: Role, then: dict[str, Any]
+) -> None:
+    """Whoever is said to have spoken meanwhile: nobody's name is what it is about."""
+    bare_yes = line("m2", "Yes.", Role.NARRATOR, speaker="Kaelith")  # about nothing: looked at again at rest
+    told = [line("m1", "Yes, gladly.", role, speaker="Kaelith: the elder"), bare_yes, *lines(2, 3)]
+    now = [replace(told[0], **then), *told[1:]]
+    await stage.soul()
+    await stage.sync("c1", told)
+    stage.clock.advance(1, 0)
+    for text_ in ("Kaelith: nothing", "Kaelith: the elder: the rain stopped"):
+        await reword(stage, (await first_told(stage)).id, text_)
+    await stage.sync("c1", now)
+    await stage.engine.governor.undo(ME, SoulId("s1"), since=stage.clock.now(), change=None, job=None)
+    await stage.engine.run_idle()
+
+    again = Stage()
+    await again.start()
+    await again.soul()
+    await again.sync("c1", now)
+    back, fresh = await first_told(stage), await first_told(again)
+    assert (back.text, back.terms, back.names) == (fresh.text, fresh.terms, fresh.names)
+    assert await stage.fingerprint() == await again.fingerprint()
+    await again.stop()
 
 
 @pytest.mark.parametrize("guard", [{"permanent": True}, {"locked": True}])
