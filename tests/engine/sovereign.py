@@ -200,8 +200,6 @@ class Sovereign(Namer):
         binned = {key for key, m in self.made.items() if m.state is MemoryState.BIN}
 
         async def look() -> None:
-            for soul in SOULS:
-                await self.stage.mind(soul)  # the bin of a soul that nobody opened waits until somebody does
             await self.stage.engine.run_idle()
             for key in binned:
                 try:
