@@ -199,7 +199,8 @@ class Mind:
                 {*compared.came, *compared.went} | (old.held if old else frozenset()) | change.strand.held
             )
             if any(strand.held for strand in self.lineages):
-                touched |= set(change.strand.order)  # what another chat lost, this one may still tell
+                # What another chat lost this one may still tell, or be the last that told it.
+                touched.update(before, change.strand.order)
             self.lineages.put(change.strand)
             drafted |= self.derived.told(told_anew(old, change.strand))
         drafted = drafted.union(*map(self.derived.put, change.put_derivations))

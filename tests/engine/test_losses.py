@@ -70,6 +70,25 @@ async def test_a_branch_told_while_its_parent_is_held_is_known(stage: Stage) -> 
     assert await stage.known("c1") == as_told(lines(8))
 
 
+@pytest.mark.parametrize("way", ["shortened", "deleted", "left"])
+async def test_what_no_other_chat_tells_any_more_is_hidden_everywhere(stage: Stage, way: str) -> None:
+    """The branch told what its parent lost, and then it does not."""
+    await stage.soul("s2", "Tom")
+    await stage.sync("c1", lines(24), souls=("s1", "s2"))
+    await stage.sync("c2", lines(22), souls=("s1", "s2"), parent=("c1", "m22"))
+    await stage.sync("c1", lines(8), souls=("s1", "s2"))
+    assert await stage.known(None, "s2") == as_told(lines(21))
+    if way == "shortened":
+        await stage.sync("c2", lines(4), souls=("s1", "s2"), parent=("c1", "m22"), confirm=True)
+    elif way == "deleted":
+        await stage.engine.delete_chat(ME, ChatId("c2"))
+    else:
+        await stage.sync("c2", lines(22), parent=("c1", "m22"))
+    assert await stage.known(None, "s2") == as_told(lines(8))
+    await stage.restart()
+    assert await stage.known(None, "s2") == as_told(lines(8))
+
+
 async def test_the_question_is_not_made_of_held_messages(stage: Stage) -> None:
     """Without a query, the last messages that are still shown count, however many are held behind them."""
     await stage.sync("c1", [line("m1", "The key lies under the bridge."), *lines(30, 2)])
