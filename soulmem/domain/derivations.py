@@ -16,6 +16,7 @@ class Work(str, Enum):
     SUMMARY = "summary"  # of a chat up to a mark
     DRAFTS = "drafts"  # everything else
     HABIT = "habit"  # nothing more: what several answers drafted together
+    KIND = "kind"  # what some scenes have in common
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from soulmem.domain.ids import Owner, SoulId
 
 CONSOLIDATION = "consolidation"
+REPLAY = "replay"
 _HOUR = timedelta(hours=1)
 
 

@@ -1,0 +1,87 @@
+"""Are scenes of one kind found among others, by the packaged encoder, and never by their place or order?"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from soulmem.adapters import packaged_encoder
+from soulmem.consolidation.clusters import ClusterParams, clusters, standing_out
+from tests.consolidation.scenes import LIKE, OTHER
+
+Floats = NDArray[np.float32]
+
+
+@lru_cache
+def told(language: str) -> tuple[tuple[str, ...], Floats]:
+    """The kind of each scene, empty for those of none, and their vectors."""
+    like = [(kind, text) for kind, texts in LIKE[language].items() for text in texts]
+    every = [*like, *(("", text) for text in OTHER[language])]
+    return tuple(kind for kind, _ in every), packaged_encoder.load().embed([text for _, text in every])
+
+
+@pytest.mark.parametrize("language", LIKE)
+def test_the_first_clusters_are_kinds(language: str) -> None:
+    kinds, vectors = told(language)
+    found = clusters(vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds), ClusterParams())
+    named = [[kinds[at] for at in one.scenes] for one in found]
+    best = [max(set(some), key=some.count) for some in named[:3]]
+    assert len(set(best) - {""}) == 3
+    assert all(some.count(kind) >= 3 for some, kind in zip(named, best, strict=False))
+    assert sum(some.count(kind) for some, kind in zip(named, best, strict=False)) >= 0.8 * sum(
+        map(len, named[:3])
+    )
+
+
+@pytest.mark.parametrize("language", LIKE)
+def test_what_was_said_in_one_breath_is_one_scene(language: str) -> None:
+    kinds, vectors = told(language)
+    for one in clusters(vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()):
+        assert min(np.diff(one.scenes)) >= ClusterParams().apart
+        assert {kinds[at] for at in one.scenes} != {"rain"}
+
+
+def test_of_clusters_as_much_alike_the_worthier_comes_first() -> None:
+    vectors = np.eye(12, dtype=np.float32)
+    for group in (range(3), range(3, 6)):
+        vectors[list(group)] += 2 * np.eye(12, dtype=np.float32)[group[0]]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    for worthy in (0, 3):
+        worth = [0.9 if worthy <= at < worthy + 3 else 0.1 for at in range(12)]
+        found = clusters(vectors, range(0, 120, 10), worth, ClusterParams())
+        assert found[0].scenes == tuple(range(worthy, worthy + 3))
+
+
+@given(st.integers(0, 40), st.integers(0, 2**32 - 1))
+def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
+    """Property: whatever the vectors, clusters share no scene and are no smaller, wider, nearer or less alike
+    than they may be; and the order in which scenes are given does not matter.
+    """
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(count, 6)).astype(np.float32)
+    vectors[rng.random(count) < 0.1] = np.nan
+    places = np.sort(rng.integers(0, 300, count))
+    worth, p = rng.random(count), ClusterParams()
+    found = clusters(vectors, places.tolist(), worth.tolist(), p)
+    scenes = [at for one in found for at in one.scenes]
+    assert len(set(scenes)) == len(scenes)
+    assert not np.isnan(vectors[scenes]).any()
+    for one in found:
+        assert p.least <= len(one.scenes) <= p.most
+        assert one.alike >= p.alike - 1e-6
+        assert np.diff(places[list(one.scenes)]).min() >= p.apart
+    mixed = rng.permutation(count)
+    again = clusters(vectors[mixed], places[mixed].tolist(), worth[mixed].tolist(), p)
+    assert {frozenset(mixed[list(one.scenes)].tolist()) for one in again} == {
+        frozenset(one.scenes) for one in found
+    }
+
+
+def test_nothing_stands_out_of_what_is_all_the_same() -> None:
+    assert not standing_out(np.ones((5, 3), np.float32)).any()
+    assert not clusters(np.ones((9, 3), np.float32), range(0, 90, 10), [0.5] * 9, ClusterParams())
