@@ -78,7 +78,10 @@ def _source(path: Path) -> Source:
     if kind is None:
         raise Unprocessable("neither a chat (.jsonl), nor a character card, nor world info")
     if kind == ST_CHAT:
-        return Source(path, kind, path.stem, read_chat_log(io.BytesIO(data), path.stem, []))
+        log = read_chat_log(io.BytesIO(data), path.stem, [])
+        if not log.messages:
+            raise Unprocessable("it holds no chat message")
+        return Source(path, kind, path.stem, log)
     return Source(path, kind, card_name(card_data(data)) if kind == CARD else path.stem)
 
 

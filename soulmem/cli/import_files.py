@@ -15,7 +15,7 @@ from soulmem.cli.client import Client
 from soulmem.cli.files import Source, find_sources
 from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import Momentary, await_store, load_settings, sidecar, wait_until
-from soulmem.cli.souls import find_or_make_soul, find_soul
+from soulmem.cli.souls import drop_if_empty, find_or_make_soul, find_soul
 from soulmem.cli.words import Words
 from soulmem.domain.errors import Unprocessable
 from soulmem.transfer.detect import CARD, ST_CHAT
@@ -38,18 +38,22 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         screen.line(words("file_unread", file=path.name, reason=reason), "red")
         reports.append({"file": str(path), "error": reason})
     with _opened(args, names) as client:
-        souls = []
-        for name in names:
+        souls, made = [], []
+        for name in names if sources else ():  # nobody is made for files that cannot be read
             soul, new = find_or_make_soul(client, name)
             if not args.dry_run:
                 screen.note(words("soul_new" if new else "soul_found", name=soul["name"], id=soul["id"]))
             souls.append(soul)
+            if new:
+                made.append(soul)
         persona = next((s.persona for s in reversed(sources) if s.persona), "")
         for source in sources:
             for soul in _hearers(source, souls):
                 others = [s["id"] for s in souls if s is not soul] if source.format == ST_CHAT else []
                 body = _body(source, soul["id"], others, persona, args)
                 reports.append(_Import(client, words, screen).run(source, body))
+        if any(report.get("error") for report in reports) and not args.dry_run:
+            souls = [soul for soul in souls if soul not in made or not drop_if_empty(client, soul)]
         pending = 0 if args.dry_run else _wait(client, words, screen)
     told = [] if args.dry_run else [{"id": s["id"], "name": s["name"]} for s in souls]
     screen.result({"souls": told, "files": reports, "pending": pending, "dry_run": args.dry_run})

@@ -12,6 +12,7 @@ from typing import Any
 from soulmem.cli.client import Client
 from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import load_settings, sidecar
+from soulmem.cli.souls import drop_if_empty
 from soulmem.cli.words import Words
 from soulmem.domain.errors import SoulMemError, Unprocessable
 
@@ -69,6 +70,8 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         body = {"soul": head, "format": "bundle", "name": args.file.name[-2000:], "text": text}
         job = client.ask("POST", "/import", body, seconds=_SENDING)["job"]
         told = _watch(client, job, soul["name"], words, screen)
+        if told["state"] != "done" and head not in known:
+            drop_if_empty(client, soul)
     if told["state"] != "done":
         raise _Failed(words("file_unread", file=args.file, reason=told["error"] or told["state"]))
     result = told["result"]

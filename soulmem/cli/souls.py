@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from soulmem.cli.client import Client
 from soulmem.domain.errors import NotFound, Unprocessable
@@ -43,3 +44,15 @@ def find_or_make_soul(client: Client, name: str) -> tuple[dict[str, Any], bool]:
     if soul is not None:
         return soul, False
     return dict(client.ask("PUT", f"/souls/{new_id('s')}", {"name": name.strip()})), True
+
+
+def drop_if_empty(client: Client, soul: dict[str, Any]) -> bool:
+    """Put a soul that was made for a file, of which nothing came, into the bin; whether it was so."""
+    key = quote(soul["id"])
+    if client.ask("GET", f"/chats?soul={key}")["chats"]:
+        return False
+    for state in ("active", "bin"):
+        if client.ask("GET", f"/memories?soul={key}&state={state}&limit=1")["memories"]:
+            return False
+    client.ask("DELETE", f"/souls/{key}?confirm={quote(soul['name'], safe='')}")
+    return True

@@ -79,6 +79,24 @@ def test_broken_lines_and_files_are_named_and_the_rest_goes_in(ask: Command, tmp
     assert "第 3 行已跳过：不是 JSON" in ask(*argv, "--lang", "zh").out
 
 
+def test_nobody_is_made_for_files_that_cannot_be_read(ask: Command, running: Client, tmp_path: Path) -> None:
+    """Neither for what is seen at once, nor for what only the import itself comes upon."""
+    bad = {"none.jsonl": "no chat", "torn.png": "no picture", "world.json": '{"entries": 5}'}
+    for name, text in bad.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        told = ask("import", str(tmp_path / name), "--soul", f"Nobody {name}", "--json")
+        assert (told.code, told.json()["souls"]) == (1, [])
+        assert report(told)["error"]
+    assert not [s for s in running.ask("GET", "/souls")["souls"] if s["name"].startswith("Nobody")]
+
+    good = write(tmp_path / "good.jsonl", talk(3))
+    told = ask("import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json")
+    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (1, ["Nobody else"])
+    told = ask("import", str(tmp_path / "world.json"), "--soul", "Nobody else", "--json")
+    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (1, ["Nobody else"])
+    assert "Nobody else" in [soul["name"] for soul in running.ask("GET", "/souls")["souls"]]
+
+
 def test_a_branch_shares_its_beginning_with_the_chat_it_left(
     ask: Command, running: Client, tmp_path: Path
 ) -> None:

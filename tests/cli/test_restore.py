@@ -115,6 +115,18 @@ def test_a_file_that_was_cut_short_is_said_to_be(tmp_path: Path, chat: Path) -> 
         assert fingerprint(client) == before  # the chats were whole
 
 
+def test_nobody_is_made_for_a_bundle_that_cannot_be_read(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "later.jsonl"
+    head = {"type": "bundle", "version": 99, "soul": "s-later", "made": "2031-01-01T00:00:00Z"}
+    rows = [head, {"type": "soul", "soul": {"id": "s-later", "name": "Later"}}]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    told = ask("restore", str(file))
+    assert (told.code, "newer SoulMem" in told.err) == (1, True)
+    assert "s-later" not in [soul["id"] for soul in running.ask("GET", "/souls")["souls"]]
+
+
 def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(tmp_path: Path, chat: Path) -> None:
     """Acceptance: truncate a file, start, read the words, do what they say, and all is as it was."""
     data = tmp_path / "data folder"
