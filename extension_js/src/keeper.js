@@ -6,6 +6,7 @@ import { newId } from './ids.js';
 import { lastSlot, mintSlots, slotOf, stampOf, writeStamp } from './slots.js';
 import { snapshot } from './snapshot.js';
 import { createChatSync } from './sync.js';
+import { createUnheard } from './unheard.js';
 
 /** @typedef {import('./host.js').Host} Host */
 /** @typedef {import('./people.js').Person} Person */
@@ -43,6 +44,7 @@ const IDLE_RETRY = 500; // ms until we look again whether the reply is finished
  * @param {() => boolean} [readOnly] the user wants nothing new remembered */
 export function createKeeper(host, people, ask, chatNames, changed, readOnly = () => false) {
     const syncs = /** @type {Map<string, ReturnType<typeof createChatSync>>} */ (new Map());
+    const unheard = createUnheard(ask);
     const unsaved = /** @type {Set<string>} */ (new Set()); // chats whose ids SillyTavern has not saved yet
     const renames = /** @type {Map<string, string>} */ (new Map()); // new name to old
     const state = /** @type {KeeperState} */ ({ chat: null, held: null, syncing: false, reading: null, paused: false, error: null });
@@ -158,10 +160,11 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
         const { record } = open;
         const chat = host.chat();
         const entries = snapshot(chat.slice(0, chat.length - leaveOut), { souls: record.souls ?? [], cast: record.cast ?? [] });
-        const target = {
+        const off = open.people.filter(person => person.config.enabled === false).map(person => person.soul);
+        const target = await unheard.withhold({
             chat: record.chat, souls: record.souls ?? [], title: open.name, persona: host.persona(), parent: record.parent ?? null, entries,
-        };
-        await people.push(open.people, signal);
+        }, off, signal);
+        await people.push(open.people, signal, person => !off.includes(person.soul) || target.souls.includes(person.soul));
         const result = await syncOf(record.chat).sync(target, {
             urgent: now,
             confirm,
@@ -185,6 +188,7 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
         if (code === 'not_found' || code === 'unprocessable') {
             people.forgetPushed();
             syncs.clear();
+            unheard.forget();
         }
     }
 
@@ -321,6 +325,7 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
         reset() {
             people.forgetPushed();
             syncs.clear();
+            unheard.forget();
         },
     };
 }

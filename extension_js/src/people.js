@@ -44,10 +44,10 @@ export function createPeople(host, settings, ask) {
     const present = () => Promise.all(host.members().map(personOf));
 
     /** Tells the sidecar of souls that are new or changed.
-     * @param {readonly Person[]} people @param {AbortSignal} [signal] */
-    async function push(people, signal) {
+     * @param {readonly Person[]} people @param {AbortSignal} [signal] @param {(person: Person) => boolean} [whom] the others lend their names only */
+    async function push(people, signal, whom = () => true) {
         const names = [...new Set([...people.map(person => person.name), host.persona()])].filter(Boolean);
-        await Promise.all(people.map(async person => {
+        await Promise.all(people.filter(whom).map(async person => {
             const body = {
                 name: person.name || person.avatar,
                 names: names.map(name => ({ name, aliases: [] })),

@@ -4,24 +4,33 @@ import { createKeeper } from '../../extension_js/src/keeper.js';
 import { derivedId } from '../../extension_js/src/hash.js';
 import { createPeople } from '../../extension_js/src/people.js';
 import { slotOf } from '../../extension_js/src/slots.js';
-import { fakeSidecar, said, talk } from './fakes.mjs';
+import { fakeSidecar, refusal, said, talk } from './fakes.mjs';
 import { fakeTavern } from './tavern.mjs';
 
 /** @param {Parameters<typeof fakeTavern>[0]} [about] @param {{names?: string[], imported?: {id: string, title: string, parent: object | null}[]}} [more] */
 function scene(about, { names = [], imported = [] } = {}) {
     const { tavern, host } = fakeTavern(about);
     const sidecar = fakeSidecar();
+    const pushed = /** @type {string[]} */ ([]);
+    const asked = /** @type {string[]} */ ([]);
     const gate = { open: Promise.resolve(), failing: /** @type {Error | null} */ (null) };
     const ask = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ options) => {
         if (method === 'GET' && path.startsWith('/chats?soul=')) return { chats: imported };
         await gate.open;
         if (gate.failing) throw gate.failing;
         if (method === 'PUT' && path.startsWith('/chats/')) return sidecar.put(path.slice(7), body, options?.signal);
+        if (method === 'PUT') pushed.push(path.slice(7));
+        if (method === 'GET' && path.startsWith('/chats/')) {
+            const messages = sidecar.chats.get(path.slice(7));
+            if (!messages) throw refusal('not_found', 404);
+            asked.push(path.slice(7));
+            return { souls: sidecar.bodies.at(-1)?.souls, messages };
+        }
     };
     const people = createPeople(host, () => tavern.settings, ask);
     const keeper = createKeeper(host, people, ask, async () => names, () => {});
     const id = () => String(keeper.state.chat);
-    return { tavern, host, sidecar, people, keeper, gate, id, signal: new AbortController().signal };
+    return { tavern, host, sidecar, people, keeper, gate, id, pushed, asked, signal: new AbortController().signal };
 }
 const words = (/** @type {import('../../extension_js/src/types.js').StMessage[]} */ chat) => chat.map(message => message.mes);
 
@@ -174,6 +183,43 @@ test('who leaves the group keeps what was heard until then', async () => {
     await keeper.syncNow();
     assert.deepEqual(sidecar.bodies.at(-1)?.souls, [tavern.settings.souls['a.png'], tavern.settings.souls['b.png']]);
     assert.deepEqual(sidecar.chats.get(id())?.map(message => message.present), [null, [tavern.settings.souls['a.png']]]);
+});
+
+test('a member who does not remember is not told, knows what it knew, and is told the rest when it remembers again', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: [] };
+    const { tavern, keeper, sidecar, people, id, asked } = scene({ characters: structuredClone(TRIO), open: ['a.png', 'b.png'], group, chat: [said('before', { is_user: true })] });
+    await keeper.syncNow();
+    const [a, b] = await people.present();
+    const present = () => sidecar.chats.get(id())?.map(message => message.present);
+    await people.configure(b, { enabled: false });
+    for (const words of ['one', 'two']) {
+        tavern.chat.push(said(words, { is_user: true }));
+        await keeper.syncNow();
+    }
+    assert.deepEqual(present(), [null, [a.soul], [a.soul]]);
+    assert.deepEqual(sidecar.bodies.at(-1)?.souls, [a.soul, b.soul]);
+    assert.equal(asked.length, 1, 'what it heard is asked for once');
+    keeper.reset(); // as after another page load
+    tavern.chat.push(said('three', { is_user: true }));
+    await keeper.syncNow();
+    assert.deepEqual(present(), [null, [a.soul], [a.soul], [a.soul]]);
+    await people.configure((await people.present())[1], {});
+    await keeper.syncNow();
+    assert.deepEqual(present(), [null, null, null, null]);
+});
+
+test('a member who never remembered is unknown to the sidecar, and its name is known to the others', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: ['c.png'] };
+    const characters = { ...structuredClone(TRIO), 'b.png': { name: 'B', field: { config: { enabled: false } } } };
+    const { tavern, keeper, sidecar, people, id, pushed, signal } = scene({ characters, open: Object.keys(TRIO), group, chat: talk(30) });
+    await keeper.syncForReply({ leaveOut: 0, signal });
+    tavern.chat.push(said('c does not hear this', { is_user: true }));
+    await keeper.syncNow();
+    const [a, b, c] = (await people.present()).map(person => person.soul);
+    assert.deepEqual(sidecar.bodies.at(-1)?.souls, [a, c]);
+    assert.deepEqual(sidecar.chats.get(id())?.map(message => message.present).slice(-2), [null, [a]]);
+    assert.deepEqual([...new Set(pushed)].sort(), [a, c].sort());
+    assert.ok(!JSON.stringify(sidecar.bodies).includes(b));
 });
 
 test('a cancelled reading stays cancelled until asked for, but replies still send the last words', async () => {

@@ -82,3 +82,10 @@ test('a soul that could not be told is told the next time', async () => {
     await people.push(all);
     assert.equal(told, 1);
 });
+
+test('who is not to be told lends its name only', async () => {
+    const { tavern, people, asked } = scene({ characters: { 'mira.png': { name: 'Mira' }, 'lin.png': { name: 'Lin' } }, open: ['mira.png', 'lin.png'] });
+    await people.push(await people.present(), undefined, person => person.name === 'Mira');
+    assert.deepEqual(asked.map(([, path]) => path), [`/souls/${tavern.settings.souls['mira.png']}`]);
+    assert.deepEqual(asked[0][2].names.map((/** @type {{name: string}} */ one) => one.name), ['Mira', 'Lin', 'Alice']);
+});
