@@ -5,30 +5,66 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+
 
 @dataclass(frozen=True, slots=True)
 class HabitParams:
-    """What makes a habit."""
+    """What makes a habit.
+
+    Two wordings are one habit if both halves mean the same. Measured with the packaged encoder on 32 habits
+    (en, zh) in two wordings each: the same reaction reaches 7.8 to 12, two different ones 7.5 at most and 5.9
+    in 95 of 100; the same situation 4.2 and more, two different ones 3.8 in 95 of 100.
+    """
 
     scenes: int = 3  # that support it; design 5
-    apart: int = 6  # messages between two of one chat that count as two scenes: one window of exchanges
-    alike: float = 0.5  # 0..1, share of words that two wordings of one habit have in common
+    apart: int = 4  # messages between two of one chat that are two scenes: an exchange of something else
+    reaction: float = 7.0  # deviations by which two reactions are alike, `Calibration.between`
+    situation: float = 3.5  # .. two situations
+    words: float = 0.5  # 0..1, share of words in common that does as well, of each half
+    company: float = 0.5  # 0..1, share of a group that a wording must be like to belong to it
+    growth: float = 2.0  # times as many scenes, until what speaks for a habit is gathered anew
 
 
 def scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
-    """How many scenes these messages are: each a chat and the place in it."""
+    """How many scenes these messages are: each a chat and the place in it. A run of them is one scene."""
     count = 0
     last: tuple[str, int] | None = None
     for chat, at in sorted(places):
         if last is None or chat != last[0] or at - last[1] >= params.apart:
             count += 1
-            last = chat, at
+        last = chat, at
     return count
 
 
-def is_same(one: Sequence[str], other: Sequence[str], params: HabitParams) -> bool:
-    """Whether two wordings, given by their words, tell of one habit."""
-    mine, theirs = set(one), set(other)
-    if not mine or not theirs:
-        return False
-    return len(mine & theirs) >= params.alike * len(mine | theirs)
+def shared(wordings: Sequence[Collection[str]]) -> Floats:
+    """The share of their words that each two wordings have in common, 0..1, shape (n, n)."""
+    known = {word: at for at, word in enumerate(sorted({word for words in wordings for word in words}))}
+    holds = np.zeros((len(wordings), len(known)), np.float32)
+    for row, words in enumerate(wordings):
+        holds[row, [known[word] for word in words]] = 1.0
+    both = holds @ holds.T
+    sizes = holds.sum(axis=1)
+    return np.asarray(both / np.maximum(sizes[:, None] + sizes - both, 1.0), np.float32)
+
+
+def groups(alike: Bools, params: HabitParams) -> list[list[int]]:
+    """Which wordings are of one habit; `alike` is shape (n, n) and symmetric.
+
+    One by one in their order, each joins the group of which most are like it, or is the first of a new one:
+    a chain of likenesses does not lead from one habit to another.
+    """
+    out: list[list[int]] = []
+    like = np.zeros(alike.shape, np.float64)  # how many of a group (column) are like each (row)
+    for at in range(len(alike)):
+        shares = like[at, : len(out)] / [len(group) for group in out] if out else np.zeros(0)
+        best = int(shares.argmax()) if shares.size and shares.max() >= params.company else len(out)
+        if best == len(out):
+            out.append([])
+        out[best].append(at)
+        like[:, best] += alike[:, at]
+    return out

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from soulmem.consolidation.habits import HabitParams
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
@@ -28,11 +29,13 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
 from soulmem.engine.derived import lost
 from soulmem.engine.drafting import Drafting, summed_up
+from soulmem.engine.habits_drafted import formed, seen_in, wordings
 from soulmem.engine.ledger import CONSOLIDATION, Ledger, LedgerParams, Spent
 from soulmem.engine.llms import Llms
 from soulmem.engine.mind import Mind
 from soulmem.engine.parking import Parked, Parking, ParkingParams
 from soulmem.engine.passages import Reading, reading_of
+from soulmem.engine.reading import Reading as Reader
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
@@ -50,6 +53,7 @@ class ConsolidationParams:
     marks: MarkParams = field(default_factory=MarkParams)
     ledger: LedgerParams = field(default_factory=LedgerParams)
     parking: ParkingParams = field(default_factory=ParkingParams)
+    habits: HabitParams = field(default_factory=HabitParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,9 @@ class Consolidator:
         is_busy: Callable[[], bool],
         on_written: Callable[[], None],
         params: ConsolidationParams | None = None,
+        reading: Reader | None = None,
     ) -> None:
+        """`reading` tells which wordings mean the same; without it words do."""
         self._llms = llms
         self._compute = compute
         self._clock = clock
@@ -96,6 +102,8 @@ class Consolidator:
         self.ledger = Ledger(self._params.ledger)
         self.parking = Parking(self._params.parking)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
+        self._reader = reading
+        self._habits: WeakKeyDictionary[Mind, dict[ChatId, tuple[str, ...]]] = WeakKeyDictionary()
         self._again: datetime | None = None
         self._written = 0  # changes
         self.asking = Asking(llms, compute, clock, is_busy, self.ledger, self.parking)
@@ -157,8 +165,21 @@ class Consolidator:
     async def _soul(self, world: World, mind: Mind, this: _Round) -> None:
         await self._sweep(world, mind)
         for chat in await self._compute.run(_chats, mind):
+            await self._form_habits(world, mind, chat, this)
             while (due := await self._next(world, mind, chat, this)) is not None:
                 await self._carry_out(world, mind, *due, this)
+            await self._form_habits(world, mind, chat, this)
+
+    async def _form_habits(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> None:
+        """What its drafts tell of three scenes, where they are not the same as the last time."""
+        seen = await self._compute.run(seen_in, mind, chat)
+        told = tuple(one.one.id for one in seen)
+        if self._habits.setdefault(mind, {}).get(chat, ()) == told:
+            return
+        read = await self._reader.read(wordings(seen)) if self._reader is not None else None
+        make = partial(formed, chat=chat, read=read, clock=self._clock, params=self._params.habits)
+        this.written += await self._write(world, mind, make, this)
+        self._habits[mind][chat] = told
 
     async def _next(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> tuple[Task, int] | None:
         """The next call that is due in the chat and not parked; and how much of the chat has slid out."""

@@ -108,7 +108,7 @@ class Engine:
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy, self.events)
         doing = self._compute, clock, auditor, busy, wake
-        self.consolidator = Consolidator(self.llms, *doing, p.consolidation)
+        self.consolidator = Consolidator(self.llms, *doing, p.consolidation, self._embedding.reading)
         governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs, self.consolidator
         self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)

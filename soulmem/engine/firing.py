@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -97,9 +98,10 @@ class Habits:
         if not reflexes.tendencies or not (moment.thoughts or moment.intent):
             return []
         rows = [*reflexes.situations.tolist(), *self._nearest(mind, asked, reflexes.instances).tolist()]
+        rows += [row for scenes in reflexes.scenes.values() for row in scenes]
         rows += reflexes.tendencies if moment.intent else []
         intent = [moment.intent] if moment.intent else []
-        return [*moment.thoughts, *intent, *(mind.at(row).text for row in rows)]
+        return [*moment.thoughts, *intent, *(spoken(mind.at(row)) for row in rows)]
 
     def of(self, mind: Mind, scene: Scene, known: Bools, moment: Moment) -> list[Habit]:
         """What fires, strongest first, then what the soul knows of itself; no action twice.
@@ -134,18 +136,26 @@ class Habits:
         situations = np.asarray([row for row in reflexes.situations if row in seeds], np.int64)
         read = moment.read.vectors if moment.read else {}
         instances = np.asarray(
-            [row for row in reflexes.instances.tolist() if row in seeds and mind.at(row).text in read],
+            [row for row in reflexes.instances.tolist() if row in seeds and spoken(mind.at(row)) in read],
             np.int64,
         )
         rows = np.concatenate([situations, instances])
+        scenes = {row: [one for one in seen if usable[one]] for row, seen in reflexes.scenes.items()}
         present: dict[int, float] = {}
         meant: dict[int, float] = {}
         if moment.thoughts and rows.size:
-            fits = _fit(mind, moment.thoughts, rows, moment.read)
+            fits = _fit(mind, moment.thoughts, rows, moment.read, scenes, p.firing.taught)
             present = dict(zip(rows.tolist(), attention(fits, p.firing).tolist(), strict=True))
         if moment.intent:
             named = np.asarray([t for t, choice in tendencies.items() if choice], np.int64)
-            fits = _fit(mind, [moment.intent], np.concatenate([situations, named]), moment.read)
+            fits = _fit(
+                mind,
+                [moment.intent],
+                np.concatenate([situations, named]),
+                moment.read,
+                scenes,
+                p.firing.taught,
+            )
             shares = attention(fits, p.firing).tolist()
             for row, share in zip(situations.tolist(), shares, strict=False):
                 present[row] = max(present.get(row, 0.0), share)
@@ -231,22 +241,32 @@ def _seed(scene: Scene) -> tuple[str, ...]:
     return (chat, *(text for text, _ in scene.cue.said))
 
 
-def _fit(mind: Mind, lines: Sequence[str], rows: Ints, read: Read | None) -> Floats:
-    """How well each line fits the text of each row, shape (lines, rows).
+def _fit(
+    mind: Mind,
+    lines: Sequence[str],
+    rows: Ints,
+    read: Read | None,
+    scenes: Mapping[int, Sequence[int]],
+    taught: float,
+) -> Floats:
+    """How well each line fits the text of each row, shape (lines, rows); by so much less where `scenes` tell
+    what it is like.
 
     Words decide where there are no vectors.
     """
-    texts = [mind.at(row).text for row in rows.tolist()]
+    texts = [spoken(mind.at(row)) for row in rows.tolist()]
+    told = [[spoken(mind.at(one)) for one in scenes.get(row, ())] for row in rows.tolist()]
     if read is not None:
-        out = read.calibration.fit(read.rows(lines), read.rows(texts))
+        out = read.calibration.fit(read.rows(lines), read.rows(texts), [read.rows(seen) for seen in told])
+        out[:, [bool(seen) for seen in told]] -= taught
     else:
         out = np.full((len(lines), rows.size), np.nan, np.float32)
     missing = np.flatnonzero(np.isnan(out).any(axis=0))
     if missing.size:
         tokens = mind.tokeniser.tokens
-        told = [tokens(texts[i]) for i in missing.tolist()]
+        known = [tokens(texts[i]) for i in missing.tolist()]
         said = [tokens(line) for line in lines]
-        out[:, missing] = word_fit(said, told, mind.words.frequency, len(mind.words))
+        out[:, missing] = word_fit(said, known, mind.words.frequency, len(mind.words))
     return out
 
 

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.memories import Origin
 from soulmem.engine.mind import Mind
+from soulmem.engine.sight import opens_exchange
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
 from soulmem.retrieval.firing import FiringParams, Tendency, Way
 
 Ints = NDArray[np.int64]
 
+_SCENES = 6  # of a situation that are looked at, a millisecond each
 _KINDS = (EdgeKind.TRIGGERS, EdgeKind.FIRES, EdgeKind.INSTANCE_OF, EdgeKind.KNOWS_HABIT)
 
 
@@ -28,7 +31,8 @@ class Reflexes:
     tendencies: dict[int, tuple[Tendency, ...]]  # by trigger
     habits: dict[int, tuple[tuple[int, float], ...]]  # by concept: action and strength
     situations: Ints  # rows that set something off themselves
-    instances: Ints  # rows that do so through their class, or their class through them
+    scenes: dict[int, tuple[int, ...]]  # by situation: lines of a chat that were said when it was there
+    instances: Ints  # other rows that do so through their class, or their class through them
 
 
 def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
@@ -52,7 +56,12 @@ def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
         & (np.isin(edges.source, situations) | np.isin(edges.target, situations))
     )
     seeds = set()
+    scenes: defaultdict[int, list[int]] = defaultdict(list)
     for instance, whole, _, _ in _columns(edges, inner):
+        if whole in by_source and instance not in by_source and mind.at(instance).origin is Origin.CHAT:
+            if opens_exchange(mind.at(instance)):  # what the soul said itself is no situation
+                scenes[whole].append(instance)
+            continue
         for seed, via, passes in ((instance, whole, 1.0), (whole, instance, params.instance)):
             for trigger, strength in by_source.get(via, ()):
                 ways.append(Way(seed, trigger, strength, passes, via))
@@ -66,8 +75,15 @@ def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
         tendencies={t: _ordered(mind, choice) for t, choice in tendencies.items()},
         habits={concept: tuple(actions) for concept, actions in habits.items()},
         situations=situations,
+        scenes={whole: _newest(mind, rows) for whole, rows in scenes.items()},
         instances=np.asarray(sorted(seeds - by_source.keys()), np.int64),
     )
+
+
+def _newest(mind: Mind, rows: Sequence[int]) -> tuple[int, ...]:
+    """At most `_SCENES` of the rows, those that happened last."""
+    found = sorted(rows, key=lambda row: (float(mind.columns.happened[row]), mind.at(row).id))
+    return tuple(found[-_SCENES:])
 
 
 def _columns(edges: EdgeArrays, which: Ints) -> list[tuple[int, int, float, float]]:

@@ -52,15 +52,35 @@ class Calibration:
             deviation.append(max(float(cosines.std()), 1e-6))
         return Calibration(*(np.asarray(column, np.float32) for column in (situations, lines, deviation)))
 
-    def fit(self, lines: Floats, situations: Floats) -> Floats:
+    def fit(self, lines: Floats, situations: Floats, scenes: Sequence[Floats] = ()) -> Floats:
         """Deviations by which each line fits each situation better than usual, shape (lines, situations).
 
         Both are unit rows, (k, dim). NaN where a row is NaN. What shares words reaches 6 and more, a
         paraphrase 1 to 5; of lines that have nothing to do with 20 situations, one in ten reaches 3 with any.
+
+        scenes  for each situation lines that were said when it was there, (k, dim), k >= 0. It is then what
+                they have in common with its words: of 32 taught situations (en, zh), a line that shares a
+                word with one is found in 100 of 100 instead of 87, at as many false alarms.
         """
         said, told = _nearest(lines, self.lines), _nearest(situations, self.situations)
-        cosines = _unit(lines - self.lines[said]) @ _unit(situations - self.situations[told]).T
+        about = _unit(situations - self.situations[told])
+        for at, seen in enumerate(scenes):
+            seen = seen[~np.isnan(seen).any(axis=1)]
+            if seen.size:
+                middle = _unit(seen - self.lines[_nearest(seen, self.lines)]).mean(axis=0, keepdims=True)
+                about[at] = _unit(about[at] + _unit(middle))[0]
+        cosines = _unit(lines - self.lines[said]) @ about.T
         return np.asarray(cosines / self.deviation[told], np.float32)
+
+    def between(self, situations: Floats) -> Floats:
+        """Deviations by which each two situations, or reactions, are alike, shape (n, n), symmetric.
+
+        Unit rows, (n, dim). NaN where a row is NaN.
+        """
+        told = _nearest(situations, self.situations)
+        about = _unit(situations - self.situations[told])
+        deviation = self.deviation[told]
+        return np.asarray(about @ about.T / np.sqrt(deviation[:, None] * deviation), np.float32)
 
 
 @dataclass(frozen=True, slots=True)

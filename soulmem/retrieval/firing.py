@@ -27,6 +27,7 @@ class FiringParams:
     threshold: float = 0.2  # 0..1, share of the attention from which an action fires; design 3
     sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 do alike
     present: float = 3.9  # fit at which a lone situation gets half of the attention
+    taught: float = 1.2  # by which one must fit better that scenes tell: a mean is nearer to everything
     crowd: int = 20  # above so many situations each must fit better, or their number would fire something
     instance: float = 0.5  # what a class of situations passes on to one of its instances
 

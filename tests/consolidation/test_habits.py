@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.habits import HabitParams, is_same, scenes
+from soulmem.consolidation.habits import HabitParams, groups, scenes, shared
 
-PARAMS = HabitParams(scenes=3, apart=6, alike=0.5)
+PARAMS = HabitParams(scenes=3, apart=4, company=0.5)
 
 
 @pytest.mark.parametrize(
@@ -16,10 +19,11 @@ PARAMS = HabitParams(scenes=3, apart=6, alike=0.5)
     [
         ([], 0),
         ([("c", 4)], 1),
-        ([("c", 4), ("c", 5), ("c", 9)], 1),
-        ([("c", 4), ("c", 10)], 2),
+        ([("c", 4), ("c", 5), ("c", 7)], 1),
+        ([("c", 4), ("c", 8)], 2),
         ([("c", 16), ("c", 4), ("c", 10)], 3),
         ([("c", 4), ("d", 4), ("e", 5)], 3),
+        ([("c", at) for at in range(0, 40, 2)], 1),  # it goes on and on: one scene
     ],
 )
 def test_messages_near_each_other_are_one_scene(places: list[tuple[str, int]], count: int) -> None:
@@ -27,7 +31,7 @@ def test_messages_near_each_other_are_one_scene(places: list[tuple[str, int]], c
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 60))))
-def test_more_messages_are_no_fewer_scenes_than_there_is_room_for(places: list[tuple[str, int]]) -> None:
+def test_there_are_no_more_scenes_than_there_is_room_for(places: list[tuple[str, int]]) -> None:
     for chat in "ab":
         mine = [at for where, at in places if where == chat]
         room = 1 + (max(mine) - min(mine)) // PARAMS.apart if mine else 0
@@ -35,8 +39,34 @@ def test_more_messages_are_no_fewer_scenes_than_there_is_room_for(places: list[t
     assert scenes(places, PARAMS) == sum(scenes([p for p in places if p[0] == c], PARAMS) for c in "ab")
 
 
-def test_two_wordings_of_one_habit_share_most_words() -> None:
-    assert is_same(["pulls", "her", "hood", "up"], ["pulls", "up", "her", "hood"], PARAMS)
-    assert is_same(["hides", "her", "face"], ["hides", "face"], PARAMS)
-    assert not is_same(["hides", "her", "face"], ["sings", "her", "song"], PARAMS)
-    assert not is_same([], [], PARAMS)
+def test_two_wordings_share_their_words() -> None:
+    said = [["pulls", "her", "hood"], ["hood", "pulls"], ["sings"], []]
+    assert shared(said) == pytest.approx(
+        np.asarray([[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32)
+    )
+
+
+def alike(count: int, *pairs: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which of so many wordings are alike."""
+    out = np.eye(count, dtype=np.bool_)
+    for one, other in pairs:
+        out[one, other] = out[other, one] = True
+    return out
+
+
+def test_what_is_alike_is_one_habit_and_a_chain_is_not() -> None:
+    assert groups(alike(0), PARAMS) == []
+    assert groups(alike(4, (0, 2), (1, 3)), PARAMS) == [[0, 2], [1, 3]]
+    assert groups(alike(5, (0, 1), (1, 2), (2, 3), (3, 4)), PARAMS) == [[0, 1, 2], [3, 4]]
+
+
+@given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11))))
+def test_every_wording_is_of_one_habit_and_like_half_of_what_was_before(
+    count: int, pairs: list[tuple[int, int]]
+) -> None:
+    matrix = alike(count, *((one % count, other % count) for one, other in pairs))
+    found = groups(matrix, PARAMS)
+    assert sorted(at for group in found for at in group) == list(range(count))
+    for group in found:
+        for place, at in enumerate(group[1:], 1):
+            assert matrix[at, group[:place]].mean() >= PARAMS.company
