@@ -49,6 +49,8 @@ class Errand:
     done: int = 0  # calls
     left: int = 0  # calls in all, as far as that is known
     model: str = ""  # that was asked last
+    source: str = ""  # what its changes are undone by
+    written: int = 0  # memories
 
     def told(self) -> None:
         """Say how far it is; a job that is not wanted any more ends here."""

@@ -29,8 +29,9 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
 from soulmem.engine.derived import lost
 from soulmem.engine.drafting import Drafting, summed_up
+from soulmem.engine.generalising import Generaliser
 from soulmem.engine.habits_drafted import formed, seen_in, wordings
-from soulmem.engine.ledger import CONSOLIDATION, Ledger, LedgerParams, Spent
+from soulmem.engine.ledger import CONSOLIDATION, REPLAY, Ledger, LedgerParams, Spent
 from soulmem.engine.llms import Llms
 from soulmem.engine.mind import Mind
 from soulmem.engine.parking import Parked, Parking, ParkingParams
@@ -73,8 +74,6 @@ class Books:
 class _Round(Errand):
     """One go at a soul."""
 
-    source: str = ""  # what its changes are undone by
-    written: int = 0  # memories
     failed: dict[tuple[ChatId, Work], str] = field(default_factory=dict)
 
 
@@ -107,6 +106,7 @@ class Consolidator:
         self._again: datetime | None = None
         self._written = 0  # changes
         self.asking = Asking(llms, compute, clock, is_busy, self.ledger, self.parking)
+        self.generaliser = Generaliser(self.asking, llms, compute, clock, reading, self._write)
 
     async def books(self, world: World, soul: SoulId) -> Books:
         """What it cost so far, and what it would cost to do what is due."""
@@ -164,11 +164,16 @@ class Consolidator:
 
     async def _soul(self, world: World, mind: Mind, this: _Round) -> None:
         await self._sweep(world, mind)
-        for chat in await self._compute.run(_chats, mind):
+        chats = await self._compute.run(_chats, mind)
+        self.parking.keep(world.owner, mind.soul.id, chats)
+        for chat in chats:
             await self._form_habits(world, mind, chat, this)
             while (due := await self._next(world, mind, chat, this)) is not None:
                 await self._carry_out(world, mind, *due, this)
             await self._form_habits(world, mind, chat, this)
+            if this.tell is None:  # a job costs what its price said
+                errand = Errand(this.owner, this.soul, REPLAY, source=this.source)
+                await self.generaliser.chat(world, mind, chat, errand)
 
     async def _form_habits(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> None:
         """What its drafts tell of three scenes, where they are not the same as the last time."""
@@ -232,7 +237,7 @@ class Consolidator:
         )
 
     async def _write(
-        self, world: World, mind: Mind, make: Callable[[Mind], MindChange | None], this: _Round
+        self, world: World, mind: Mind, make: Callable[[Mind], MindChange | None], this: Errand
     ) -> int:
         """Store what was made with its entries, if all that was read still stands; how many memories."""
         async with world.writing:
@@ -241,13 +246,13 @@ class Consolidator:
             change = await self._compute.run(make, mind)
             if change is None or change == MindChange():
                 return 0
-            hand = Hand(Actor.ARCHIVIST, source=this.source, reason="consolidation")
+            hand = Hand(Actor.ARCHIVIST, source=this.source, reason=this.work)
             await self._auditor.carry_out(world, mind, change, hand)
         self._written += 1
         nodes = len(change.put_memories)
         if nodes:
             spent = Spent(nodes=nodes)
-            self.ledger.book(world.owner, mind.soul.id, CONSOLIDATION, spent, self._clock.now())
+            self.ledger.book(world.owner, mind.soul.id, this.work, spent, self._clock.now())
             self._on_written()
         return nodes
 

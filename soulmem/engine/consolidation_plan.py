@@ -47,7 +47,7 @@ def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
     if strand is None or strand.held:
         return Plan()
     order = strand.order
-    held = mind.derived.held(strand.chat)
+    held = [one for one in mind.derived.held(strand.chat) if one.work in (Work.SUMMARY, Work.DRAFTS)]
     place = {key: at for at, key in enumerate(order)}
     frontier = max((place[key] + 1 for one in held for key in one.read), default=0)
     ended = bool(log.messages) and log.head.settled_tail == log.messages[-1].version
