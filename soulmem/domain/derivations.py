@@ -47,3 +47,4 @@ class Derivation:
     products: tuple[Product, ...] = ()
     drafts: Drafts = field(default_factory=Drafts)
     model: str = ""
+    source: str = ""  # the job that asked for it: what it is undone by

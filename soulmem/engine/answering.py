@@ -41,7 +41,7 @@ def assemble(
     """
     core_rows = np.flatnonzero(mind.columns.permanent[: mind.size] & scene.visible)
     permanent = sorted((mind.at(int(row)) for row in core_rows), key=lambda m: (-m.importance, m.id))
-    candidates = [(int(r), mind.at(int(r))) for r in ranked.rows]
+    candidates = [(int(r), ranked.held.told(int(r), mind.at(int(r)))) for r in ranked.rows]
     language = language_of([text for text, _ in scene.cue.said] + [m.text for _, m in candidates[:5]])
     budget = Budget(scene.budget, mind.soul.name, language)
     fired = {habit.action for habit in habits if habit.fired}
@@ -87,7 +87,8 @@ def assemble(
         row, memory = candidates[i]
         way = ways.get(row) if row not in ranked.learned else ranked.thought(row)
         reason = _reason(mind, scene, ranked, i, way, shared.get(memory.id, ()), ages[memory.id])
-        memories.append(_recalled(mind, scene, memory, lines[i], shown, reason, language, way))
+        found = _recalled(mind, scene, memory, lines[i], shown, reason, language, way)
+        memories.append(ranked.held.united(mind, row, found, scene.request.chat))
     memories += [recalled_habit(mind, scene, one, ages[one.memory.id], language) for one in told]
     memories.sort(key=lambda m: -m.score)
     memories += so_far
@@ -267,7 +268,7 @@ def _reason(
 def _places(ranked: Ranked, rows: Sequence[int]) -> list[int]:
     """Where these rows stand among the candidates, each once."""
     at = {row: i for i, row in enumerate(ranked.rows.tolist())}
-    return [at[row] for row in dict.fromkeys(rows)]
+    return [at[row] for row in dict.fromkeys(rows) if row in at]  # of two that say the same one is left
 
 
 def _falling(scores: Sequence[float]) -> list[float]:

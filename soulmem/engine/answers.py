@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.usage import Usage
+from soulmem.engine.validity import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class MemoryView:
     visibility: float = 1.0
     usage: Usage | None = None  # None: it was never recalled
     base_activation: float | None = None  # 0..1, of a concept: how present it is whatever is asked
+    standing: Mapping[str, Standing] = field(default_factory=dict)  # of the relations among `edges`, by id
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ class GraphView:
 
     memories: Sequence[MemoryView]
     edges: Sequence[Edge]
+    standing: Mapping[str, Standing] = field(default_factory=dict)  # of the relations among `edges`, by id
 
 
 @dataclass(frozen=True, slots=True)

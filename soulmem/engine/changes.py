@@ -49,6 +49,10 @@ class MindChange:
             drop_derivations=self.drop_derivations,
         )
 
+    def asked_by(self, job: str) -> MindChange:
+        """The same, its derivations marked with the job."""
+        return replace(self, put_derivations=tuple(replace(d, source=job) for d in self.put_derivations))
+
     def pieces(self, size: int) -> Iterator[MindChange]:
         """The same change in steps: new memories unseen at first, with the edges among what is there by then,
         and then the strand that shows them all at once.

@@ -246,6 +246,7 @@ class Consolidator:
             change = await self._compute.run(make, mind)
             if change is None or change == MindChange():
                 return 0
+            change = change.asked_by(this.source)
             hand = Hand(Actor.ARCHIVIST, source=this.source, reason=this.work)
             await self._auditor.carry_out(world, mind, change, hand)
         self._written += 1

@@ -24,6 +24,7 @@ from soulmem.engine.making import Making
 from soulmem.engine.mind import Mind
 from soulmem.engine.passages import Reading
 from soulmem.graph.names import NameIndex, fold
+from soulmem.language.relations import no_longer
 
 _SPACES = re.compile(r"\s+")
 
@@ -79,12 +80,11 @@ class Drafting:
         for concept in drafts.concepts:
             self._concept(concept.name, concept.importance, self._reading.cited(concept.lines))
         for fact in drafts.facts:
-            if not fact.is_over and fold(fact.subject) != fold(fact.object):
+            if fold(fact.subject) != fold(fact.object):
                 cited = self._reading.cited(fact.lines)
                 ends = [self._concept(n, fact.importance, cited) for n in (fact.subject, fact.object)]
-                edge = self._made.edge(
-                    EdgeKind.RELATES, ends[0], ends[1], cited, fact.intensity, verb=fact.verb
-                )
+                verb = no_longer(fact.verb) if fact.is_over else fact.verb
+                edge = self._made.edge(EdgeKind.RELATES, ends[0], ends[1], cited, fact.intensity, verb=verb)
                 if edge.origin is Origin.MODEL:
                     self._made.edges[edge.id] = replace(edge, confidence=fact.confidence)
         self._mentions()

@@ -20,6 +20,7 @@ from soulmem.engine.presence import presences, told_in
 from soulmem.engine.provenance import sources
 from soulmem.engine.requests import MemoryFilter, TagMatch
 from soulmem.engine.timeline import newest_first, overlapping, place_of
+from soulmem.engine.validity import standing_of
 from soulmem.graph.association import MEMORY_KINDS
 
 _CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
@@ -33,12 +34,12 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
     edges = tuple(edges_left(mind, memory, extra_turns))
-    told, usage = sources(mind, found), mind.recalls.usage(memory)
+    told, usage, standing = sources(mind, found), mind.recalls.usage(memory), standing_of(mind, edges)
     if found.kind is not MemoryKind.CONCEPT:
         return MemoryView(found, told, edges, usage=usage)
     present = presences(mind, [memory], extra_turns)[memory]
     told = told or told_in(mind, memory, _PLACES)
-    return MemoryView(found, told, edges, usage=usage, base_activation=present.activation)
+    return MemoryView(found, told, edges, usage=usage, base_activation=present.activation, standing=standing)
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
@@ -162,8 +163,9 @@ def surroundings(mind: Mind, center: MemoryId | None, hops: int, limit: int, ext
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
     views = [MemoryView(mind.memories[m], sources(mind, mind.memories[m])) for m in chosen]
-    edges = (left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None)
-    return GraphView(views, sorted(edges, key=lambda edge: edge.id))
+    left = [left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None]
+    edges = sorted(left, key=lambda edge: edge.id)
+    return GraphView(views, edges, standing_of(mind, edges))
 
 
 def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:

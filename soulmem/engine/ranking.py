@@ -11,6 +11,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine import reaching
 from soulmem.engine.asked_time import preferring, seats_of_time
+from soulmem.engine.holding import Held, HoldingParams, held
 from soulmem.engine.mind import Mind
 from soulmem.engine.presence import retained
 from soulmem.engine.reaching import Reach, ReachParams, reach
@@ -50,6 +51,7 @@ class RankingParams:
     weight: WeightParams = field(default_factory=WeightParams)
     seats: SeatParams = field(default_factory=SeatParams)
     when: WhenParams = field(default_factory=WhenParams)
+    holding: HoldingParams = field(default_factory=HoldingParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class Ranked:
     position: Ints  # of every row of the mind in its chat
     reach: Reach
     learned: dict[int, int]  # rows that a learned association leads to, and the place of its term
+    held: Held  # facts that are over, and such as others tell as well
 
     @property
     def walk(self) -> Walked | None:
@@ -111,7 +114,8 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     late = [row for row in (*seats.front, *seats.behind, *of_kind, *of_time) if row not in first]
     rows = np.concatenate([best, np.asarray(late, np.int64)])
     score[late] = np.where(np.isfinite(score[late]), score[late], voices[late])
-    rows = rows[np.lexsort((rows, -score[rows]))]
+    told = held(mind, scene, rows, score, p.holding)
+    rows = told.rows[np.lexsort((told.rows, -score[told.rows]))]
     return Ranked(
         rows=rows,
         score=score[rows],
@@ -126,6 +130,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
         position=texts.position,
         reach=gone,
         learned=learned,
+        held=told,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
+from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
@@ -60,6 +61,7 @@ class Undo:
             await self._loader.complete(world.owner, mind, [MemoryId(key) for key in found.memories])
             source = change or job or next(iter(found.undone))
             back = await self._compute.run(_back, mind, found)
+            back = replace(back, put_derivations=await self._compute.run(_unsaid, mind, since, job))
             await self._auditor.carry_out(
                 world, mind, back, Hand(Actor.USER, source=source, action=Action.UNDO)
             )
@@ -123,6 +125,23 @@ def _back(mind: Mind, found: Reversal) -> MindChange:
             put[old.id] = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
     edges, gone = _edges_back(mind, found)
     return MindChange(put_memories=tuple(put.values()), put_edges=edges, drop_edges=gone)
+
+
+def _unsaid(mind: Mind, since: datetime | None, job: str | None) -> tuple[Derivation, ...]:
+    """What was drafted then, without what others had drafted before: it does not speak for that any more.
+
+    What was new stays with it, so that its words go with the messages. Computes.
+    """
+    undone = {d.id for d in mind.derived if (d.source == job if since is None else d.made >= since)}
+    if since is None and job is None:
+        return ()
+    out = []
+    for one in map(mind.derived.get, sorted(undone)):
+        assert one is not None
+        kept = tuple(p for p in one.products if not mind.derived.without(p.id, undone))
+        if kept != one.products:
+            out.append(replace(one, products=kept))
+    return tuple(out)
 
 
 def _edges_back(mind: Mind, found: Reversal) -> tuple[tuple[Edge, ...], tuple[str, ...]]:

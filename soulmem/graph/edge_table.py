@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
@@ -190,6 +190,19 @@ class EdgeTable(Mapping[str, Edge]):
             code = EDGE_KINDS.index(kind)
             slots = (slot for slot in slots if self._kind[slot] == code)
         return map(self.at, slots)
+
+    @property
+    def verbs(self) -> Sequence[str | None]:
+        """Every verb that an edge was ever given here."""
+        return self._verbs
+
+    def relations(self, memory: MemoryId, verbs: Iterable[str | None]) -> list[Edge]:
+        """The relations with one of these verbs that start or end at the memory, in no particular order."""
+        known = self._verb_code
+        codes = {known[verb] for verb in verbs if verb in known}
+        slots = (slot for slot in self._touching(memory) if int(self._verb[slot]) in codes) if codes else ()
+        relates = _KIND_CODE[EdgeKind.RELATES.value]
+        return [self.at(slot) for slot in slots if self._kind[slot] == relates]
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
         """Every edge from one of the memories to one of them, in no particular order."""

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType, field
 
 from soulmem.domain.edges import Edge
 from soulmem.engine.answers import GraphView, MemoryView, Page
+from soulmem.engine.validity import Standing
 from soulmem.server.answers.common import Answer, SourceAnswer, sources_answer
 from soulmem.server.schemas.fields import FieldsBody, fields_of
 
@@ -30,7 +31,10 @@ class ListedMemory(Answer, frozen=True):
 
 
 class EdgeAnswer(Answer, frozen=True):
-    """An edge as of now; strength and confidence unrounded."""
+    """An edge as of now; strength and confidence unrounded.
+
+    Of a relation: since when it holds, as far as that is known, and from when on it holds no more.
+    """
 
     id: str
     source: str = field(name="from")
@@ -42,6 +46,8 @@ class EdgeAnswer(Answer, frozen=True):
     verb: str | UnsetType = UNSET
     confidence: float | UnsetType = UNSET
     probability: float | UnsetType = UNSET
+    valid_from: datetime | UnsetType = UNSET
+    valid_to: datetime | UnsetType = UNSET
 
 
 class VersionAnswer(Answer, frozen=True):
@@ -129,7 +135,7 @@ def memory_answer(view: MemoryView) -> MemoryAnswer:
         origin=memory.origin.value,
         created=memory.created,
         fields=fields_of(memory.kind, memory.situation, memory.concept),
-        edges=[_edge(e) for e in view.edges],
+        edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
         evidence=[[VersionAnswer(slot=v.slot, hash=v.hash) for v in group] for group in memory.evidence],
         strength=view.strength,
         visibility=view.visibility,
@@ -155,7 +161,8 @@ def timeline_answer(page: Page) -> TimelineAnswer:
 def graph_answer(view: GraphView) -> GraphAnswer:
     """A part of a graph."""
     return GraphAnswer(
-        memories=[listed_memory(v) for v in view.memories], edges=[_edge(e) for e in view.edges]
+        memories=[listed_memory(v) for v in view.memories],
+        edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
     )
 
 
@@ -188,7 +195,8 @@ def _timeline_item(view: MemoryView) -> TimelineItem:
     )
 
 
-def _edge(edge: Edge) -> EdgeAnswer:
+def _edge(edge: Edge, standing: Standing | None) -> EdgeAnswer:
+    since, until = (standing.since, standing.until) if standing is not None else (None, None)
     return EdgeAnswer(
         id=edge.id,
         source=edge.source,
@@ -200,4 +208,6 @@ def _edge(edge: Edge) -> EdgeAnswer:
         verb=UNSET if edge.verb is None else edge.verb,
         confidence=edge.confidence,
         probability=UNSET if edge.probability is None else edge.probability,
+        valid_from=UNSET if since is None else since,
+        valid_to=UNSET if until is None else until,
     )

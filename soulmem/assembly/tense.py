@@ -1,0 +1,26 @@
+"""How is a fact told that is no longer so, in English or Chinese?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from soulmem.assembly.compose import language_of
+from soulmem.assembly.dates import written
+
+_PAST = {
+    "en": ("{} (no longer so)", "{} (until {}, no longer so)"),
+    "zh": ("{}（现已不再如此）", "{}（到{}为止，现已不再如此）"),
+}
+
+
+def as_past(text: str, until: datetime | None, story: str | None = None) -> str:
+    """The fact with since when it holds no more: by the story's own words, else the day of `until` (aware);
+    with neither, only that it does not.
+    """
+    language = language_of([text])
+    bare, dated = _PAST[language]
+    if story is None and until is None:
+        return bare.format(text)
+    if story is None and until is not None:
+        story = written(until, until + timedelta(microseconds=1), 0, language)
+    return dated.format(text, story)
