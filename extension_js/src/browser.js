@@ -1,4 +1,4 @@
-// Where does the user see and govern what a character remembers? One window with four pages.
+// Where does the user see and govern what a character remembers? One window with five pages.
 
 import { createDesk } from './desk.js';
 import { byId, el, onPress } from './dom.js';
@@ -6,14 +6,16 @@ import { binPage } from './bin_page.js';
 import { changesPage } from './changes_page.js';
 import { memoriesPage } from './memories_page.js';
 import { waitingPage } from './waiting_page.js';
+import { workPage } from './work_page.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./strings.js').Say} Say */
 /** @typedef {import('./desk.js').Desk} Desk */
-/** @typedef {'memories' | 'bin' | 'changes' | 'waiting'} Page */
+/** @typedef {import('./desk.js').Page} Page */
 
 const PAGES = /** @type {const} */ ({
     memories: { icon: 'fa-brain', draw: memoriesPage },
+    work: { icon: 'fa-graduation-cap', draw: workPage },
     bin: { icon: 'fa-trash-can', draw: binPage },
     changes: { icon: 'fa-clock-rotate-left', draw: changesPage },
     waiting: { icon: 'fa-bell', draw: waitingPage },

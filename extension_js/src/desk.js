@@ -10,6 +10,7 @@ import { troubleOf } from './trouble.js';
 /** @typedef {import('./strings.js').Say} Say */
 /** @typedef {import('./types.js').ChatHead} ChatHead */
 /** @typedef {import('./types.js').Source} Source */
+/** @typedef {'memories' | 'work' | 'bin' | 'changes' | 'waiting'} Page */
 
 const SAID = 5000; // ms
 
@@ -22,7 +23,7 @@ export function createDesk(app, say, content, soul, close) {
 
     const desk = {
         app, say, memories, notice, said, soul,
-        /** Shows a page, or one memory on it; set by the window. @type {(page: 'memories' | 'bin' | 'changes' | 'waiting', memory?: string) => Promise<void>} */
+        /** Shows a page, or one memory on it; set by the window. @type {(page: Page, memory?: string) => Promise<void>} */
         show: async () => {},
         /** @type {(waiting: number) => void} */
         counted: () => {},

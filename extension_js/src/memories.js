@@ -7,6 +7,8 @@
 /** @typedef {import('./types.js').Deletion} Deletion */
 /** @typedef {import('./types.js').ChatHead} ChatHead */
 /** @typedef {import('./types.js').Undone} Undone */
+/** @typedef {import('./types.js').Job} Job */
+/** @typedef {import('./types.js').Ledger} Ledger */
 /** What a list holds; what is empty does not matter.
  * @typedef {{kind?: string, q?: string, permanent?: boolean, state?: 'active' | 'bin' | 'stale'}} Filter */
 /** @typedef {{since: string} | {change: string} | {job: string}} What */
@@ -50,6 +52,16 @@ export function createMemories(ask) {
         judge: (trace, memory, verdict) => call('POST', '/feedback', { trace, memory, verdict }),
         /** @param {string} soul @param {What} what @returns {Promise<Undone>} */
         undo: (soul, what) => call('POST', '/undo', { soul, ...what }),
+        /** @param {string} soul @returns {Promise<Job[]>} the newest first */
+        jobs: soul => call('GET', `/jobs${queryOf({ soul })}`).then(answer => answer.jobs),
+        /** @param {string} soul @param {string} kind @param {Record<string, unknown>} [given] @returns {Promise<string>} its id */
+        startJob: (soul, kind, given = {}) => call('POST', '/jobs', { kind, soul, arguments: given }).then(answer => answer.job),
+        /** @param {string} job @returns {Promise<Job>} */
+        job: job => call('GET', `/jobs/${job}`),
+        /** @param {string} job @returns {Promise<Job>} what it has done so far stays */
+        cancelJob: job => call('DELETE', `/jobs/${job}`),
+        /** What the work of a language model cost, and what it would cost to do what is due. @param {string} soul @returns {Promise<Ledger>} */
+        ledger: soul => call('GET', `/ledger${queryOf({ soul })}`),
         /** @param {string} soul @returns {Promise<Deletion[]>} what still waits for the user's word */
         deletions: soul => call('GET', `/deletions${queryOf({ soul })}`)
             .then(answer => answer.deletions.filter((/** @type {Deletion} */ one) => one.state === 'awaiting_confirmation')),

@@ -16,6 +16,7 @@
  * @property {'character' | 'chat'} scope
  * @property {string} llm_profile id of the connection profile for the sidecar's calls of a language model; empty: the current one
  * @property {Record<string, string>} souls avatar file to soul
+ * @property {Record<string, string>} kept soul to the newest change by a model that the user looked at and kept
  */
 
 /** @type {Settings} */
@@ -34,6 +35,7 @@ export const DEFAULTS = {
     scope: 'character',
     llm_profile: '',
     souls: {},
+    kept: {},
 };
 
 /** [least, most] of the numbers; whole numbers except the dial. */
@@ -67,6 +69,8 @@ export function repair(stored) {
     for (const key of /** @type {const} */ (['enabled', 'quiet', 'read_only'])) settings[key] = Boolean(settings[key]);
     if (typeof settings.url !== 'string' || !/^https?:\/\//.test(settings.url)) settings.url = DEFAULTS.url;
     if (typeof settings.llm_profile !== 'string') settings.llm_profile = '';
-    if (typeof settings.souls !== 'object' || settings.souls === null || Array.isArray(settings.souls)) settings.souls = {};
+    for (const key of /** @type {const} */ (['souls', 'kept'])) {
+        if (typeof settings[key] !== 'object' || settings[key] === null || Array.isArray(settings[key])) settings[key] = {};
+    }
     return settings;
 }

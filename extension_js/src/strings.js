@@ -1,9 +1,11 @@
 // What does the user read? Every English text by key; i18n/zh-cn.json has the same keys.
 
 import { BROWSER_EN } from './strings_browser.js';
+import { WORK_EN } from './strings_work.js';
 
 export const EN = {
     ...BROWSER_EN,
+    ...WORK_EN,
 
     // health, in the dot's tooltip and the drawer's first line
     state_ok: 'Memory is awake',

@@ -72,6 +72,13 @@
 /** @typedef {{request: string, soul: string, memory: string, actor: string, reason: string, quote: string, at: string, state: string}} Deletion */
 /** @typedef {{id: string, title: string, count: number, held: Held | null}} ChatHead */
 
+/** @typedef {{job: string, kind: string, soul: string, at: string, state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled',
+ *   progress: {done: number, total: number, unit: string}, result: any, error: string | null}} Job */
+/** @typedef {{calls: number, failed: number, prompt_tokens: number, answer_tokens: number, seconds: number, memories: number}} Spent */
+/** @typedef {{chat: string, work: string, reason: string, attempts: number, again: string}} Parked */
+/** @typedef {{totals: Record<string, Spent>, this_hour: Spent, most_an_hour: {calls: number, tokens: number, memories: number, minutes: number},
+ *   due: {calls: number, minutes: number | null}, parked: Parked[], down: string | null}} Ledger */
+
 /** @typedef {{memory: string, text: string, tokens: number}} BlockItem */
 /** @typedef {{section: string, position: 'in_prompt' | 'in_chat', depth: number | null, role: string, text: string, tokens: number, items: BlockItem[]}} Block */
 /** @typedef {{trace: string, memories: Memory[], blocks: Block[], tokens: number, timed_out: boolean, took_ms: Record<string, number>}} RecallAnswer */
@@ -108,6 +115,7 @@
  * @property {{state: string, detail?: string | null}} [store]
  * @property {{state: string, model: string | null}} [llm]
  * @property {number} [pending]
+ * @property {number} [bin_days]
  * @property {string[]} [notes]
  */
 

@@ -59,6 +59,13 @@ class DataFolder:
         settings["extension_settings"]["soulmem"] = soulmem
         (self._user / "settings.json").write_text(json.dumps(settings), "utf-8")
 
+    def change_settings(self, extension: str, its: dict[str, Any]) -> None:
+        """Give another extension settings of its own."""
+        file = self._user / "settings.json"
+        settings = json.loads(file.read_text("utf-8"))
+        settings["extension_settings"][extension] = its
+        file.write_text(json.dumps(settings), "utf-8")
+
     def add_character(
         self,
         key: str,

@@ -6,9 +6,12 @@ import json
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from .archivist import answer, is_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,8 @@ class Prompt:
 
     messages: tuple[dict[str, Any], ...]
     arrived: float  # seconds on time.monotonic()
+    model: str = ""
+    max_tokens: int | None = None
 
     def told(self, text: str) -> int:
         """In how many messages of any role `text` stands."""
@@ -35,10 +40,19 @@ class Prompt:
 
 
 class MockLlm:
-    """An OpenAI-compatible server on loopback. Unscripted replies are numbered small talk."""
+    """An OpenAI-compatible server on loopback. Unscripted replies are numbered small talk.
+
+    Prompts of memory work stand apart, in `work`; `archivist` answers them. While `works` or `replies` is
+    clear their answers wait.
+    """
 
     def __init__(self, port: int) -> None:
         self.prompts: list[Prompt] = []
+        self.work: list[Prompt] = []
+        self.archivist: Callable[[Prompt], str] = answer
+        self.works, self.replies = threading.Event(), threading.Event()
+        self.works.set()
+        self.replies.set()
         self._script: deque[str] = deque()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
@@ -52,14 +66,25 @@ class MockLlm:
     def forget(self) -> None:
         """Drop prompts and script of the test before."""
         self.prompts.clear()
+        self.work.clear()
         self._script.clear()
+        self.archivist = answer
+        self.works.set()
+        self.replies.set()
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
 
     def _answer_to(self, body: dict[str, Any]) -> str:
-        self.prompts.append(Prompt(tuple(body["messages"]), time.monotonic()))
+        told = tuple(body["messages"])
+        prompt = Prompt(told, time.monotonic(), str(body.get("model")), body.get("max_tokens"))
+        if is_work(prompt):
+            self.work.append(prompt)
+            self.works.wait()
+            return self.archivist(prompt)
+        self.prompts.append(prompt)
+        self.replies.wait()
         return self._script.popleft() if self._script else f"Mm. Let us walk on. ({len(self.prompts)})"
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

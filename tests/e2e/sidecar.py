@@ -34,6 +34,7 @@ class Sidecar:
         self._env = {
             "SOULMEM_SERVER_ORIGINS": ",".join(origins),
             "SOULMEM_EMBEDDER_MODEL": os.environ.get("SOULMEM_EMBEDDER_MODEL", "fallback"),
+            "SOULMEM_LLM_MODEL": "client",  # SillyTavern's own connection, when somebody rests or asks for it
             "OMP_NUM_THREADS": "1",
         }
         self._child: Child | None = None

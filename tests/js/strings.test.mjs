@@ -41,7 +41,7 @@ test('every key said in code is known, and every text is said somewhere', () => 
     const code = fs.readdirSync(new URL('extension_js/src/', root)).filter(name => name !== 'strings.js').map(name => read(`extension_js/src/${name}`)).join('\n') + html;
     for (const [, key] of code.matchAll(/say\('(\w+)'/g)) assert.ok(key in EN, key);
     for (const key of Object.keys(EN)) {
-        const family = /^(state|step|kind|item|check|page|by|did|field|value|span|trouble|origin|verdict)_/.exec(key)?.[1];
+        const family = /^(state|step|kind|item|check|page|by|did|field|value|span|trouble|origin|verdict|job|stand)_/.exec(key)?.[1];
         assert.ok(code.includes(`'${key}'`) || code.includes(`soulmem.${key}"`) || (family && code.includes(`\`${family}_\${`)), `${key} is never said`);
     }
 });

@@ -1,0 +1,179 @@
+"""Does SillyTavern's own connection turn chats into memories at rest, and does the user judge what came?"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .child import ask, until
+from .conftest import World
+from .small_talk import small_talk
+from .stories import KEY, KEY_ZH, Fact, chat
+from .test_memories import DESKTOP, PHONE, TOO_WIDE
+
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+@pytest.fixture
+def room(world: World) -> Iterator[Room]:
+    yield Room(world)
+    world.llm.works.set()
+    world.llm.replies.set()
+    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+
+
+class Room:
+    """The page of the work at rest."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.page, self.tab, self.llm = world, world.page, world.page.tab, world.llm
+        self.soul = ""
+
+    def enter(self, key: str, name: str, language: str, fact: Fact) -> None:
+        """Open a chat of some fifty messages of which most have left short-term memory."""
+        lines = chat(name, [fact.told, *small_talk(language, 24)])
+        avatar = self.world.data.add_character(key, name, first="Hello.", lines=lines)
+        self.page.load("zh-cn" if language == "zh" else "en")
+        self.page.wait_for_dot("ok")
+        self.page.open_character(avatar)
+        self.page.sync()
+        self.soul = self.page.soulmem["soul"]
+
+    def open(self) -> None:
+        """From the drawer, which is open."""
+        self.tab.locator("#soulmem_browse").click()
+        self.tab.locator("#soulmem_browser .soulmem_list").first.wait_for()
+        self.tab.locator("#soulmem_tab_work").click()
+        self.tab.locator("#soulmem_model .soulmem_facts li").first.wait_for()
+
+    def close(self) -> None:
+        self.tab.locator("dialog.popup[open] .popup-button-ok").click()
+        self.tab.locator("#soulmem_browser").wait_for(state="detached")
+
+    @property
+    def books(self) -> Any:
+        return self.world.sidecar.ask("GET", f"/ledger?soul={self.soul}")
+
+    @property
+    def learned(self) -> list[str]:
+        """What a model wrote and is remembered."""
+        told = self.world.sidecar.ask("GET", f"/memories?soul={self.soul}&limit=1000")["memories"]
+        whole = [self.world.sidecar.ask("GET", f"/memories/{one['id']}") for one in told]
+        return [one["text"] for one in whole if one["origin"] == "model"]
+
+    def rest(self) -> threading.Thread:
+        """The engine's quiet moment, which waits for the page's connection."""
+        url = f"{self.world.sidecar.url}/test/idle"
+        thread = threading.Thread(target=ask, args=(url, "POST", {}, 120.0), daemon=True)
+        thread.start()
+        return thread
+
+
+def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> None:
+    room.enter("learn", "Mira", "en", KEY)
+    page, tab, llm = room.page, room.tab, room.llm
+    page.open_drawer()
+    room.open()
+    page.screenshot("learning-before-en")
+    due = room.books["due"]["calls"]
+    assert due == 4, "two stretches have left short-term memory"
+    assert f"{due} calls" in tab.locator("#soulmem_model .soulmem_facts").inner_text()
+
+    # The model is tested through SillyTavern's own connection.
+    tab.locator("#soulmem_test_model").click()
+    tab.locator('#soulmem_test_result [data-sign="yes"]').wait_for()
+    assert "rowan tree" in tab.locator("#soulmem_test_result q").inner_text()
+    assert len(llm.work) == 1
+    page.screenshot("learning-tested-en")
+
+    # The price stands before the run; it shows how far it is, and is stopped.
+    tab.locator("#soulmem_run_now").click()
+    assert f"{due} calls" in tab.locator("#soulmem_price").inner_text()
+    page.screenshot("learning-price-en")
+    llm.works.clear()
+    tab.locator("dialog:has(#soulmem_price) .popup-button-ok").click()
+    job = tab.locator('.soulmem_job[data-kind="consolidate"]')
+    job.locator(".soulmem_job_cancel").wait_for()
+    until(lambda: len(llm.work) == 2, 20, "the first call of the run")
+    job.get_by_text(f"call 0 of {due}").wait_for()
+    page.screenshot("learning-running-en")
+    job.locator(".soulmem_job_cancel").click()
+    tab.locator('.soulmem_job[data-state="cancelled"]').wait_for()
+    llm.works.set()
+    assert room.learned == []
+
+    # In a quiet moment it goes on by itself.
+    quiet = room.rest()
+    until(lambda: room.books["due"]["calls"] == 0, 60, "all that is due gone over")
+    quiet.join(30)
+    texts = room.learned
+    assert [text for text in texts if text.startswith("Alice said: Before we sleep")], texts
+    assert all("Mm. Let us walk on" not in text for text in texts)
+    run = tab.locator('.soulmem_run[data-fresh="true"]')
+    run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for(timeout=30_000)
+    page.screenshot("learning-learned-en")
+    tab.locator("#soulmem_learned").scroll_into_view_if_needed()
+
+    # What was learned is taken back as a whole, and learned anew; then it is kept.
+    run.locator(".soulmem_undo_job").click()
+    page.say_yes()
+    until(lambda: room.learned == [], 20, "the run taken back")
+    run.wait_for(state="detached")
+
+
+def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) -> None:
+    profile = {"id": "small", "name": "小模型", "mode": "cc", "api": "custom", "model": "small-1"}
+    page, tab, llm = room.page, room.tab, room.llm
+    room.world.data.change_settings(
+        "connectionManager", {"profiles": [{**profile, "api-url": llm.url}], "selectedProfile": None}
+    )
+    room.enter("learn_zh", "米拉", "zh", KEY_ZH)
+    tab.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.open_drawer()
+    tab.select_option("#soulmem_llm_profile", "small")
+    room.open()
+    assert "小模型" in tab.locator("#soulmem_model").inner_text()
+    tab.locator("#soulmem_test_model").click()
+    tab.locator('#soulmem_test_result [data-sign="yes"]').wait_for()
+    assert llm.work[-1].model == "small-1"
+    page.screenshot("learning-tested-zh-phone")
+    quiet = room.rest()
+    until(lambda: room.books["due"]["calls"] == 0, 60, "all that is due gone over")
+    quiet.join(30)
+    learned = tab.locator('.soulmem_run[data-fresh="true"]')
+    learned.locator(".soulmem_learned").first.wait_for(timeout=30_000)
+    assert not tab.evaluate(TOO_WIDE)
+    tab.locator("#soulmem_learned").scroll_into_view_if_needed()
+    page.screenshot("learning-learned-zh-phone")
+    words = tab.locator(
+        "#soulmem_browser :is(.soulmem_tab span, .menu_button span, .soulmem_hint, .soulmem_facts li, h4)"
+    ).all_inner_texts()
+    assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]
+
+    tab.locator("#soulmem_keep_all", has_text=str(len(room.learned))).click()
+    tab.locator(".soulmem_said").wait_for()
+    learned.wait_for(state="detached")
+    tab.locator(".soulmem_earlier summary").click()
+    tab.locator('.soulmem_run[data-fresh="false"]').first.wait_for()
+    page.screenshot("learning-kept-zh-phone")
+    assert room.learned
+
+
+def test_no_call_is_made_while_a_reply_is_written(room: Room) -> None:
+    room.enter("learn_gpu", "Mira", "en", KEY)
+    page, llm = room.page, room.llm
+    llm.replies.clear()
+    page.press_send("Do you hear the owls?")
+    until(lambda: len(llm.prompts) == 1, 20, "the reply asked for")
+    job = room.world.sidecar.ask("POST", "/jobs", {"kind": "consolidate", "soul": room.soul})["job"]
+    page.tab.wait_for_timeout(12_000)  # two looks of the page and more
+    assert llm.work == []
+    assert room.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "running"
+    llm.replies.set()
+    until(lambda: room.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done", 60, "the run")
+    assert len(llm.work) >= 4
+    assert page.send("And now?").said("Do you hear the owls?") == 1, "replies are as ever"
