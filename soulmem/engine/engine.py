@@ -103,8 +103,7 @@ class Engine:
         self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul, self.events)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
-        self._lifecycle = Lifecycle(self._params.idle_after, self.run_idle, self._go_on_resting)
-        self._lifecycle.events = self.events
+        self._lifecycle = Lifecycle(p.idle_after, self.run_idle, self._go_on_resting, self.events)
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy, self.events)
         doing = self._compute, clock, auditor, busy, wake
@@ -146,6 +145,7 @@ class Engine:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._learner.stop()
         await self._loader.stop()
+        await self.governor.bookkeeper.stop()
         for world in self._worlds.values():
             async with world.writing:
                 pass  # a write under way ends first
@@ -311,9 +311,8 @@ class Engine:
     async def run_idle(self) -> None:
         """The Idle work, now: settle, give texts their vectors, take a better model, tidy the store."""
         await self._ready()
-        settle = timedelta(seconds=self._params.settle_after)
         for world in list(self._worlds.values()):
-            await self._observer.settle_due(world, settle)
+            await self._observer.settle_due(world, timedelta(seconds=self._params.settle_after))
             self._learner.settled(world)
         await self._learner.drain()
         await self._learner.look_round(self._minds())
@@ -346,6 +345,7 @@ class Engine:
             await self._store.open()
             for owner in dict.fromkeys([DEFAULT_OWNER, *await self._store.owners()]):
                 await self._new_world(owner)
+            await self.governor.bookkeeper.open(self._clock.now())
         except StoreError as error:
             self._store_error = error
             log.error("%s", error.message)

@@ -12,6 +12,7 @@ from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulState
 from soulmem.engine.audit import Auditor, AuditPage
 from soulmem.engine.bin import Bin
+from soulmem.engine.bookkeeping import Bookkeeper
 from soulmem.engine.consolidating import Books, Consolidator
 from soulmem.engine.deletions import Deletions
 from soulmem.engine.feedback import Judge, Judged
@@ -57,6 +58,7 @@ class Governor:
         self.bin = Bin(store, compute, clock, auditor, params)
         ModelTest(jobs, consolidator.asking)
         Upkeep(jobs, world_of, learner, self.tools, consolidator)
+        self.bookkeeper = Bookkeeper(store, consolidator.ledger, consolidator.parking)
         self._consolidator = consolidator
         self._recaller = recaller
         self._judge = Judge(store, compute, clock, auditor, loader)

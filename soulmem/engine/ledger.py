@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from soulmem.domain.books import Spent as Spent
 from soulmem.domain.ids import Owner, SoulId
 
 CONSOLIDATION = "consolidation"
 REPLAY = "replay"
 _HOUR = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What was spent. A failed call, and one that was tried again, counts as any other."""
-
-    calls: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-    seconds: float = 0.0
-    nodes: int = 0  # memories written
-
-    def plus(self, other: Spent) -> Spent:
-        """Both together."""
-        return Spent(
-            self.calls + other.calls,
-            self.failed + other.failed,
-            self.prompt_tokens + other.prompt_tokens,
-            self.answer_tokens + other.answer_tokens,
-            self.seconds + other.seconds,
-            self.nodes + other.nodes,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +26,35 @@ class LedgerParams:
 
 
 class Ledger:
-    """The books since the start, by owner, soul and kind of work."""
+    """The books, by owner, soul and kind of work. `on_change` hears whose have changed."""
 
     def __init__(self, params: LedgerParams | None = None) -> None:
         self.params = params or LedgerParams()
+        self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
         self._totals: defaultdict[tuple[Owner, SoulId], dict[str, Spent]] = defaultdict(dict)
-        self._late: deque[tuple[datetime, Spent]] = deque()
+        self._late: deque[tuple[datetime, Owner, SoulId, Spent]] = deque()
 
     def book(self, owner: Owner, soul: SoulId, work: str, spent: Spent, now: datetime) -> None:
         """Take down what was spent."""
+        if spent == Spent():
+            return
         books = self._totals[owner, soul]
         books[work] = books.get(work, Spent()).plus(spent)
-        self._late.append((now, spent))
+        self._late.append((now, owner, soul, spent))
+        self._forget_old(now)
+        self.on_change(owner, soul)
+
+    def take(
+        self, owner: Owner, soul: SoulId, totals: Mapping[str, Spent], late: Iterable[tuple[datetime, Spent]]
+    ) -> None:
+        """What was booked before a restart."""
+        self._totals[owner, soul] = dict(totals)
+        found = [*self._late, *((at, owner, soul, spent) for at, spent in late)]
+        self._late = deque(sorted(found, key=lambda one: one[0]))
+
+    def late(self, owner: Owner, soul: SoulId) -> tuple[tuple[datetime, Spent], ...]:
+        """What was spent on a soul lately, as far as it still counts."""
+        return tuple((at, spent) for at, *whose, spent in self._late if whose == [owner, soul])
 
     def totals(self, owner: Owner, soul: SoulId) -> Mapping[str, Spent]:
         """By kind of work."""
@@ -67,10 +62,9 @@ class Ledger:
 
     def this_hour(self, now: datetime) -> Spent:
         """What all souls spent within the last hour."""
-        while self._late and now - self._late[0][0] >= _HOUR:
-            self._late.popleft()
+        self._forget_old(now)
         spent = Spent()
-        for _, each in self._late:
+        for *_, each in self._late:
             spent = spent.plus(each)
         return spent
 
@@ -84,3 +78,7 @@ class Ledger:
             and spent.nodes < most.nodes
             and spent.seconds < 60 * most.minutes
         )
+
+    def _forget_old(self, now: datetime) -> None:
+        while self._late and now - self._late[0][0] >= _HOUR:
+            self._late.popleft()

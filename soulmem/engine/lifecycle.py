@@ -32,9 +32,12 @@ class Lifecycle:
         idle_after: float,
         idle_work: Callable[[], Awaitable[None]],
         more_work: Callable[[], Awaitable[None]] | None = None,
+        events: Events | None = None,
     ) -> None:
-        """`more_work` is asked for again and again while it stays quiet, and does what is due by then."""
-        self.events = Events()  # whom a change of phase is told
+        """`more_work` is asked for again and again while it stays quiet, and does what is due by then; a change
+        of phase is told to `events`.
+        """
+        self.events = events or Events()
         self.phase = Phase.WORKING
         self._idle_after = idle_after  # seconds
         self._idle_work = idle_work

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from soulmem.domain.books import Parked as Parked
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 
@@ -22,26 +23,15 @@ class ParkingParams:
     down: timedelta = timedelta(minutes=1)  # a model that cannot be had, while nobody does anything
 
 
-@dataclass(frozen=True, slots=True)
-class Parked:
-    """One chat's input for one sort of work. `again` is when it is tried at the latest."""
-
-    chat: ChatId
-    work: Work
-    reason: str
-    attempts: int
-    messages: int  # of the chat when it was tried last
-    again: datetime  # aware
-
-
 class Parking:
-    """What is parked since the start; after a start everything is tried anew."""
+    """What is parked; `on_change` hears whose. Whether a model can be had is found out after each start."""
 
     def __init__(self, params: ParkingParams | None = None) -> None:
         self.is_down: str | None = None  # why no model could be had, the last time one was asked
         self._failures = 0  # in a row
         self._retry: datetime | None = None
         self._params = params or ParkingParams()
+        self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
         self._parked: dict[Key, Parked] = {}
 
     def down(self, reason: str, now: datetime) -> None:
@@ -65,6 +55,7 @@ class Parking:
         attempts = old.attempts + 1 if old is not None else 1
         wait = min(self._params.longest, self._params.first * 2 ** min(attempts - 1, 16))
         self._parked[key] = Parked(key[2], key[3], reason, attempts, messages, now + wait)
+        self.on_change(key[0], key[1])
 
     def is_parked(self, key: Key, messages: int, now: datetime) -> bool:
         """Whether it is to wait, the chat having so many messages now."""
@@ -73,7 +64,17 @@ class Parking:
 
     def forget(self, key: Key) -> None:
         """It went well."""
-        self._parked.pop(key, None)
+        if self._parked.pop(key, None) is not None:
+            self.on_change(key[0], key[1])
+
+    def take(self, owner: Owner, soul: SoulId, parked: Iterable[Parked]) -> None:
+        """What was parked before a restart."""
+        self._parked.update(((owner, soul, one.chat, one.work), one) for one in parked)
+
+    def keep(self, owner: Owner, soul: SoulId, chats: Collection[ChatId]) -> None:
+        """Forget what waits of other chats than these: they are gone."""
+        for key in [key for key in self._parked if key[:2] == (owner, soul) and key[2] not in chats]:
+            self.forget(key)
 
     def of(self, owner: Owner, soul: SoulId) -> Iterator[Parked]:
         """What waits of a soul."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from soulmem.domain.audit import Action, Actor
+from soulmem.domain.books import SoulBooks
 from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
@@ -76,6 +77,7 @@ class SoulBin:
                     by=Actor.USER,
                 )
             )
+            await self._store.put_books(world.owner, SoulBooks(soul.id))
             world.souls[soul.id] = bare
             for chat in chats:
                 world.heads[chat.chat.id] = chat.chat

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
+from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message
@@ -193,6 +194,12 @@ class Store(Protocol):
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         """What a language model made of the soul's chats, the oldest first."""
+
+    async def books(self, owner: Owner) -> list[SoulBooks]:
+        """What language models cost the owner's souls, and what of theirs waits; in no particular order."""
+
+    async def put_books(self, owner: Owner, books: SoulBooks) -> None:
+        """Keep the books of a soul in place of those before; empty ones are forgotten."""
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         """Let `token` stand for the soul's memory as it is stored now: the next commit that may alter that

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
+from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
@@ -40,6 +41,7 @@ class _World:
     deletions: dict[str, Deletion] = field(default_factory=dict)
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
     derivations: dict[str, Derivation] = field(default_factory=dict)
+    books: dict[SoulId, SoulBooks] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -57,6 +59,7 @@ class _World:
             dict(self.deletions),
             dict(self.opinions),
             dict(self.derivations),
+            dict(self.books),
         )
 
 
@@ -193,6 +196,19 @@ class FakeStore:
         self._check_open()
         found = [one for one in self._world(owner).derivations.values() if one.soul == soul]
         return sorted(found, key=lambda one: (one.made, one.id))
+
+    async def books(self, owner: Owner) -> list[SoulBooks]:
+        self._check_open()
+        return list(self._world(owner).books.values())
+
+    async def put_books(self, owner: Owner, books: SoulBooks) -> None:
+        self._check_open()
+        if self.refuses:
+            raise self.refuses
+        kept = self._worlds.setdefault(owner, _World()).books
+        kept[books.soul] = books
+        if not books:
+            del kept[books.soul]
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         self._check_open()

@@ -1,4 +1,4 @@
-"""How the audit, deletions, opinions and derivations become rows and come back."""
+"""How the audit, deletions, opinions, derivations and books become rows and come back."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 
 from soulmem.adapters.surreal.rows import Row, Table, instant, moment
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, Told
+from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
@@ -20,6 +21,7 @@ AUDIT = Table(
 DELETIONS = Table("deletion", ("soul", "memory", "actor", "reason", "quote", "at", "state", "decided"), key=1)
 OPINIONS = Table("opinion", ("soul", "score", "flagged", "not_in"))
 DERIVATIONS = Table("derivation", ("told",))
+BOOKS = Table("books", ("told",), key=1)
 
 
 def audit_row(owner: Owner, entry: AuditEntry) -> Row:
@@ -132,6 +134,15 @@ def derivation_row(owner: Owner, one: Derivation) -> Row:
 def derivation_of(line: str) -> Derivation:
     _, told = json.loads(line)
     return msgspec.json.decode(told, type=Derivation)
+
+
+def books_text(books: SoulBooks) -> str:
+    return msgspec.json.encode(books).decode()
+
+
+def books_of(line: str) -> SoulBooks:
+    _, told = json.loads(line)
+    return msgspec.json.decode(told, type=SoulBooks)
 
 
 def _text(told: Told | None) -> str | None:

@@ -195,6 +195,12 @@ DEFINE FIELD told ON derivation TYPE string;
 DEFINE INDEX derivation_of ON derivation FIELDS owner, soul, key;
 """
 
+# books [owner, soul]: what language models cost, and what waits for one, as one JSON text.
+_BOOKS = """
+DEFINE TABLE books SCHEMAFULL;
+DEFINE FIELD told ON books TYPE string;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -212,6 +218,7 @@ MIGRATIONS = (
     Migration("0005_terms", _TERMS),
     Migration("0006_sovereignty", _SOVEREIGNTY),
     Migration("0007_derivations", _DERIVATIONS),
+    Migration("0008_books", _BOOKS),
 )
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.

@@ -18,6 +18,7 @@ from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.adapters.surreal.transaction import WRITE_ROWS, pieces, size_of, transaction
 from soulmem.domain.audit import AuditEntry, AuditQuery
+from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
@@ -197,6 +198,15 @@ class SurrealStore:
         table, parse = governed_rows.DERIVATIONS, governed_rows.derivation_of
         found = await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
         return sorted(found, key=lambda one: (one.made, one.id))
+
+    async def books(self, owner: Owner) -> list[SoulBooks]:
+        return await self._range(governed_rows.BOOKS, [owner], governed_rows.books_of)
+
+    async def put_books(self, owner: Owner, books: SoulBooks) -> None:
+        put = "UPSERT type::record('books', $id) CONTENT { told: $told } RETURN NONE;"
+        drop = "DELETE type::record('books', $id) RETURN NONE;"
+        told = governed_rows.books_text(books)
+        await self._connection.write(bound(put if books else drop, id=[owner, books.soul], told=told))
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         if self._marks is not None:

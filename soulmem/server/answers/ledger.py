@@ -10,7 +10,7 @@ from soulmem.server.answers.common import Answer
 
 
 class SpentAnswer(Answer, frozen=True):
-    """What was spent since the sidecar was started; failed calls and repeated ones count as all others."""
+    """What was spent so far; failed calls and repeated ones count as all others."""
 
     calls: int
     failed: int

@@ -1,0 +1,56 @@
+"""Whichever store it is: the books of a soul are kept as they were put, and forgotten when they are empty."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from soulmem.domain.books import Parked, SoulBooks, Spent
+from soulmem.domain.derivations import Work
+from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.ports.store import Store
+from tests.ports.stores import KINDS, NOON, OWNER, SOUL, STRANGE, factory, full_change
+
+BOOKS = SoulBooks(
+    SoulId(SOUL),
+    {"consolidation": Spent(4, 1, 1484, 321, 12.25, 14), "": Spent(1)},
+    ((NOON, Spent(1, 0, 300, 40, 3.5)), (NOON + timedelta(microseconds=1), Spent(nodes=2))),
+    tuple(Parked(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1)) for work in Work),
+)
+
+
+async def test_they_come_back_and_are_replaced(store: Store) -> None:
+    await store.commit(full_change())
+    assert await store.books(OWNER) == []
+    other = SoulBooks(SoulId("soul-2"), {"test": Spent(1)})
+    for books in (SoulBooks(BOOKS.soul, {"old": Spent(9)}), BOOKS, other):
+        await store.put_books(OWNER, books)
+    assert sorted(await store.books(OWNER), key=lambda one: one.soul) == [BOOKS, other]
+    assert all(at.tzinfo is not None for books in await store.books(OWNER) for at, _ in books.late)
+    assert await store.books(Owner("somebody")) == []
+    await store.put_books(OWNER, SoulBooks(BOOKS.soul))
+    await store.put_books(OWNER, SoulBooks(SoulId("never-known")))
+    assert await store.books(OWNER) == [other]
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
+async def test_a_reason_is_kept_whatever_it_says(store: Store, text: str) -> None:
+    parked = Parked(ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc))
+    books = SoulBooks(SoulId(SOUL), parked=(parked,))
+    await store.put_books(OWNER, books)
+    assert await store.books(OWNER) == [books]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mem"])
+async def test_they_outlive_the_handle(kind: str, tmp_path: Path) -> None:
+    async with factory(kind, tmp_path) as made:
+        store = made()
+        await store.open()
+        await store.put_books(OWNER, BOOKS)
+        await store.close()
+        again = made()
+        await again.open()
+        assert await again.books(OWNER) == [BOOKS]
+        await again.close()
