@@ -32,6 +32,7 @@ class AlikeParams:
     least: int = 24  # .. and at least: among fewer nothing stands out
     terms: int = 2  # that an episode holds at least: "Yes." and "Hm." are alike, and of no kind
     every: int = 60  # messages with drafts for one call; two more in eight that consolidation makes of them
+    asked: int = 3  # calls that a replay which somebody asked for makes for a chat
     # By how many standard deviations the scenes are more like the words of their kind than other scenes are.
     # Of 20 right ones on the scenes of the tests 19 reached 2.7; of 60 wrong ones none exceeded 0.3.
     fits: float = 1.5  # on average

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -75,6 +75,10 @@ class _Round(Errand):
     """One go at a soul."""
 
     failed: dict[tuple[ChatId, Work], str] = field(default_factory=dict)
+
+    def parked(self) -> list[str]:
+        """Which chats wait, and why."""
+        return [f"{chat}: {reason}" for (chat, _), reason in self.failed.items()]
 
 
 class Consolidator:
@@ -159,21 +163,42 @@ class Consolidator:
         this = _Round(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
         with contextlib.suppress(Stop):
             await self._soul(world, mind, this)
-        parked = [f"{chat}: {reason}" for (chat, _), reason in this.failed.items()]
-        return {"calls": this.done, "memories": this.written, "parked": parked}
+        return {"calls": this.done, "memories": this.written, "parked": this.parked()}
+
+    async def region(
+        self,
+        world: World,
+        mind: Mind,
+        chats: Sequence[ChatId],
+        within: Set[MemoryId],
+        source: str,
+        tell: Tell,
+    ) -> dict[str, object]:
+        """The same of these chats, and what kinds their scenes are, as far as one of them is `within`."""
+        if not self._llms.has_archivist:
+            return {}
+        this = _Round(world.owner, mind.soul.id, REPLAY, tell, source=source)
+        with contextlib.suppress(Stop):
+            for chat in chats:
+                await self._chat(world, mind, chat, this)
+                await self.generaliser.chat(world, mind, chat, this, within)
+        return {"calls": this.done, "written": this.written, "parked": this.parked()}
 
     async def _soul(self, world: World, mind: Mind, this: _Round) -> None:
         await self._sweep(world, mind)
         chats = await self._compute.run(_chats, mind)
         self.parking.keep(world.owner, mind.soul.id, chats)
         for chat in chats:
-            await self._form_habits(world, mind, chat, this)
-            while (due := await self._next(world, mind, chat, this)) is not None:
-                await self._carry_out(world, mind, *due, this)
-            await self._form_habits(world, mind, chat, this)
+            await self._chat(world, mind, chat, this)
             if this.tell is None:  # a job costs what its price said
                 errand = Errand(this.owner, this.soul, REPLAY, source=this.source)
                 await self.generaliser.chat(world, mind, chat, errand)
+
+    async def _chat(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> None:
+        await self._form_habits(world, mind, chat, this)
+        while (due := await self._next(world, mind, chat, this)) is not None:
+            await self._carry_out(world, mind, *due, this)
+        await self._form_habits(world, mind, chat, this)
 
     async def _form_habits(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> None:
         """What its drafts tell of three scenes, where they are not the same as the last time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import replace
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from soulmem.consolidation.clusters import clusters
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import DraftAbstract, Drafts
-from soulmem.domain.ids import ChatId
+from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.engine.alike import AlikeParams, Region, bears_out, fresh, region_of
 from soulmem.engine.asking import Asking, Errand, Stop
@@ -57,10 +57,17 @@ class Generaliser:
         self._params = params or AlikeParams()
         self._seen: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = WeakKeyDictionary()
 
-    async def chat(self, world: World, mind: Mind, chat: ChatId, errand: Errand) -> None:
-        """What a chat has room for. Raises Stop."""
+    async def chat(
+        self, world: World, mind: Mind, chat: ChatId, errand: Errand, within: Set[MemoryId] | None = None
+    ) -> None:
+        """What a chat has room for; where somebody asks for it, the best of what has a scene `within`.
+
+        Raises Stop.
+        """
         region = await self._compute.run(region_of, mind, chat, self._params)
-        if region is None or region.room <= 0 or self._seen.get(mind, {}).get(chat) == region.state:
+        if region is None:
+            return
+        if within is None and (region.room <= 0 or self._seen.get(mind, {}).get(chat) == region.state):
             return
         if self._is_parked(errand, region):
             return
@@ -71,8 +78,12 @@ class Generaliser:
         p = self._params.clusters
         found = await asyncio.to_thread(clusters, vectors, region.places, region.worth, p)
         tasks = await self._compute.run(fresh, mind, region, found)
-        for task in tasks[: region.room]:
-            errand.left = errand.done + len(tasks[: region.room])
+        if within is None:
+            tasks = tasks[: region.room]
+        else:
+            tasks = [task for task in tasks if not within.isdisjoint(task.read)][: self._params.asked]
+        for number, task in enumerate(tasks):
+            errand.left = errand.done + len(tasks) - number
             errand.told()
             if not await self._carry_out(world, mind, task, region, read, errand):
                 return

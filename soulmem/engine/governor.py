@@ -22,6 +22,7 @@ from soulmem.engine.loading import Loader
 from soulmem.engine.memories import Keeper
 from soulmem.engine.model_test import ModelTest
 from soulmem.engine.recall import Recaller
+from soulmem.engine.replaying import Replayer
 from soulmem.engine.tools import Tools
 from soulmem.engine.undo import Undo, Undone
 from soulmem.engine.upkeep import Upkeep
@@ -58,6 +59,7 @@ class Governor:
         self.bin = Bin(store, compute, clock, auditor, params)
         ModelTest(jobs, consolidator.asking)
         Upkeep(jobs, world_of, learner, self.tools, consolidator)
+        Replayer(jobs, world_of, compute, clock, auditor, loader, consolidator)
         self.bookkeeper = Bookkeeper(store, consolidator.ledger, consolidator.parking)
         self._consolidator = consolidator
         self._recaller = recaller

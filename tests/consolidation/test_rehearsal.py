@@ -1,0 +1,55 @@
+"""What asks to be gone over again, and what is linked when it is?"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.consolidation.rehearsal import RehearsalParams, to_link, worth
+
+SHARE, COUNT, AGE = st.floats(0.01, 1.0), st.integers(0, 100), st.floats(0.0, 1e5)
+CAME = st.lists(st.sets(st.sampled_from("abcdefghijkl"), max_size=8), max_size=12)
+
+
+@given(st.tuples(SHARE, COUNT, AGE), st.tuples(SHARE, COUNT, AGE))
+def test_each_of_the_three_raises_the_worth(
+    one: tuple[float, int, float], other: tuple[float, int, float]
+) -> None:
+    """Property: within 0..1, and no less for more importance, more recalls or less age."""
+    best = (max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]))
+    p = RehearsalParams()
+    high = worth(*best, p)
+    for each in (one, other):
+        assert 0.0 < worth(*each, p) <= high <= 1.0
+
+
+def test_recalls_and_recency_count() -> None:
+    p = RehearsalParams()
+    assert worth(0.5, 5, 10.0, p) > worth(0.5, 0, 10.0, p)
+    assert worth(0.5, 5, 10.0, p) > worth(0.5, 5, 900.0, p)
+
+
+@given(CAME, st.sets(st.frozensets(st.sampled_from("abcdefghijkl"), min_size=2, max_size=2)))
+def test_what_came_together_most_often_is_linked_once(
+    came: list[set[str]], joined: set[frozenset[str]]
+) -> None:
+    """Property: only pairs that came together and have no link, each once, the most often met first, and no
+    other that met more often is left out.
+    """
+    p = RehearsalParams(links=5)
+    pairs = to_link(came, {"a": 1.0}, joined, p)
+    times = {
+        pair: sum(set(pair) <= one for one in came)
+        for pair in combinations("abcdefghijkl", 2)
+        if frozenset(pair) not in joined
+    }
+    met = [times[pair] for pair in pairs]
+    assert len(set(pairs)) == len(pairs) == min(5, sum(count > 0 for count in times.values()))
+    assert met == sorted(times.values(), reverse=True)[: len(met)]
+
+
+def test_among_pairs_met_as_often_the_frequent_come_first() -> None:
+    came = [{"a", "b"}, {"c", "d"}]
+    assert to_link(came, {"d": 0.5}, set(), RehearsalParams(links=1)) == [("c", "d")]
