@@ -25,6 +25,7 @@ class HabitParams:
     apart: int = 4  # messages between two of one chat that are two scenes: an exchange of something else
     reaction: float = 7.0  # deviations by which two reactions are alike, `Calibration.between`
     situation: float = 3.5  # .. two situations
+    shown: float = 2.0  # .. a message has for a reaction that none of its words tell; others reach 1.5
     words: float = 0.5  # 0..1, share of words in common that does as well, of each half
     company: float = 0.5  # 0..1, share of a group that a wording must be like to belong to it
     growth: float = 2.0  # times as many scenes, until what speaks for a habit is gathered anew

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.habits import HabitParams, groups, scenes, shared
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.drafts import DraftHabit
 from soulmem.domain.edges import EdgeKind, edge_id
@@ -26,11 +28,14 @@ from soulmem.engine.sight import opens_exchange
 from soulmem.graph.lineage import Strand
 from soulmem.graph.names import fold
 from soulmem.ports.clock import Clock
+from soulmem.prompts.evidence import units
+from soulmem.retrieval.sentences import sentences
 
 Bools = NDArray[np.bool_]
 
+_THOUGHTS = 8  # sentences of a message looked at one by one
 _BEFORE = 2  # messages before a reaction that can have set it off
-_MOST = 500  # drafts looked at together, the newest: some 20 ms
+_MOST = 300  # drafts looked at together, the newest: some 20 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,8 @@ class Seen:
 
     one: Derivation
     habit: DraftHabit
-    cited: tuple[MemoryId, ...]
+    shown: tuple[MemoryId, ...]  # messages with words of the reaction
+    open: tuple[tuple[MemoryId, tuple[str, ...]], ...]  # the other cited ones, sentence by sentence
 
 
 def seen_in(mind: Mind, chat: ChatId) -> list[Seen]:
@@ -48,17 +54,31 @@ def seen_in(mind: Mind, chat: ChatId) -> list[Seen]:
     place = {key: at for at, key in enumerate(strand.order)} if strand is not None else {}
     drafts = [one for one in mind.derived.held(chat) if one.drafts.habits]
     drafts.sort(key=lambda one: (place.get(one.read[0], 0), one.id))
-    out = []
-    for one in drafts:
-        for habit in one.drafts.habits:
-            lines = (n for n in habit.lines if 0 < n <= len(one.read))
-            out.append(Seen(one, habit, tuple(one.read[n - 1] for n in lines)))
-    return out[-_MOST:]
+    told = [(one, habit) for one in drafts for habit in one.drafts.habits]
+    return [_read(mind, one, habit) for one, habit in told[-_MOST:]]
+
+
+def _read(mind: Mind, one: Derivation, habit: DraftHabit) -> Seen:
+    cited = [one.read[n - 1] for n in habit.lines if 0 < n <= len(one.read)]
+    said = {key: spoken(mind.memories[key]) for key in cited}
+    shown = tuple(key for key in cited if _shares(said[key], habit.action))
+    rest = [(key, tuple(sentences(said[key], _THOUGHTS))) for key in cited if key not in shown]
+    return Seen(one, habit, shown, tuple(rest))
+
+
+@lru_cache(2 * _MOST)
+def _shares(text: str, action: str) -> bool:
+    """Whether the text has a word of the action."""
+    return not set(units(text)).isdisjoint(units(action))
 
 
 def wordings(seen: Iterable[Seen]) -> list[str]:
-    """What has to be read to tell which of these are one habit."""
-    return list(dict.fromkeys(text for one in seen for text in (one.habit.when, one.habit.action)))
+    """What has to be read to tell which of these are one habit, and whether it shows where they say so."""
+    out: dict[str, None] = {}
+    for one in seen:
+        out.update(dict.fromkeys((one.habit.when, one.habit.action)))
+        out.update((text, None) for _, texts in one.open for text in texts)
+    return list(out)
 
 
 def formed(
@@ -73,9 +93,10 @@ def formed(
     seen = seen_in(mind, chat)
     if strand is None or not seen:
         return MindChange()
+    shown = [_shown(one, read, p) for one in seen]
     forming = _Forming(mind, strand, Making(mind, clock.now(), mind.turns(clock.extra_turns)), p)
     for group in groups(_alike(mind, seen, read, p), p):
-        forming.take([seen[at] for at in group])
+        forming.take([seen[at] for at in group], [key for at in group for key in shown[at]])
     return forming.change()
 
 
@@ -102,9 +123,12 @@ class _Forming:
             put_derivations=tuple(self._derivations),
         )
 
-    def take(self, group: Sequence[Seen]) -> None:
-        """One habit in all its wordings, unless it is known, has too few scenes, or is not wanted."""
-        cited = tuple(dict.fromkeys(key for seen in group for key in seen.cited if key in self._place))
+    def take(self, group: Sequence[Seen], shown: Iterable[MemoryId]) -> None:
+        """One habit in all its wordings, unless it is known, has too few scenes, or is not wanted.
+
+        shown  the messages that it shows in
+        """
+        cited = tuple(key for key in dict.fromkeys(shown) if key in self._place)
         count = self._scenes(cited)
         if count < self._params.scenes:
             return
@@ -209,6 +233,17 @@ def _alike(mind: Mind, seen: Sequence[Seen], read: Read | None, params: HabitPar
     tokens = mind.tokeniser.tokens
     halves = [shared([tokens(text) for text in half]) for half in (when, does)]
     return np.asarray(np.minimum(*halves) >= params.words)
+
+
+def _shown(seen: Seen, read: Read | None, params: HabitParams) -> list[MemoryId]:
+    """The messages in which the reaction shows: those with words of it, and those that mean it. Where
+    meaning cannot be told, what a draft cites is taken if no message has words of it.
+    """
+    if read is None:
+        return list(seen.shown) or [key for key, _ in seen.open]
+    action = read.rows([seen.habit.action])
+    fits = ((key, read.calibration.fit(read.rows(texts), action)) for key, texts in seen.open if texts)
+    return [*seen.shown, *(key for key, fit in fits if fit.max() >= params.shown)]
 
 
 def _situation(soul: SoulId, habit: DraftHabit) -> MemoryId:

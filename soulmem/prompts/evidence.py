@@ -178,17 +178,13 @@ class Grounds:
         """The lines in which the soul does what the action says: those cited that it speaks or that name it,
         and those of its own that say most of the action.
 
-        Where lines have words of the action, the others do not count; where none has, citing more than half
-        of the soul's lines tells nothing.
+        Where more than half of the soul's lines are cited, only those count that have words of the action.
         """
         own = [number for number, text in self._plain.items() if _stands(soul.casefold(), text)]
         mine = frozenset(units(action)) - self._before
         found = {number for number in cited if number in own}
-        saying = {number for number in own if self._lines[number] & mine}
-        if saying:
-            found &= saying
-        elif 2 * len(found) > len(own):
-            return ()
+        if 2 * len(found) > len(own):
+            found = {number for number in found if self._lines[number] & mine}
         spoken = {line.number for line in self._passage.lines if line.speaker.casefold() == soul.casefold()}
         if len(mine) > 1:
             found |= {n for n in spoken if len(self._lines[n] & mine) >= self._params.alike * len(mine)}

@@ -21,13 +21,15 @@ class FiringParams:
     Measured with the packaged encoder on 26 situations each in en and zh, 20 at a time: all near cues fire;
     F1 of paraphrases that share no word is .65 (en) and .33 (zh); short lines about something else set off
     .05 actions, messages of real chats, with a handful of sentences each, .02 to .15. At `present` 3.2 F1 is
-    .78 and .47, and there are twice as many false alarms.
+    .78 and .47, and there are twice as many false alarms. Of habits taught by three scenes each, 8 or 16 at a
+    time out of 16 in en and in zh, 93 in 100 near cues fire the right one, 30 in 100 paraphrases, and 2 in
+    100 other lines anything; with `taught` 1.2, 93, 35 and 4.
     """
 
     threshold: float = 0.2  # 0..1, share of the attention from which an action fires; design 3
     sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 do alike
     present: float = 3.9  # fit at which a lone situation gets half of the attention
-    taught: float = 1.2  # by which one must fit better that scenes tell: a mean is nearer to everything
+    taught: float = 1.5  # by which one must fit better that scenes tell: a mean is nearer to everything
     crowd: int = 20  # above so many situations each must fit better, or their number would fire something
     instance: float = 0.5  # what a class of situations passes on to one of its instances
 

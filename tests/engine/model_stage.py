@@ -12,6 +12,7 @@ from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
 from soulmem.ports.llm import Llm
 from soulmem.ports.store import Store
@@ -68,17 +69,18 @@ class ModelStage(Stage):
         store: Store | None = None,
         params: EngineParams | None = None,
         model: Llm | None = None,
+        fallback: ModelSource | None = None,
     ) -> None:
         self.llm = FakeLlm(*(replies or (obliging,)))
         self._llm: Llm = model or self.llm
-        super().__init__(store, params=params)
+        super().__init__(store, params=params, fallback=fallback)
 
     def _new_engine(self) -> Engine:
         return Engine(
             self.store,
             self.clock,
             model=None,
-            fallback=None,
+            fallback=self.fallback,
             params=self._params,
             advance=self.clock.advance,
             spool=self.spool,
