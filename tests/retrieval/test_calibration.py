@@ -132,6 +132,44 @@ def test_what_has_no_vector_has_no_fit(embedder: Embedder, calibration: Calibrat
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
+def test_scenes_tell_what_a_situation_is_like(
+    embedder: Embedder, calibration: Calibration, language: str
+) -> None:
+    """A line in the words of its scenes fits it better, others do not; a scene without a vector is none."""
+    situations, near, far = scenes(language)
+    told = embedder.embed(situations)
+    seen = [embedder.embed([line]) for line in near]
+    plain = calibration.fit(embedder.embed(near), told)
+    taught = calibration.fit(embedder.embed(near), told, seen)
+    own = np.eye(len(near), dtype=np.bool_)
+    assert (taught[own] > plain[own]).all()
+    assert taught[own].mean() - taught[~own].mean() > 1.1 * (plain[own].mean() - plain[~own].mean())
+    unread = np.full((1, told.shape[1]), np.nan, np.float32)
+    some = [np.concatenate([unread, one]) for one in seen]
+    assert np.allclose(
+        calibration.fit(embedder.embed(far), told, some), calibration.fit(embedder.embed(far), told, seen)
+    )
+    assert np.allclose(
+        calibration.fit(embedder.embed(far), told, [unread] * len(told)),
+        calibration.fit(embedder.embed(far), told),
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_two_wordings_of_a_situation_are_more_alike_than_two_situations(
+    embedder: Embedder, calibration: Calibration, language: str
+) -> None:
+    """Whichever comes first; and none is more like it than itself."""
+    situations, _, _ = scenes(language)
+    others = {"en": "a ship in rough weather", "zh": "船在大浪里摇晃"}[language]
+    alike = calibration.between(embedder.embed([*situations, others]))
+    assert np.allclose(alike, alike.T, atol=1e-4)
+    assert (alike.argmax(axis=1) == np.arange(len(alike))).all()
+    assert alike[-1, :-1].argmax() == 0
+    assert alike[-1, 0] > 1.5 * np.sort(alike[-1, 1:-1])[-1]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_without_vectors_words_decide(language: str) -> None:
     """As sharply for what shares words; what shares none is not seen."""
     tokens = Tokeniser().tokens
