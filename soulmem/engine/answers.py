@@ -130,6 +130,7 @@ class MemoryView:
     visibility: float = 1.0
     usage: Usage | None = None  # None: it was never recalled
     base_activation: float | None = None  # 0..1, of a concept: how present it is whatever is asked
+    anchors: tuple[str, ...] = ()  # words of the text that do not fade
     standing: Mapping[str, Standing] = field(default_factory=dict)  # of the relations among `edges`, by id
 
 

@@ -16,6 +16,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
+from soulmem.engine.anchors import drafted_episode
 from soulmem.engine.changes import MindChange
 from soulmem.engine.co_recalled import CoRecallParams, co_recalled
 from soulmem.engine.concepts_drafted import concept_id, detail, detail_of
@@ -115,7 +116,7 @@ class Drafting:
             return  # a message in its own words is a memory already
         told = [self._mind.memories[key] for key in cited]
         memory = Memory(
-            id=MemoryId(derived_id("d", self._key, "episode", str(number))),
+            id=drafted_episode(self._key, number),
             soul=self._mind.soul.id,
             kind=MemoryKind.EPISODE,
             text=draft.text,

@@ -14,6 +14,7 @@ from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, EdgeKind
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
+from soulmem.engine.anchors import anchors_of
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.cutting import strengths_left
@@ -127,8 +128,8 @@ def unheld(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
 
 def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: ForgettingParams) -> list[Memory]:
     """Those of `unheld` memories that are forgotten by now, as they were not recalled for long: concepts that
-    are not present any more, and texts that faded themselves and were never taken over into long-term memory.
-    Computes.
+    are not present any more, and texts that faded themselves, keep no anchor and were never taken over into
+    long-term memory. Computes.
     """
     known = [m for key in suspects if (m := mind.memories.get(key)) is not None]
     concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
@@ -138,7 +139,7 @@ def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: Forg
         for m in concepts
         if present[m.id].activation < params.activation.floor and present[m.id].idle >= params.unused
     ]
-    texts = [m for m in known if m.kind is not MemoryKind.CONCEPT]
+    texts = [m for m in known if m.kind is not MemoryKind.CONCEPT and not anchors_of(mind, m)]
     rows = np.asarray([mind.row_of(m) for m in texts], np.int64)
     ages = mind.time.ages(rows, mind.ages(None, extra, rows), extra)
     faded = params.legible * log(1.0 / params.activation.floor) / mind.soul.settings.forgetting

@@ -13,6 +13,7 @@ from itertools import islice
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
+from soulmem.engine.anchors import anchors_of
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.cutting import edge_left, edges_left
 from soulmem.engine.mind import Mind
@@ -36,7 +37,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     edges = tuple(edges_left(mind, memory, extra_turns))
     told, usage, standing = sources(mind, found), mind.recalls.usage(memory), standing_of(mind, edges)
     if found.kind is not MemoryKind.CONCEPT:
-        return MemoryView(found, told, edges, usage=usage)
+        return MemoryView(found, told, edges, usage=usage, anchors=anchors_of(mind, found))
     present = presences(mind, [memory], extra_turns)[memory]
     told = told or told_in(mind, memory, _PLACES)
     return MemoryView(found, told, edges, usage=usage, base_activation=present.activation, standing=standing)

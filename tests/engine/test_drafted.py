@@ -170,6 +170,35 @@ async def test_an_unused_draft_fades_into_the_bin(stage: ModelStage) -> None:
     assert before & {m.id for m in await stage.listed(MemoryState.FORGOTTEN)}
 
 
+@pytest.mark.parametrize("kept", ["word2", None])
+async def test_what_keeps_an_anchor_stays_however_long_unused(stage: ModelStage, kept: str | None) -> None:
+    """Words that a draft says are not to be lost are told with it, as far as they are in its text."""
+
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "summary":
+            return obliging(prompt)
+        episode = {"lines": [2], "text": "Al told Mira of word2 for long.", "importance": 0.3}
+        keep = {"keep": [kept, "word77"]} if kept else {}
+        concept = {"lines": [2], "name": "word2", "type": "entity"}
+        none: dict[str, list[object]] = {"facts": [], "habits": [], "kinds": []}
+        return json.dumps({**none, "episodes": [episode | keep], "concepts": [concept]})
+
+    stage.llm.then([answer])
+    await stage.sync("c", talk(30))
+    stage.clock.advance(3600, 0)
+    await stage.rest()
+    (made,) = [m.id for m in await stage.drafted() if m.kind is MemoryKind.EPISODE]
+    view = await stage.engine.get_memory(ME, made)
+    assert view.anchors == ((kept,) if kept else ())
+    stage.clock.advance(0, 200_000)
+    await stage.rest()
+    state = (await stage.engine.get_memory(ME, made)).memory.state
+    assert state is (MemoryState.ACTIVE if kept else MemoryState.FORGOTTEN)
+    if kept:
+        await stage.engine.patch_memory(ME, made, MemoryPatch(text="Al told Mira nothing."))
+        assert (await stage.engine.get_memory(ME, made)).anchors == ()
+
+
 def habitual(*scenes: int) -> Callable[[Prompt], str]:
     """A model that sees a habit in the messages of these numbers."""
 

@@ -64,6 +64,14 @@ class StampAnswer(Answer, frozen=True):
     turn: int
 
 
+class AnchorAnswer(Answer, frozen=True):
+    """Words of a memory that stay; `visibility` 0..1."""
+
+    text: str
+    kind: str
+    visibility: float
+
+
 class MemoryAnswer(ListedMemory, frozen=True):
     """A memory with everything that belongs to it; each set of `evidence` alone is enough to know it.
 
@@ -86,7 +94,7 @@ class MemoryAnswer(ListedMemory, frozen=True):
     recalls: list[StampAnswer]
     base_activation: float | None = None
     units: list[dict[str, Any]] = field(default_factory=list)
-    anchors: list[dict[str, Any]] = field(default_factory=list)
+    anchors: list[AnchorAnswer] = field(default_factory=list)
 
 
 class MemoriesAnswer(Answer, frozen=True):
@@ -145,6 +153,7 @@ def memory_answer(view: MemoryView) -> MemoryAnswer:
         recall_frequency=usage.frequency() if usage else 0.0,
         recalls=[StampAnswer(at=stamp.at, turn=stamp.turn) for stamp in usage.stamps] if usage else [],
         base_activation=view.base_activation,
+        anchors=[AnchorAnswer(text, "spontaneous", 1.0) for text in view.anchors],
     )
 
 
