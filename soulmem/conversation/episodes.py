@@ -50,8 +50,12 @@ def settled_count(chat: Chat, messages: Sequence[Message]) -> int:
 
 
 def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
-    """One speaker's words at one place in one family of chats are one memory of the soul."""
-    return MemoryId(derived_id("e", soul, family, message.slot, message.hash, message.speaker))
+    """One speaker's words at one place in one family of chats are one memory of the soul.
+
+    What is told, not spoken, in one branch is another memory there: nobody is said to speak in it.
+    """
+    told = ("told",) if message.role is Role.NARRATOR else ()
+    return MemoryId(derived_id("e", soul, family, message.slot, message.hash, message.speaker, *told))
 
 
 def episode_of(

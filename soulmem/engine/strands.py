@@ -71,13 +71,16 @@ def compare(
 
 def mended(mind: Mind, strand: Strand, draft: Draft, now: datetime) -> MindChange:
     """What is not here of a chat that was taken over: an interrupted change left it out."""
-    put = [_arrival(mind, draft(key), None) for key in strand.order if _is_missing(mind, key)]
+    missing = {key: draft(key) for key in strand.order if _is_missing(mind, key)}
+    former = renamed(_untold(mind), missing.values()) if missing else {}
+    put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
     rows = mind.order(strand.chat)
     known = mind.edges.arrays([EdgeKind.NEXT]).pair
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), known))
     pairs = ((strand.order[at], strand.order[at + 1]) for at in alone)
     edges = tuple(_next_edge(mind.soul.id, pair, now) for pair in pairs)
-    return MindChange(put_memories=tuple(put), put_edges=edges)
+    older = tuple(memory.id for memory in former.values())
+    return MindChange(put_memories=tuple(put), drop_memories=older, put_edges=edges)
 
 
 def followed(mind: Mind) -> NDArray[np.int64]:
@@ -94,6 +97,11 @@ def _former(mind: Mind, strand: Strand, came: Mapping[MemoryId, Memory]) -> dict
     before, told = order[prefix : len(order) - suffix], strand.order[prefix : len(strand.order) - suffix]
     now = (came.get(key) or mind.memories[key] for key in told)
     return renamed((mind.memories[key] for key in before), now)
+
+
+def _untold(mind: Mind) -> list[Memory]:
+    """Episodes that no chat tells: an older SoulMem may have named them otherwise."""
+    return [m for m in mind.memories.values() if m.evidence and not mind.lineages.holders(m.id)]
 
 
 def _is_missing(mind: Mind, key: MemoryId) -> bool:

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from soulmem.domain.audit import Actor
 from soulmem.domain.dialogue import Role
-from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import MemoryState, Timelines
 from soulmem.domain.soul import Scope
 from soulmem.engine.requests import MemoryPatch, RecallRequest, RecallType, SyncAnswer
+from soulmem.ports.store import Change
 from tests.engine.picky_store import PickyStore
 from tests.engine.stage import ME, Stage, as_told, bare, line, lines
 
@@ -66,6 +68,36 @@ async def test_a_name_in_the_branch_stays_in_the_branch(stage: Stage) -> None:
     await stage.sync("c2", renamed, parent=("c1", "m3"))
     assert await stage.known("c1") == as_told(lines(3))
     assert await stage.known("c2") == as_told(renamed[:2])
+
+
+@pytest.mark.parametrize("first", ["c1", "c2"])
+async def test_what_is_narrated_in_the_branch_is_spoken_in_its_parent(stage: Stage, first: str) -> None:
+    """Whichever was synced last: who is said to speak decides which names are learned."""
+    narrated = [replace(line("m1"), role=Role.NARRATOR), *lines(3, 2)]
+    for chat in (first, "c1", "c2"):
+        if chat == "c1":
+            await stage.sync("c1", lines(4))
+        else:
+            await stage.sync("c2", narrated, parent=("c1", "m3"))
+    for chat, speakers in (("c1", ["Al"]), ("c2", [])):
+        (told,) = [m for m in await stage.visible(chat) if m.text == "Al: text of m1"]
+        assert [p.name for p in told.situation.participants] == speakers
+
+
+async def test_what_the_user_gave_an_episode_outlives_an_older_name_of_it(stage: Stage) -> None:
+    """An older SoulMem stored it under another id."""
+    await stage.sync("c1", lines(4))
+    for number, change in enumerate(({"tags": ("dear",), "importance": 0.9}, {"state": MemoryState.BIN}), 1):
+        (told,) = [m for m in await stage.listed() if m.text.endswith(f"m{number}")]
+        older = replace(told, id=MemoryId(f"older{number}"), **change)  # type: ignore[arg-type]
+        await stage.store.commit(Change(ME, put_memories=[older], drop_memories=[told.id], by=Actor.USER))
+    await stage.restart()
+    assert await stage.known("c1") == as_told([line("m1"), line("m3")])
+    listed = {m.text: (m.tags, m.importance) for m in await stage.listed()}
+    assert listed["Al: text of m1"] == (("dear",), 0.9)
+    assert [m.text for m in await stage.listed(MemoryState.BIN)] == ["Mira: text of m2"]
+    stored = {m.id for m in await stage.store.memories(ME, SoulId("s1"))}
+    assert not {key for key in stored if key.startswith("older")}
 
 
 async def test_the_users_tags_and_bin_outlive_new_names(stage: Stage) -> None:

@@ -28,6 +28,7 @@ from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.sovereign import Sovereign
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import LINES, Told, replayed
+from tests.fakes.at_once import AtOnce
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
 
@@ -49,7 +50,13 @@ class Player(Sovereign):
         self.embedder = FakeEmbedder(dim=16)
         self.images = FakeImages()
         params = EngineParams(rest_by_itself=False, images=ImageParams(least=0, pause=0.0))
-        self.stage = Stage(self.store, model=self.embedder.source(), params=params, images=self.images)
+        self.stage = Stage(
+            self.store,
+            model=self.embedder.source(),
+            params=params,
+            images=self.images,
+            compute=AtOnce() if os.environ.get("SOULMEM_TEST_LIVES") else None,
+        )
         self.chats: dict[str, Told] = {}
         self.made: dict[MemoryId, Memory] = {}
         self.mine: dict[MemoryId, str] = {}
