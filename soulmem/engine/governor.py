@@ -15,6 +15,7 @@ from soulmem.engine.bin import Bin
 from soulmem.engine.bookkeeping import Bookkeeper
 from soulmem.engine.consolidating import Books, Consolidator
 from soulmem.engine.deletions import Deletions
+from soulmem.engine.digesting import Digester
 from soulmem.engine.feedback import Judge, Judged
 from soulmem.engine.jobs import Jobs
 from soulmem.engine.learning import Learner
@@ -54,11 +55,13 @@ class Governor:
         self._world_of = world_of
         self._auditor = auditor
         self.deletions = Deletions(world_of, store, clock, auditor, keeper)
-        self.tools = Tools(world_of, store, compute, auditor, keeper, recaller, self.deletions, params.review)
+        digester = Digester(compute, consolidator.asking)
+        doing = store, compute, auditor, keeper, recaller, self.deletions, digester
+        self.tools = Tools(world_of, *doing, params.review)
         self.bin_days = params.days  # how long anything lies in the bin
         self.bin = Bin(store, compute, clock, auditor, params)
         ModelTest(jobs, consolidator.asking)
-        Upkeep(jobs, world_of, learner, self.tools, consolidator)
+        Upkeep(jobs, world_of, learner, digester, consolidator)
         Replayer(jobs, world_of, compute, clock, auditor, loader, consolidator)
         self.bookkeeper = Bookkeeper(store, consolidator.ledger, consolidator.parking)
         self._consolidator = consolidator

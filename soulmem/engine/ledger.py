@@ -12,6 +12,7 @@ from soulmem.domain.ids import Owner, SoulId
 
 CONSOLIDATION = "consolidation"
 REPLAY = "replay"
+DIGEST = "digest"
 _HOUR = timedelta(hours=1)
 
 

@@ -58,7 +58,7 @@ def reading_of(mind: Mind, log: ChatLog, task: Task, context: int) -> Reading:
             more = max(0, min(room, len(text) - most))
             room -= more
             text = text if len(text) <= most + more else text[: most + more] + "…"
-        lines.append(PassageLine(number, _speaker(memory), text))
+        lines.append(PassageLine(number, speaker_of(memory), text))
     said = "\n".join(line.text for line in lines)
     known = (mind.names.concept(key) for key in mind.names.spot(said))
     return Reading(
@@ -102,7 +102,8 @@ def _message(log: ChatLog, memory: Memory) -> Message | None:
     return log.messages[at] if at is not None else None
 
 
-def _speaker(memory: Memory) -> str:
+def speaker_of(memory: Memory) -> str:
+    """Who says it; empty where nobody in the story does."""
     for one in memory.situation.participants:
         if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(f"{one.name}: "):
             return one.name

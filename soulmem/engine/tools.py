@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timedelta
-from itertools import groupby
 from typing import Any
 
-from soulmem.consolidation.digests import Line, digest
-from soulmem.conversation.reading import read
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.soul import Soul
 from soulmem.engine import tool_definitions as wanted
+from soulmem.engine.asking import Errand
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.deletions import Deletions
+from soulmem.engine.digesting import Digester
+from soulmem.engine.ledger import DIGEST
 from soulmem.engine.memories import Keeper
-from soulmem.engine.mind import Mind
 from soulmem.engine.recall import Recaller
 from soulmem.engine.requests import MemoryPatch, NewMemory, RecallRequest, RecallType, TimeRange
-from soulmem.engine.timeline import overlapping
 from soulmem.engine.tool_definitions import Arguments, arguments_of
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -30,7 +27,7 @@ from soulmem.ports.store import Change, Store
 
 _BUDGET = 1_000_000  # tokens: a search is limited by its count
 _CORE = 0.9  # importance of what the lead keeps for good
-_DIGESTS = 366  # at most, of one call; the latest
+_CALLS = 4  # of a language model in one call of a tool, for the latest digests: somebody waits
 
 Result = dict[str, Any]
 
@@ -47,6 +44,7 @@ class Tools:
         keeper: Keeper,
         recaller: Recaller,
         deletions: Deletions,
+        digester: Digester,
         review: bool = False,
     ) -> None:
         """With `review` what is to be kept for good lies in the bin until the user fetches it."""
@@ -58,6 +56,7 @@ class Tools:
         self._keeper = keeper
         self._recaller = recaller
         self._deletions = deletions
+        self._digester = digester
 
     async def call(
         self, owner: Owner, name: str, soul: str, actor: Actor, arguments: Mapping[str, Any]
@@ -137,15 +136,15 @@ class Tools:
     async def _summary(
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
     ) -> Result:
-        mind = await world.mind(soul.id)
-        days = await self._compute.run(_digests, mind, "day", asked.context, 1)
-        return days[0] if days else {"from": None, "to": None, "text": "", "memories": []}
+        errand = Errand(world.owner, soul.id, DIGEST)
+        days = await self._digester.digests(world, errand, "day", asked.context, most=1)
+        return days[0] if days else {"from": None, "to": None, "text": "", "memories": [], "by": "quotes"}
 
     async def _archive(
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
     ) -> Result:
-        mind = await world.mind(soul.id)
-        found = await self._compute.run(_digests, mind, asked.period, "", _DIGESTS)
+        errand = Errand(world.owner, soul.id, DIGEST)
+        found = await self._digester.digests(world, errand, asked.period, calls=_CALLS)
         return {"period": asked.period, "digests": found}
 
     async def _update(self, world: World, soul: Soul, actor: Actor, asked: wanted.UpdateMemoryNode) -> Result:
@@ -166,42 +165,3 @@ class Tools:
             raise NotFound(f"no memory {key!r} of soul {soul.id!r}", field="arguments.memory_id")
         check_unprotected(found)
         return found
-
-
-def _digests(mind: Mind, period: str, context: str, most: int) -> list[Result]:
-    """Digests of the latest periods that have something in them, oldest first. Computes."""
-    about = frozenset(term.key for term in read(context).terms)
-    told = [m for m in overlapping(mind, None, None, None) if m.kind is MemoryKind.EPISODE]
-    runs = [list(run) for _, run in groupby(told, lambda memory: _begins(memory.happened, period))]
-    return [_digest(run, period, about) for run in runs[-most:]]
-
-
-def _digest(memories: list[Memory], period: str, about: frozenset[str]) -> Result:
-    lines = []
-    for memory in memories:
-        keys = tuple(term.key for term in memory.terms)
-        asked = len(about.intersection(keys)) / max(1, len(about))
-        lines.append(Line(memory.text, memory.importance, keys, asked))
-    quoted = [memories[at] for at in digest(lines)]
-    start = _begins(memories[0].happened, period)
-    return {
-        "from": start.isoformat(),
-        "to": _ends(start, period).isoformat(),
-        "text": "\n".join(memory.text for memory in quoted),
-        "memories": [memory.id for memory in quoted],
-    }
-
-
-def _begins(at: datetime, period: str) -> datetime:
-    """When the day, week (from Monday), month or year began, in its own zone."""
-    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
-    if period == "week":
-        return day - timedelta(days=day.weekday())
-    if period == "month":
-        return day.replace(day=1)
-    return day.replace(month=1, day=1) if period == "year" else day
-
-
-def _ends(start: datetime, period: str) -> datetime:
-    days = {"day": 1, "week": 7, "month": 32, "year": 367}[period]
-    return _begins(start + timedelta(days=days), period)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import Owner
+from soulmem.engine.asking import Errand
 from soulmem.engine.consolidating import Consolidator
+from soulmem.engine.digesting import PERIODS, Digester
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.learning import Learner
-from soulmem.engine.tools import Tools
+from soulmem.engine.ledger import DIGEST
 from soulmem.engine.world import World
-
-_PERIODS = ("day", "week", "month", "year")
 
 
 class Upkeep:
@@ -25,12 +24,12 @@ class Upkeep:
         jobs: Jobs,
         world_of: Callable[[Owner], Awaitable[World]],
         learner: Learner,
-        tools: Tools,
+        digester: Digester,
         consolidator: Consolidator,
     ) -> None:
         self._world_of = world_of
         self._learner = learner
-        self._tools = tools
+        self._digester = digester
         self._consolidator = consolidator
         jobs.register(JobKind("consolidate", self._consolidate, resumes=True))
         jobs.register(JobKind("digest", self._digest, arguments=("period",)))
@@ -49,8 +48,10 @@ class Upkeep:
         return {"active": 0 if working is None else len(working.active(len(mind.memories))), **told}
 
     async def _digest(self, run: JobRun) -> dict[str, Any]:
+        """All of a soul's periods of that length, by the language model where there is one."""
         period = run.arguments.get("period", "day")
-        if period not in _PERIODS:
-            raise Unprocessable(f"a digest is of a {', '.join(_PERIODS)}", field="arguments.period")
-        given = {"period": period}
-        return await self._tools.call(run.owner, "archive_memories", run.soul, Actor.ARCHIVIST, given)
+        if period not in PERIODS:
+            raise Unprocessable(f"a digest is of a {', '.join(PERIODS)}", field="arguments.period")
+        world = await self._world_of(run.owner)
+        errand = Errand(run.owner, run.soul, DIGEST, run.tell)
+        return {"period": period, "digests": await self._digester.digests(world, errand, period)}

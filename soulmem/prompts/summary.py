@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from soulmem.domain.drafts import Passage
-from soulmem.domain.llm import Prompt, Unreadable
-from soulmem.prompts import fields
-from soulmem.prompts.evidence import Grounds
-from soulmem.prompts.lenient_json import Partial
+from soulmem.domain.llm import Prompt
 from soulmem.prompts.marking import marked
-from soulmem.prompts.replies import read_object
-from soulmem.prompts.unwrapping import answer_of, fenced
+from soulmem.prompts.prose import prose_of
 
 NAME, VERSION = "summary", 1  # a wording change raises VERSION; recorded replies are kept by both
 
@@ -51,16 +45,6 @@ _SCHEMA: Mapping[str, object] = {
     "required": ["summary"],
     "additionalProperties": False,
 }
-# Politeness before and after an answer in plain text, each a line or a sentence of its own.
-_CHATTER = re.compile(
-    r"^\s*(?:sure|certainly|of course|okay|ok|here(?:'s| is| are)|summary|new summary|let me know|i hope"
-    r"|好的|当然|没问题|以下是|这是|新的?摘要|摘要|希望)(?![a-z])",
-    re.I,
-)
-_HEADING = re.compile(
-    r"^\s*(?:#+\s*|\*\*)?(?:the )?(?:new |updated )?(?:summary|新?的?摘要)(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*",
-    re.I,
-)
 
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
@@ -71,33 +55,5 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
 
 
 def parse(text: str, passage: Passage) -> str:
-    """The new summary on one line. Sentences that name somebody unknown, put a line's words on somebody else
-    or were there before are left out.
-
-    Raises Unreadable.
-    """
-    found = fields.text(_said(text), _LONGEST)
-    if found is None:
-        raise Unreadable("no text under 'summary', or not one whole sentence")
-    grounds = Grounds(passage)
-    if grounds.is_foreign(found):
-        raise Unreadable("a summary in another script than the chat's")
-    kept = grounds.honest(found)
-    if not kept:
-        raise Unreadable("a summary of what the chat does not say")
-    return kept
-
-
-def _said(text: str) -> Any:
-    """What stands under `summary`, or the prose of an answer without JSON."""
-    body = fenced(answer_of(text))
-    try:
-        return read_object(text, ("summary",))["summary"]
-    except Unreadable:
-        if body.lstrip().startswith(("{", "[")):
-            raise
-    lines = [_HEADING.sub("", line) for line in body.splitlines()]
-    kept = [line for line in lines if line.strip() and not _CHATTER.match(line)]
-    prose = " ".join(fields.text(line, _LONGEST) or "" for line in kept)
-    # What ends in the middle of a sentence, after whole ones, was cut short.
-    return Partial(prose) if any(mark in prose for mark in ".!?。！？…") else prose
+    """The new summary on one line; see `prose_of`. Raises Unreadable."""
+    return prose_of(text, "summary", passage, _LONGEST)

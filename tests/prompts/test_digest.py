@@ -1,0 +1,61 @@
+"""Is a digest found in whatever a model answers, and is what the lines do not say left out?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from soulmem.domain.drafts import Passage
+from soulmem.domain.llm import Unreadable
+from soulmem.prompts import digest
+from tests.prompts.passages import EN, ZH
+
+GOOD = "Hester buried the locket in the bakery. Lena promised Anton to feed his cat."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"digest": GOOD}),
+        f'Here it is:\n```json\n{{"digest": "{GOOD}"}}\n```\nLet me know.',
+        f"<think>Nora said..</think>\n{GOOD}",
+        f"**Digest:** {GOOD}",
+        f'{{"digest": "{GOOD} And then they wen',
+        f"{GOOD} Later they met Zorro in Paris.",
+    ],
+)
+def test_what_is_read(answer: str) -> None:
+    assert digest.parse(answer, EN) == GOOD
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "{}",
+        '{"digest": ""}',
+        '{"digest": {"x": 1}}',
+        '{"digest": "Το πλοίο φεύγει αύριο από το λιμάνι"}',
+        '{"digest": "And now they meet Zorro."}',
+        '{"digest": "A spaceship exploded near seven purple moons."}',
+    ],
+)
+def test_what_is_not(answer: str) -> None:
+    with pytest.raises(Unreadable):
+        digest.parse(answer, EN)
+
+
+def test_chinese() -> None:
+    assert digest.parse('{"digest": "外婆把怀表藏在阁楼。"}', ZH) == "外婆把怀表藏在阁楼。"
+
+
+@pytest.mark.parametrize("period", ["day", "week", "month", "year"])
+@pytest.mark.parametrize("passage", [EN, ZH])
+def test_the_period_is_named(period: str, passage: Passage) -> None:
+    others = {digest.render(passage, other).user for other in ("day", "week", "month", "year")}
+    prompt = digest.render(passage, period)
+    assert prompt.user in others
+    assert len(others) == 4
+    assert "{period}" not in prompt.user
+    assert digest.render(passage, period, plain=True).schema is None
