@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import ParamSpec, TypeVar
@@ -16,8 +17,12 @@ class AtOnce(Executor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """The finished future."""
         done: Future[T] = Future()
+        loop = asyncio._get_running_loop()
+        asyncio._set_running_loop(None)  # in its own thread it would see none, and might read files
         try:
             done.set_result(fn(*args, **kwargs))
         except BaseException as error:
             done.set_exception(error)
+        finally:
+            asyncio._set_running_loop(loop)
         return done
