@@ -93,7 +93,8 @@ def _sort(
     assert working is not None
     for memory in memories:
         known, usage = mind.memories[memory], mind.recalls.usage(memory)
-        if is_promoted(known, usage, together.get(known.created, 1), params.promotion):
+        siblings, activations = together.get(known.created, 1), working.activations(memory)
+        if is_promoted(known, usage, siblings, params.promotion, activations):
             working.promote(memory)
         elif memory in written:
             working.new(memory, written[memory])

@@ -146,7 +146,8 @@ def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: Forg
     unused = unused_for(mind, [m.id for m in texts], extra)
     for memory, age in zip(texts, ages.tolist(), strict=True):
         siblings = int(np.count_nonzero(mind.columns.created == mind.columns.created[mind.row_of(memory)]))
-        promoted = is_promoted(memory, mind.recalls.usage(memory.id), siblings, params.promotion)
+        usage, activations = mind.recalls.usage(memory.id), mind.recalls.activations(memory.id)
+        promoted = is_promoted(memory, usage, siblings, params.promotion, activations)
         if min(age, unused.get(memory.id, age)) >= max(params.unused, faded) and not promoted:
             out.append(memory)
     return out

@@ -37,6 +37,10 @@ class Recalls:
         """The memory's record, None while it was never recalled."""
         return self._usage.get(memory)
 
+    def activations(self, memory: MemoryId) -> int:
+        """How many recalls led to the memory or over it of late."""
+        return 0 if self.working is None else self.working.activations(memory)
+
     def uses(self, n: int) -> Ints:
         """How often each of the first `n` rows was recalled, shape (n,)."""
         self._grow(n)

@@ -99,6 +99,10 @@ class WorkingMemory:
             left += coldest
         return left
 
+    def activations(self, memory: MemoryId) -> int:
+        """How many recalls led to the memory or over it since it came in; 0 of one that is not active."""
+        return int(self.graph.nodes[memory]["count"]) if memory in self.graph else 0
+
     def active(self, limit: int | None = None) -> list[Active]:
         """What is active, the latest first, at most `limit`."""
         nodes = [

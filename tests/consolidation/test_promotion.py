@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from soulmem.consolidation.promotion import PromotionParams, is_promoted
 from soulmem.domain.ids import MemoryId, SoulId
@@ -40,3 +42,12 @@ def test_anything_else_has_to_come_to_mind_twice(memory: Memory) -> None:
     assert not is_promoted(memory, ONCE, 20, params)
     assert not is_promoted(memory, ONCE.again(Stamp(NOON, 4)), 20, params)
     assert is_promoted(memory, ONCE.again(Stamp(NOON, 5)), 20, params)
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_going_over_it_often_enough_is_as_good(one: int, other: int) -> None:
+    """Property: never less for more, and it takes twice as many as recalls that lead to it."""
+    params = PromotionParams()
+    few, many = sorted((one, other))
+    assert is_promoted(PLAIN, None, 1, params, few) <= is_promoted(PLAIN, None, 1, params, many)
+    assert is_promoted(PLAIN, None, 1, params, one) is (one >= 2 * params.exchanges)

@@ -72,6 +72,18 @@ async def test_what_was_written_is_active_until_it_is_promoted(told: Stage) -> N
     assert BREAD in await names(told, new=True)
 
 
+async def test_what_recalls_go_over_again_and_again_is_promoted(told: Stage) -> None:
+    """Also if none of them ends there."""
+    active, mind = await working(told), await told.mind()
+    way = [await told.find(BREAD), await told.find(KEY)]
+    for turn in range(4):
+        assert BREAD in await names(told, new=True)
+        active.recalled([way], turn)
+        await told.engine._learner.look_round([mind])
+    assert BREAD not in await names(told, new=True)
+    assert mind.recalls.usage(way[0]) is None
+
+
 async def test_an_old_chat_that_is_read_is_not_new(stage: Stage) -> None:
     """More than twenty messages at once: they are kept without proof."""
     await stage.sync("c1", [line(f"m{i}", f"We said {i}.") for i in range(25)])

@@ -25,6 +25,15 @@ def test_a_recall_activates_every_memory_and_step_on_its_ways_once() -> None:
     assert working.graph.edges["b", "c"] == {"count": 1, "turn": 4}
 
 
+def test_activations_are_counted_while_it_is_there() -> None:
+    working = WorkingMemory()
+    for turn in range(3):
+        working.recalled([m("a", "b")], turn=turn)
+    assert [working.activations(name) for name in m("a", "b", "stranger")] == [3, 3, 0]
+    working.drop(MemoryId("a"))
+    assert working.activations(MemoryId("a")) == 0
+
+
 def test_what_is_cold_leaves_but_for_what_is_kept() -> None:
     """With its steps, after 500 turns without use."""
     working = WorkingMemory()
