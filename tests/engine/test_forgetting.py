@@ -186,6 +186,22 @@ async def test_an_episode_goes_by_the_same_rule_and_only_where_it_had_links(stag
     assert await state(stage, text) is MemoryState.ACTIVE
 
 
+async def test_a_text_that_recalls_go_over_on_their_way_is_not_forgotten(stage: Stage) -> None:
+    text = await talk(stage, "Tobin was here.")
+    await concepts(stage, ["tobin"], text)
+    stage.clock.advance(0.0, 1900)
+    mind = await stage.mind()
+    await stage.engine._learner._load(lambda: [mind])  # the graph library
+    assert mind.recalls.working is not None
+    for _ in range(4):
+        mind.recalls.working.recalled([[text, await stage.find("Mira: text of m2")]], 1900)
+    await stage.engine.run_idle()
+    assert await state(stage, text) is MemoryState.ACTIVE
+    mind.recalls.working.drop(text)
+    await stage.engine.run_idle()
+    assert await state(stage, text) is MemoryState.FORGOTTEN
+
+
 async def test_a_concept_tells_how_present_it_is_and_looking_changes_nothing(stage: Stage) -> None:
     text = await talk(stage)
     await concepts(stage, ["once"], text)
