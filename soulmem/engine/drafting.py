@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from soulmem.domain.derivations import Derivation, Product, Work
-from soulmem.domain.drafts import DraftEpisode, Drafts
+from soulmem.domain.drafts import DraftConcept, DraftEpisode, Drafts
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
@@ -19,15 +19,16 @@ from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, Time
 from soulmem.engine.anchors import drafted_episode
 from soulmem.engine.changes import MindChange
 from soulmem.engine.co_recalled import CoRecallParams, co_recalled
-from soulmem.engine.concepts_drafted import concept_id, detail, detail_of
+from soulmem.engine.concepts_drafted import concept_id, detail, detail_of, other_names
 from soulmem.engine.consolidation_plan import Task
 from soulmem.engine.making import Making
 from soulmem.engine.mind import Mind
 from soulmem.engine.passages import Reading
 from soulmem.graph.names import NameIndex, fold
-from soulmem.language.relations import no_longer
+from soulmem.language.relations import also_called, no_longer
 
 _SPACES = re.compile(r"\s+")
+_LASTING = 3000.0  # turns; S of what somebody is called: ten times that of other relations
 
 
 def derivation_id(soul: str, task: Task) -> str:
@@ -80,6 +81,8 @@ class Drafting:
             self._abstract(abstract.text, abstract.importance, cited, abstract.lines)
         for concept in drafts.concepts:
             self._concept(concept.name, concept.importance, self._reading.cited(concept.lines))
+        for concept in drafts.concepts:
+            self._aliases(concept)
         for fact in drafts.facts:
             if fold(fact.subject) != fold(fact.object):
                 cited = self._reading.cited(fact.lines)
@@ -160,6 +163,21 @@ class Drafting:
         mine = self._derivation(())
         self._made.put(replace(known, concept=detail_of(known, [*self._mind.derived.of(key), mine])), cited)
         return key
+
+    def _aliases(self, draft: DraftConcept) -> None:
+        """Each name is a concept of its own, and a fact that it is another's: who does not know that one
+        message of all that were read does not know that the two are one.
+        """
+        passage, cited = self._reading.passage, self._reading.cited(draft.lines)
+        others = {d.name for d in self._drafts.concepts} | {line.speaker for line in passage.lines}
+        taken = {fold(name) for name in (*others, passage.soul, *passage.users)}
+        for alias in other_names(draft, taken):
+            ends = [self._concept(name, draft.importance, cited) for name in (draft.name, alias)]
+            if ends[0] != ends[1]:
+                verb = also_called(draft.name, alias)
+                edge = self._made.edge(EdgeKind.RELATES, ends[0], ends[1], cited, 1.0, verb=verb)
+                if edge.origin is Origin.MODEL and edge.id not in self._mind.edges:
+                    self._made.edges[edge.id] = replace(edge, stability=_LASTING)
 
     def _mentions(self) -> None:
         """Drafted episodes are linked to the drafted concepts that they name."""

@@ -1,11 +1,11 @@
-"""How does a recall tell facts that are over, and such as say the same? What holds first, each thing once.
+"""How does a recall tell what is over, and what was told twice? What holds first, and each thing once.
 
 Everything here computes: worker only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,23 +14,28 @@ from numpy.typing import NDArray
 from soulmem.assembly.tense import as_past
 from soulmem.consolidation.validity import Claim, is_twice
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.answers import RecalledMemory
 from soulmem.engine.mind import Mind
 from soulmem.engine.provenance import sources
 from soulmem.engine.search import Scene
 from soulmem.engine.validity import Standing, Standings
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import ORIGINS
 from soulmem.retrieval.scoring import weighed
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
+_EPISODE, _MODEL = MEMORY_KINDS.index(MemoryKind.EPISODE), ORIGINS.index(Origin.MODEL)
+
 
 @dataclass(frozen=True, slots=True)
 class HoldingParams:
-    """How what is over counts."""
+    """How what is over counts, and what is told twice."""
 
     past: float = 0.5  # of the score of what holds: of two homes the present one is asked for
+    alike: float = 0.6  # 0..1, share of words that two wordings of one scene have in common
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Held:
 
     rows: Ints
     past: Mapping[int, Standing] = field(default_factory=dict)  # rows of facts that are over
-    also: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)  # facts that say the same
+    also: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)  # what says the same
 
     def told(self, row: int, memory: Memory) -> Memory:
         """The memory in the words in which it is told."""
@@ -50,8 +55,8 @@ class Held:
 
     def united(self, mind: Mind, row: int, answer: RecalledMemory, chat: ChatId | None) -> RecalledMemory:
         """The answer with the messages, too, that told the same in other words."""
-        facts = [mind.facts[key] for key in self.also.get(row, ()) if key in mind.facts]
-        places = dict.fromkeys(place for fact in facts for place in sources(mind, fact, chat))
+        found = (mind.at(at) for key in self.also.get(row, ()) if (at := mind.row(key)) is not None)
+        places = [place for memory in found for place in sources(mind, memory, chat)]
         if not places:
             return answer
         return replace(answer, sources=tuple(dict.fromkeys((*answer.sources, *places))))
@@ -61,22 +66,26 @@ def held(mind: Mind, scene: Scene, rows: Ints, score: Floats, params: HoldingPar
     """The candidates without those that others tell as well; `score`, of every row, is lowered for what is
     over.
     """
-    facts = [row for row in rows.tolist() if mind.facts.is_at(row)]
-    if not facts:
-        return Held(rows)
     p = params or HoldingParams()
+    also = _retold(mind, rows, score, p)
+    left = _without(rows, also)
+    facts = [row for row in left.tolist() if mind.facts.is_at(row)]
+    if not facts:
+        return Held(left, also=_keyed(mind, also))
     standings = Standings(mind, scene.known, scene.request.chat)
     edges = {row: mind.edges.known(mind.id_at(row)) for row in facts}
-    claims = {row: one for row, edge in edges.items() if (one := standings.claim(edge)) is not None}
+    found = ((row, standings.claim(edge)) for row, edge in edges.items() if standings.may_end(edge.verb))
+    claims = {row: claim for row, claim in found if claim is not None}
     standing = {row: standings.of(edges[row]) for row in claims}
     past = {row: one for row, one in standing.items() if one.by is not None}
     lowered = list(past)
     score[lowered] = weighed(score[lowered], np.full(len(lowered), p.past, np.float32))
-    best_first = sorted(claims, key=lambda row: (-float(score[row]), claims[row].key))
     gone = _denials(claims, past)
-    also = _twice(claims, [row for row in best_first if row not in gone])
-    gone |= {row for row in claims if any(claims[row].key in keys for keys in also.values())}
-    return Held(rows[~np.isin(rows, list(gone))], {r: s for r, s in past.items() if r not in gone}, also)
+    best_first = sorted(claims.keys() - gone, key=lambda row: (-float(score[row]), claims[row].key))
+    twice = _alike(best_first, lambda one, other: is_twice(claims[one], claims[other]))
+    left = _without(left[~np.isin(left, list(gone))], twice)
+    told = {row: one for row, one in past.items() if row in left}
+    return Held(left, told, _keyed(mind, also | twice))
 
 
 def _denials(claims: Mapping[int, Claim], past: Mapping[int, Standing]) -> set[int]:
@@ -88,14 +97,49 @@ def _denials(claims: Mapping[int, Claim], past: Mapping[int, Standing]) -> set[i
     return {row for row in over if row in past or claims[row].key in enders}
 
 
-def _twice(claims: Mapping[int, Claim], best_first: Iterable[int]) -> dict[int, tuple[MemoryId, ...]]:
-    """For each fact that is told those that say the same."""
+def _retold(mind: Mind, rows: Ints, score: Floats, p: HoldingParams) -> dict[int, list[int]]:
+    """Of what tells one scene in nearly the same words the best, with the others: a draft and the only
+    message it is drawn from, or drafts of several answers that read the same message.
+    """
+    columns = mind.columns
+    scenes = rows[columns.kind[rows] == _EPISODE]
+    drafted = scenes[columns.origin[scenes] == _MODEL].tolist()
+    if not drafted:
+        return {}
+    cited = {row: frozenset(mind.derived.cited(mind.id_at(row))) for row in drafted}
+    single = {next(iter(some)) for some in cited.values() if len(some) == 1}
+    for row in scenes.tolist():
+        if row not in cited and mind.id_at(row) in single:
+            cited[row] = frozenset((mind.id_at(row),))
+    words = {row: frozenset(mind.tokeniser.tokens(mind.at(row).text)) for row in cited}
+    makers = {row: {one.id for one in mind.derived.of(mind.id_at(row))} for row in cited}
+
+    def is_one(one: int, other: int) -> bool:
+        if makers[one] and makers[other]:
+            same = makers[one].isdisjoint(makers[other]) and not cited[one].isdisjoint(cited[other])
+        else:
+            same = cited[one] == cited[other]
+        return same and len(words[one] & words[other]) >= p.alike * len(words[one] | words[other])
+
+    return _alike(sorted(cited, key=lambda row: (-float(score[row]), mind.id_at(row))), is_one)
+
+
+def _alike(best_first: Iterable[int], is_one: Callable[[int, int], bool]) -> dict[int, list[int]]:
+    """For each row that others are one with those others."""
     out: dict[int, list[int]] = {}
     for row in best_first:
-        same = next((one for one in out if is_twice(claims[one], claims[row])), None)
-        out.setdefault(row if same is None else same, []).append(row)
-    return {row: _keys(claims, some[1:]) for row, some in out.items() if len(some) > 1}
+        same = next((one for one in out if is_one(one, row)), None)
+        if same is None:
+            out[row] = []
+        else:
+            out[same].append(row)
+    return {row: others for row, others in out.items() if others}
 
 
-def _keys(claims: Mapping[int, Claim], rows: Sequence[int]) -> tuple[MemoryId, ...]:
-    return tuple(MemoryId(claims[row].key) for row in rows)
+def _without(rows: Ints, also: Mapping[int, Sequence[int]]) -> Ints:
+    gone = [row for others in also.values() for row in others]
+    return rows[~np.isin(rows, gone)] if gone else rows
+
+
+def _keyed(mind: Mind, also: Mapping[int, Sequence[int]]) -> dict[int, tuple[MemoryId, ...]]:
+    return {row: tuple(map(mind.id_at, others)) for row, others in also.items()}

@@ -20,6 +20,7 @@ from soulmem.engine.grades import told_of
 from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
+from soulmem.engine.names_drafted import DraftedNames
 from soulmem.engine.ranking import Ranked, RankingParams, named, rank, walk_alone
 from soulmem.engine.reading import Read
 from soulmem.engine.requests import RecallMode, RecallRequest
@@ -66,6 +67,7 @@ class Recaller:
         self._walking = walking
         self._habits = Habits(HabitParams(firing=FiringParams(threshold=params.fires_from)))
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
+        self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
         self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
         # late ones go on: the next turn asks for the same
         self._asking: set[asyncio.Task[Floats | None]] = set()
@@ -141,7 +143,8 @@ class Recaller:
     def _scene(self, world: World, mind: Mind, request: RecallRequest, cue: Cue) -> Scene:
         """Computes. Days begin where this computer stands."""
         now = self._clock.now().astimezone()
-        return scene_of(world, mind, request, cue, self._params, self._clock.extra_turns, now)
+        scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns, now)
+        return self._drafted.setdefault(mind, DraftedNames()).added(mind, scene)
 
     def _look(
         self, world: World, mind: Mind, request: RecallRequest, cue: Cue, vectors: Floats | None

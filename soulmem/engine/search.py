@@ -69,6 +69,7 @@ class Scene:
     notes: tuple[str, ...]
     # The concepts that each part of what is said names, known or not, and the share of the part.
     named: tuple[tuple[tuple[MemoryId, ...], float], ...] = ()
+    also: tuple[tuple[str, float], ...] = ()  # what else is known to go by these names, and the share
     asked: AskedTime | None = None  # the time that the cue names
     summary: Memory | None = None  # of what the chat told before its context window
 
@@ -219,6 +220,9 @@ def _other_names(mind: Mind, scene: Scene) -> dict[str, float]:
             for name in mind.names.names_of(concept):
                 for token in mind.tokeniser.tokens(name):
                     found[token] = max(found.get(token, 0.0), sqrt(share))
+    for name, share in scene.also:
+        for token in mind.tokeniser.tokens(name):
+            found[token] = max(found.get(token, 0.0), sqrt(share))
     return found
 
 

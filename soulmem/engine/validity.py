@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from soulmem.consolidation.validity import Claim, Ended, Moment, ended, excludes, is_twice
 from soulmem.domain.derivations import Derivation
-from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.soul import Scope
+from soulmem.engine.concepts_drafted import concept_id
 from soulmem.engine.mind import Mind
+from soulmem.graph.names import fold
 from soulmem.language.relations import Relation, relation_of
 
 _MOST_NAMES = 16  # that one thing goes by
@@ -45,7 +47,9 @@ class Standings:
         self._chat = chat
         self._claims: dict[str, Claim | None] = {}
         self._ones: dict[MemoryId, MemoryId] = {}
-        self._topics: dict[tuple[MemoryId, str], list[Edge]] = {}
+        self._names: dict[MemoryId, list[MemoryId]] = {}
+        self._topics: dict[tuple[MemoryId, str], dict[str, Edge]] = {}
+        self._may_end: dict[str | None, bool] = {}
         self._times: dict[ChatId, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
 
     def of(self, edge: Edge) -> Standing:
@@ -65,24 +69,36 @@ class Standings:
 
     def claim(self, edge: Edge) -> Claim | None:
         """The relation as something told; None where the view does not know when it was."""
-        key = edge.id
+        return self._told_as(edge.id, edge)
+
+    def _told_as(self, key: str, edge: Edge) -> Claim | None:
         if key not in self._claims:
-            self._claims[key] = self._claim(edge)
+            self._claims[key] = None if relation_of(edge.verb).is_alias else self._claim(key, edge)
         return self._claims[key]
+
+    def may_end(self, verb: str | None) -> bool:
+        """Whether a fact with this verb may end, or be told in other words: most of a user's own may not."""
+        if verb not in self._may_end:
+            relation = relation_of(verb)
+            others = (relation_of(one) for one in self._mind.edges.verbs if one != verb)
+            alone = relation.topic is None and not any(_touch(one, relation) for one in others)
+            self._may_end[verb] = not alone or bool(self._mind.derived)
+        return self._may_end[verb]
 
     def beside(self, claim: Claim, edge: Edge) -> list[Claim]:
         """What the view knows that ends the fact if it is later, or tells the same in other words."""
         found = self._of_pair(edge)
         if claim.relation.topic is not None and not claim.relation.pole:
-            found += self._of_topic(edge.source, claim.relation.topic)
+            found |= self._of_topic(edge.source, claim.relation.topic)
             if claim.relation.is_mutual:
-                found += self._of_topic(edge.target, claim.relation.topic)
-        others = {e.id: e for e in found if e.id != claim.key and self._is_known(e)}
-        claims = [one for other in others.values() if (one := self.claim(other)) is not None]
-        return [one for one in claims if excludes(one, claim) or is_twice(one, claim)]
+                found |= self._of_topic(edge.target, claim.relation.topic)
+        others = (one for key, e in found.items() if key != claim.key and (one := self._told_as(key, e)))
+        return [one for one in others if excludes(one, claim) or is_twice(one, claim)]
 
     def one_of(self, memory: MemoryId) -> MemoryId:
         """The name that stands for all names which the view knows the thing by."""
+        if not self._mind.derived:
+            return memory  # of all that the user wrote nothing is made one
         if memory not in self._ones:
             names = dict.fromkeys([memory])
             ring = [memory]
@@ -92,58 +108,64 @@ class Standings:
             self._ones.update(dict.fromkeys(names, min(names)))
         return self._ones[memory]
 
-    def _of_pair(self, edge: Edge) -> list[Edge]:
-        """The relations between the same two, whatever names they go by, that are about the same."""
+    def _of_pair(self, edge: Edge) -> dict[str, Edge]:
+        """The known relations between the same two, whatever names they go by, that are about the same."""
         edges, relation = self._mind.edges, relation_of(edge.verb)
         verbs = [verb for verb in edges.verbs if _touch(relation_of(verb), relation)]
-        pairs = [(s, o) for s in self._names(edge.source) for o in self._names(edge.target)]
+        pairs = [(s, o) for s in self.names_of(edge.source) for o in self.names_of(edge.target)]
         if relation.is_mutual:
             pairs += [(o, s) for s, o in pairs]
-        found = (edges.find(EdgeKind.RELATES, s, o, verb) for s, o in pairs for verb in verbs)
-        return [one for one in found if one is not None]
+        keys = {edge_id(EdgeKind.RELATES, s, o, verb) for s, o in pairs for verb in verbs}
+        return {key: edges.known(key) for key in keys if self.is_known(MemoryId(key))}
 
-    def _of_topic(self, subject: MemoryId, topic: str) -> list[Edge]:
-        """The relations of one thing that are about the topic; each asked for once."""
+    def _of_topic(self, subject: MemoryId, topic: str) -> dict[str, Edge]:
+        """The known relations of one thing that are about the topic; looked for once."""
         key = (self.one_of(subject), topic)
         if key not in self._topics:
             verbs = [verb for verb in self._mind.edges.verbs if relation_of(verb).topic == topic]
-            names = self._names(subject)
-            self._topics[key] = [e for name in names for e in self._mind.edges.relations(name, verbs)]
+            found = (e for name in self.names_of(subject) for e in self._mind.edges.relations(name, verbs))
+            self._topics[key] = {i: e for e in found if self.is_known(MemoryId(i := e.id))}
         return self._topics[key]
 
-    def _names(self, memory: MemoryId) -> list[MemoryId]:
-        one = self.one_of(memory)
-        return [name for name, known in self._ones.items() if known == one]
-
     def _aliases(self, names: Iterable[MemoryId]) -> Iterator[MemoryId]:
+        """What the view knows these by, too: said so, or called alike."""
         verbs = [verb for verb in self._mind.edges.verbs if verb is not None and relation_of(verb).is_alias]
-        for name in names if verbs else ():
-            for edge in self._mind.edges.relations(name, verbs):
-                if self._is_known(edge):
+        for name in names:
+            for edge in self._mind.edges.relations(name, verbs) if verbs else ():
+                if self.is_known(MemoryId(edge.id)):
                     yield edge.target if edge.source == name else edge.source
+            yield from filter(self.is_known, called_alike(self._mind, name))
 
-    def _is_known(self, edge: Edge) -> bool:
-        row = self._mind.row(MemoryId(edge.id))
+    def is_known(self, key: MemoryId) -> bool:
+        """Whether the view knows the memory or the fact."""
+        row = self._mind.row(key)
         return row is not None and bool(self._known[row])
 
-    def _claim(self, edge: Edge) -> Claim | None:
-        told = sorted(self._told(edge))
+    def names_of(self, memory: MemoryId) -> list[MemoryId]:
+        """The concepts of all names that the view knows the thing by."""
+        one = self.one_of(memory)
+        if one not in self._names:
+            self._names[one] = [name for name, known in self._ones.items() if known == one] or [memory]
+        return self._names[one]
+
+    def _claim(self, key: str, edge: Edge) -> Claim | None:
+        told = sorted(self._told(key, edge))
         if not told:
             return None
         ends = self.one_of(edge.source), self.one_of(edge.target)
         by_hand = edge.origin is Origin.USER
-        return Claim(edge.id, *ends, relation_of(edge.verb), tuple(told), by_hand)
+        return Claim(key, *ends, relation_of(edge.verb), tuple(told), by_hand)
 
-    def _told(self, edge: Edge) -> Iterator[Moment]:
+    def _told(self, key: str, edge: Edge) -> Iterator[Moment]:
         """When it was told, as far as the view knows; by hand: as old as the younger of its ends."""
         mind = self._mind
         if edge.origin is not Origin.MODEL:
             yield max(mind.memories[end].created.timestamp() for end in (edge.source, edge.target)), 0
-        for one in mind.derived.of(edge.id):
+        for one in mind.derived.of(key):
             chat = self._teller(one)
-            cited = (made.cited or one.read for made in one.products if made.id == edge.id)
-            for key in (key for some in cited for key in some if chat is not None):
-                row = mind.row(key)
+            cited = (made.cited or one.read for made in one.products if made.id == key)
+            for episode in (episode for some in cited for episode in some if chat is not None):
+                row = mind.row(episode)
                 if row is not None and chat is not None:
                     yield self._moment(row, chat)
 
@@ -195,6 +217,21 @@ def standing_of(mind: Mind, edges: Iterable[Edge]) -> dict[str, Standing]:
         return {}
     found = Standings(mind, mind.known(None, None, lambda _, __: False), None)
     return {edge.id: found.of(edge) for edge in relations}
+
+
+def called_alike(mind: Mind, concept: MemoryId) -> Iterator[MemoryId]:
+    """The concepts of the card, of messages, of the user and of drafts that go by a name of this one."""
+    memory = mind.memories.get(concept)
+    if memory is None:
+        return
+    for name in mind.names.names_of(concept) or (memory.text,):
+        folded = fold(name)
+        for key in mind.names.index.find(name):
+            if any(fold(one) == folded for one in mind.names.names_of(key)):
+                yield key
+        drafted = concept_id(mind.soul.id, name)
+        if drafted in mind.memories:
+            yield drafted
 
 
 def _touch(one: Relation, other: Relation) -> bool:
