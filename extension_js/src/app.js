@@ -113,7 +113,7 @@ export function createApp(host) {
     }
 
     return {
-        host, settings, token, api, link, people, keeper, recaller, changed, tell,
+        host, settings, token, api, link, people, keeper, recaller, llm, changed, tell,
         /** @param {() => void} listener @returns {() => void} unsubscribe */
         subscribe(listener) {
             listeners.add(listener);

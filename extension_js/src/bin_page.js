@@ -58,5 +58,39 @@ export async function binPage(desk, page) {
         },
         more: say('more'), none: say('bin_empty'), attempt: desk.attempt,
     });
-    page.append(el('small', { class: 'soulmem_hint', text: say('bin_hint') }), list);
+    page.append(el('small', { class: 'soulmem_hint', text: say('bin_hint', { days: desk.days() }) }), list);
+    const soul = (await memories.souls()).find(one => one.id === desk.soul);
+    if (soul) page.append(el('div', { class: 'soulmem_whole' }, [
+        el('small', { class: 'soulmem_hint', text: say('soul_hint', { name: soul.name }) }),
+        button('fa-user-slash', say('soul_forget', { name: soul.name }), () => forgetSoul(desk, soul), { id: 'soulmem_forget_soul' }),
+    ]));
+    await drawForgotten(desk, page);
+}
+
+/** @param {Desk} desk @param {{id: string, name: string}} soul */
+async function forgetSoul(desk, soul) {
+    if (!await desk.typed(soul.name, 'soul_question')) return;
+    if (await desk.attempt(() => desk.app.people.forget(soul))) {
+        desk.app.host.toast('success', desk.say('soul_forgotten', { name: soul.name, days: desk.days() }));
+        desk.app.changed();
+        await desk.again();
+    }
+}
+
+/** The characters that lie in the bin themselves. @param {Desk} desk @param {HTMLElement} page */
+export async function drawForgotten(desk, page) {
+    const { say, app } = desk;
+    const souls = await app.people.forgotten();
+    if (souls.length === 0) return;
+    page.append(el('h4', { text: say('soul_bin') }), el('ol', { class: 'soulmem_list', id: 'soulmem_forgotten' }, souls.map(soul => el('li', { class: 'soulmem_item soulmem_row', data: { soul: soul.id } }, [
+        el('b', { class: 'flex1', text: soul.name }),
+        button('fa-trash-arrow-up', say('restore'), () => desk.attempt(async () => {
+            await app.people.revive(soul);
+            app.keeper.reset();
+            app.keeper.enqueue();
+            app.host.toast('success', say('soul_restored', { name: soul.name }));
+            app.changed();
+            await desk.again();
+        }), { class: 'soulmem_revive' }),
+    ]))));
 }

@@ -2,7 +2,7 @@
 
 import { createDesk } from './desk.js';
 import { byId, el, onPress } from './dom.js';
-import { binPage } from './bin_page.js';
+import { binPage, drawForgotten } from './bin_page.js';
 import { changesPage } from './changes_page.js';
 import { memoriesPage } from './memories_page.js';
 import { waitingPage } from './waiting_page.js';
@@ -58,6 +58,7 @@ export function mountBrowser(app, say, chosen) {
             await desk.attempt(() => PAGES[name].draw(desk, fresh, one));
         }
         desk.show = show;
+        desk.again = () => open(shown, undefined, desk.soul);
 
         for (const [name, { icon }] of Object.entries(PAGES)) {
             const tab = el('div', { id: `soulmem_tab_${name}`, class: 'soulmem_tab', role: 'tab', tabindex: '0' }, [
@@ -76,7 +77,10 @@ export function mountBrowser(app, say, chosen) {
             if (!souls.some(soul => soul.id === desk.soul)) desk.soul = souls[0]?.id ?? '';
             who.value = desk.soul;
             who.hidden = souls.length < 2;
-            if (!desk.soul) return void page.replaceChildren(el('p', { text: say('browse_nobody') }));
+            if (!desk.soul) {
+                page.replaceChildren(el('p', { text: say('browse_nobody') }));
+                return void await drawForgotten(desk, page);
+            }
             await Promise.all([show(first, memory), desk.count()]);
         });
         who.addEventListener('change', () => {

@@ -2,12 +2,14 @@
 
 import { byId, el } from './dom.js';
 import { bounded } from './settings.js';
+import { troubleOf } from './trouble.js';
 
 /** @typedef {import('./app.js').App} App */
+/** @typedef {import('./strings.js').Say} Say */
 
 /** The card's own settings; in a group, of the member chosen.
- * @param {App} app */
-export function bindCharacter(app) {
+ * @param {App} app @param {Say} say */
+export function bindCharacter(app, say) {
     const select = /** @type {HTMLSelectElement} */ (byId('soulmem_member'));
     const enabled = /** @type {HTMLInputElement} */ (byId('soulmem_card_enabled'));
     const general = /** @type {HTMLInputElement} */ (byId('soulmem_card_general'));
@@ -19,7 +21,9 @@ export function bindCharacter(app) {
     async function show() {
         const member = chosen();
         const config = member ? (await app.host.cardField(member.avatar))?.config ?? {} : {};
-        enabled.checked = config.enabled !== false;
+        const isGone = member !== undefined && app.people.isGone(app.settings().souls[member.avatar]);
+        enabled.checked = config.enabled !== false && !isGone;
+        byId('soulmem_card_gone').textContent = isGone ? say('soul_is_gone') : '';
         general.checked = config.forgetting === undefined;
         dial.disabled = general.checked;
         dial.value = String(config.forgetting ?? app.settings().forgetting);
@@ -30,6 +34,9 @@ export function bindCharacter(app) {
         const member = chosen();
         const person = (await app.people.present()).find(one => one.avatar === member?.avatar);
         if (!person) return;
+        if (enabled.checked && app.people.isGone(person.soul)) {
+            await app.people.revive({ id: person.soul, name: person.name }).then(() => app.keeper.reset(), error => app.host.toast('error', troubleOf(app, error, say)));
+        }
         await app.people.configure(person, {
             enabled: enabled.checked ? undefined : false,
             forgetting: general.checked ? undefined : bounded('forgetting', dial.value),

@@ -25,6 +25,10 @@ export function createDesk(app, say, content, soul, close) {
         app, say, memories, notice, said, soul,
         /** Shows a page, or one memory on it; set by the window. @type {(page: Page, memory?: string) => Promise<void>} */
         show: async () => {},
+        /** Draws the whole window anew, when other souls are there than before. @type {() => Promise<void>} */
+        again: async () => {},
+        /** How long anything lies in the bin. */
+        days: () => app.link.state().health?.bin_days ?? 7,
         /** @type {(waiting: number) => void} */
         counted: () => {},
 
@@ -59,7 +63,7 @@ export function createDesk(app, say, content, soul, close) {
             setTimeout(() => line.remove(), SAID);
         },
 
-        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question'} question @returns {Promise<boolean>} */
+        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question' | 'soul_question'} question @returns {Promise<boolean>} */
         async typed(word, question) {
             const answer = await app.host.prompt(say(question, { word }));
             if (answer === null) return false;

@@ -35,6 +35,7 @@ export function bindImport(app, say, chosen) {
         if (!app.link.state().via) await app.link.look();
         const person = (await app.people.present()).find(one => one.avatar === member.avatar);
         if (!person) return app.host.toast('info', say('no_chat'));
+        if (app.people.isGone(person.soul)) return app.host.toast('info', say('soul_is_gone'));
         going = new AbortController();
         const { signal } = going;
         stopped.delete(member.avatar);

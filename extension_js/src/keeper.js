@@ -152,17 +152,21 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
      * @returns {Promise<{open: Open, result: SyncResult} | null>} */
     async function syncOpen({ urgent: now = false, leaveOut = 0, confirm = false, signal }) {
         const open = await identify();
-        if (!open || !writes() || open.people.every(person => person.config.enabled === false)) return null;
+        if (!open || !writes()) return null;
+        await people.look(signal);
+        const isOff = (/** @type {Person} */ person) => person.config.enabled === false || people.isGone(person.soul);
+        if (open.people.every(isOff)) return null;
         if (!now && unsaved.delete(open.record.chat)) { // ids sent but not saved would be lost with the page
             await host.saveChat();
             if (host.chatName() !== open.name) return null;
         }
         const { record } = open;
         const chat = host.chat();
-        const entries = snapshot(chat.slice(0, chat.length - leaveOut), { souls: record.souls ?? [], cast: record.cast ?? [] });
-        const off = open.people.filter(person => person.config.enabled === false).map(person => person.soul);
+        const kept = (record.souls ?? []).filter(soul => !people.isGone(soul));
+        const entries = snapshot(chat.slice(0, chat.length - leaveOut), { souls: kept, cast: record.cast ?? [] });
+        const off = open.people.filter(isOff).map(person => person.soul);
         const target = await unheard.withhold({
-            chat: record.chat, souls: record.souls ?? [], title: open.name, persona: host.persona(), parent: record.parent ?? null, entries,
+            chat: record.chat, souls: kept, title: open.name, persona: host.persona(), parent: record.parent ?? null, entries,
         }, off, signal);
         await people.push(open.people, signal, person => !off.includes(person.soul) || target.souls.includes(person.soul));
         const result = await syncOf(record.chat).sync(target, {

@@ -8,7 +8,8 @@ import { takeBack } from './entry.js';
 /** @typedef {import('./desk.js').Desk} Desk */
 /** @typedef {import('./types.js').AuditEntry} AuditEntry */
 /** @typedef {import('./strings.js').Key} Key */
-/** @typedef {{memory: string, kind: string, before: string | null, text: string, gone: boolean}} Learned */
+/** `memory` is what is shown for it: a fact is an edge, and its subject is shown. `ends` are a fact's subject, verb and object.
+ * @typedef {{id: string, memory: string, kind: string, before: string | null, text: string, ends?: [string, string, string]}} Learned */
 /** `newest` is the last of its changes, by which it is kept. @typedef {{id: string, at: string, newest: string, items: Learned[]}} Run */
 
 /** Changes of quiet moments and of jobs; both are taken back by this name. */
@@ -27,27 +28,54 @@ export function runsOf(audit) {
     for (const entry of audit) {
         if (entry.action === 'undo' || entry.action === 'purge') settled.add(entry.target);
         if (entry.actor !== 'archivist' || !RUN.test(entry.source) || settled.has(entry.target)) continue;
-        const item = learned(entry);
-        if (item === null) continue;
-        const run = runs.get(entry.source) ?? { id: entry.source, at: entry.at, newest: entry.id, items: [] };
-        runs.set(entry.source, run);
-        const same = run.items.find(one => one.memory === item.memory);
-        if (!same) run.items.push(item);
-        else {
-            same.before = item.before; // an older change of the same run
-            same.kind ||= item.kind;
+        for (const item of learned(entry)) {
+            const run = runs.get(entry.source) ?? { id: entry.source, at: entry.at, newest: entry.id, items: [] };
+            runs.set(entry.source, run);
+            const same = run.items.find(one => one.id === item.id);
+            if (!same) run.items.push(item);
+            else {
+                same.before = item.before; // an older change of the same run
+                same.kind ||= item.kind;
+            }
         }
     }
     for (const run of runs.values()) run.items.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
     return [...runs.values()];
 }
 
-/** @param {AuditEntry} entry @returns {Learned | null} null for what no reader can judge, such as links */
+/** What a reader can judge of a change; links other than facts are not. @param {AuditEntry} entry @returns {Learned[]} */
 function learned({ action, target, before, after }) {
-    const item = { memory: target, kind: String(after?.kind ?? ''), before: null, text: String(after?.text ?? ''), gone: false };
-    if (action === 'create') return after?.text ? item : null;
-    if (action === 'change') return before?.text !== undefined && after?.text !== undefined ? { ...item, before: String(before.text) } : null;
-    return null;
+    const out = /** @type {Learned[]} */ ([]);
+    const isNew = action === 'create' && after?.text;
+    if (isNew || (action === 'change' && before?.text !== undefined && after?.text !== undefined)) {
+        out.push({ id: target, memory: target, kind: String(after?.kind ?? ''), before: isNew ? null : String(before?.text), text: String(after?.text) });
+    }
+    for (const [id, edge] of Object.entries(/** @type {Record<string, any>} */ (after?.edges ?? {}))) {
+        if (edge?.kind !== 'relates' || !edge.source || !edge.target || before?.edges?.[id]) continue;
+        out.push({ id, memory: edge.source, kind: 'fact', before: null, text: '', ends: [edge.source, String(edge.verb ?? ''), edge.target] });
+    }
+    return out;
+}
+
+/** Facts in words, by the names of their ends; one whose end is gone is left out.
+ * @param {Run[]} runs @param {(memory: string) => Promise<string | null>} nameOf @returns {Promise<Run[]>} those with anything left */
+export async function worded(runs, nameOf) {
+    const names = /** @type {Map<string, Promise<string | null>>} */ (new Map());
+    for (const { items } of runs) for (const one of items) if (!one.ends) names.set(one.id, Promise.resolve(one.text));
+    /** @param {string} memory */
+    const name = memory => {
+        const known = names.get(memory) ?? nameOf(memory);
+        names.set(memory, known);
+        return known;
+    };
+    return (await Promise.all(runs.map(async run => ({
+        ...run,
+        items: (await Promise.all(run.items.map(async one => {
+            if (!one.ends) return one;
+            const [subject, verb, object] = [await name(one.ends[0]), one.ends[1], await name(one.ends[2])];
+            return subject && object ? { ...one, text: [subject, verb, object].join(' ') } : null;
+        }))).filter(one => one !== null),
+    })))).filter(run => run.items.length > 0);
 }
 
 /** @param {readonly Run[]} runs @param {string | undefined} kept @returns {{fresh: Run[], earlier: Run[]}} ids of changes sort by their order */
@@ -66,7 +94,8 @@ export function counts(items, say) {
 export async function drawLearned(desk, place) {
     const { say, app, memories } = desk;
     const { audit } = await memories.audit(desk.soul, null, undefined, LOOKED_AT);
-    const { fresh, earlier } = parted(runsOf(audit), app.settings().kept[desk.soul]);
+    const runs = await worded(runsOf(audit), memory => memories.whole(memory).then(whole => whole.text, () => null));
+    const { fresh, earlier } = parted(runs, app.settings().kept[desk.soul]);
     const shown = JSON.stringify([fresh, earlier]);
     if (drawn.get(place) === shown) return;
     drawn.set(place, shown);
@@ -127,7 +156,7 @@ function itemView(desk, item) {
         const { start, gone, come, end } = difference(item.before, item.text);
         text.append(start, ...(gone ? [el('del', { text: gone })] : []), ...(come ? [el('ins', { text: come })] : []), end);
     }
-    return el('li', { class: 'soulmem_learned', data: { memory: item.memory, kind: item.kind } }, [
+    return el('li', { class: 'soulmem_learned', data: { memory: item.id, kind: item.kind } }, [
         el('div', {}, [item.kind ? kindFace(item.kind, say) : null, ' ', text]),
         button('fa-magnifying-glass', say('show_memory'), () => desk.show('memories', item.memory), { class: 'soulmem_show', title: say('show_memory') }),
     ]);

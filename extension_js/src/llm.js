@@ -3,6 +3,8 @@
 /** @typedef {{request: string, system: string, user: string, max_tokens: number}} LlmCall */
 
 const PAUSE = 5_000; // ms between looks while the sidecar is set to our connection
+const SOON = 500; // ms, when a call was just brought back: the next follows from its answer
+const SOONER = 6; // such looks
 const REST = 20_000; // ms between looks at whether it is
 const LOOK = 10_000; // ms that a look may take
 const REASON = 200; // characters of an error that are told
@@ -12,6 +14,8 @@ const REASON = 200; // characters of an error that are told
  * @param {{busy: () => boolean, complete: (call: LlmCall) => Promise<string>}} host
  * @param {() => boolean} enabled */
 export function createLlm(state, ask, host, enabled) {
+    let looking = false;
+    let hot = 0; // looks that may find the next call
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     /** The sidecar calls its model "client" when it means the connection of whoever uses it. */
@@ -36,18 +40,27 @@ export function createLlm(state, ask, host, enabled) {
     }
 
     async function look() {
-        let more = false;
+        looking = true;
+        hot = Math.max(0, hot - 1);
         try {
-            more = await turn();
+            if (await turn()) hot = SOONER;
         } catch (error) {
             console.debug('[SoulMem] no call could be taken or brought back:', error); // the sidecar waits no longer for it, or is gone
         }
-        timer = setTimeout(look, more ? 0 : wanted() ? PAUSE : REST);
+        looking = false;
+        timer = setTimeout(look, hot ? SOON : wanted() ? PAUSE : REST);
     }
 
     return {
         start() {
             timer ??= setTimeout(look, PAUSE);
+        },
+        /** The user has just asked for work. */
+        soon() {
+            hot = SOONER;
+            if (looking || timer === undefined) return;
+            clearTimeout(timer);
+            timer = setTimeout(look, SOON);
         },
     };
 }

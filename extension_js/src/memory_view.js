@@ -111,7 +111,7 @@ export async function memoryView(desk, id, leave) {
     async function bin(memory) {
         if (memory.permanent && !await desk.typed(say('permanent_word'), 'permanent_question')) return;
         if (await desk.attempt(() => memories.bin(memory))) {
-            desk.tell(say('binned'));
+            desk.tell(say('binned', { days: desk.days() }));
             leave(true);
         }
     }

@@ -58,6 +58,7 @@ export function modelCard(desk, started) {
             found.replaceChildren();
             throw error;
         });
+        app.llm.soon();
         let job = await memories.job(id);
         while (element.isConnected && (job.state === 'queued' || job.state === 'running')) {
             await new Promise(resolve => setTimeout(resolve, LOOK));
@@ -73,6 +74,7 @@ export function modelCard(desk, started) {
         if (!ledger) return;
         if (!await app.host.ask(quote(desk, ledger), say('run_go'), say('import_not_now'))) return;
         await memories.startJob(desk.soul, 'consolidate');
+        app.llm.soon();
         await started();
     }
 

@@ -27,7 +27,7 @@ export async function mountPanel(app, say) {
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
     bindSettings(app);
     const profiles = bindProfiles(app, say);
-    const character = bindCharacter(app);
+    const character = bindCharacter(app, say);
     const reading = bindReading(app, say);
     const importing = bindImport(app, say, character.chosen);
     const forgetting = bindForgetting(app, say);

@@ -15,6 +15,7 @@ import { newId } from './ids.js';
  * @param {Ask} ask the sidecar */
 export function createPeople(host, settings, ask) {
     const pushed = /** @type {Map<string, string>} */ (new Map()); // soul to what was last told of it
+    let gone = /** @type {Map<string, string> | null} */ (null); // souls in the sidecar's bin, with their names; null: to be asked
     const writes = /** @type {Map<string, Promise<void>>} */ (new Map());
 
     /** @param {string} avatar @param {import('./identity.js').CardField} field */
@@ -35,19 +36,37 @@ export function createPeople(host, settings, ask) {
         const field = await host.cardField(member.avatar);
         const { soul, write: stale } = soulIdentity(field, member.avatar, settings().souls, host.avatars(), () => newId('s'));
         register(member.avatar, soul);
-        const config = field?.config ?? {};
-        if (stale) write(member.avatar, { soul, avatar: member.avatar, config });
+        const config = gone?.has(soul) ? { ...field?.config, enabled: false } : field?.config ?? {};
+        if (stale) write(member.avatar, { soul, avatar: member.avatar, config: field?.config ?? {} });
         return { ...member, soul, config };
     }
 
     /** Everybody in the open chat, souls made where they were missing. @returns {Promise<Person[]>} */
     const present = () => Promise.all(host.members().map(personOf));
 
-    /** Tells the sidecar of souls that are new or changed.
+    /** Which souls the user has had forgotten: telling the sidecar of one would bring it back. Asked once. @param {AbortSignal} [signal] */
+    async function look(signal) {
+        if (gone) return;
+        const { souls } = await ask('GET', '/souls?state=bin', undefined, { signal });
+        gone = new Map(souls.map((/** @type {{id: string, name: string}} */ one) => [one.id, one.name]));
+    }
+
+    /** Switches remembering on or off in every card of a soul. @param {string} soul @param {boolean} on */
+    async function remember(soul, on) {
+        for (const [avatar, known] of Object.entries(settings().souls)) {
+            if (known !== soul || !host.avatars().has(avatar)) continue;
+            const { enabled: _enabled, ...config } = (await host.cardField(avatar))?.config ?? {};
+            write(avatar, { soul, avatar, config: on ? config : { ...config, enabled: false } });
+            await writes.get(avatar);
+        }
+    }
+
+    /** Tells the sidecar of souls that are new or changed, but of none that was forgotten.
      * @param {readonly Person[]} people @param {AbortSignal} [signal] @param {(person: Person) => boolean} [whom] the others lend their names only */
     async function push(people, signal, whom = () => true) {
+        await look(signal);
         const names = [...new Set([...people.map(person => person.name), host.persona()])].filter(Boolean);
-        await Promise.all(people.filter(whom).map(async person => {
+        await Promise.all(people.filter(person => !gone?.has(person.soul) && whom(person)).map(async person => {
             const body = {
                 name: person.name || person.avatar,
                 names: names.map(name => ({ name, aliases: [] })),
@@ -71,8 +90,35 @@ export function createPeople(host, settings, ask) {
         present,
         push,
         configure,
+        look,
+        /** @param {string} soul */
+        isGone: soul => gone?.has(soul) ?? false,
+        /** The forgotten ones that can still be had back. @returns {Promise<{id: string, name: string}[]>} */
+        async forgotten() {
+            gone = null;
+            await look();
+            return [.../** @type {Map<string, string>} */ (/** @type {unknown} */ (gone))].map(([id, name]) => ({ id, name }));
+        },
+        /** Puts a whole soul into the sidecar's bin; its cards remember nothing more, also when the bin is emptied.
+         * @param {{id: string, name: string}} soul */
+        async forget({ id, name }) {
+            await ask('DELETE', `/souls/${id}?confirm=${encodeURIComponent(name)}`);
+            pushed.delete(id);
+            gone?.set(id, name);
+            await remember(id, false);
+        },
+        /** Brings it back. @param {{id: string, name: string}} soul */
+        async revive({ id, name }) {
+            await ask('PUT', `/souls/${id}`, { name });
+            pushed.delete(id);
+            gone?.delete(id);
+            await remember(id, true);
+        },
         /** The sidecar may have forgotten (another data folder): tell everything again. */
-        forgetPushed: () => pushed.clear(),
+        forgetPushed() {
+            pushed.clear();
+            gone = null;
+        },
         /** @param {string} from avatar @param {string} to avatar */
         renamed(from, to) {
             const { souls } = settings();

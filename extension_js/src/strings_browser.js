@@ -39,7 +39,7 @@ export const BROWSER_EN = {
     timelines_this: 'Known in its timeline only',
     timelines_all: 'Make known in all timelines',
     to_bin: 'To the bin',
-    binned: 'Moved to the bin. It can be restored there for a week.',
+    binned: 'Moved to the bin. It can be restored there for {days} days.',
     hint_derived: 'Read from the chat, and follows it. Once you change, lock or pin it, it is yours and no longer follows the chat.',
     hint_yours: 'Yours: nothing that is said in a chat changes it.',
     hint_protected: 'Protected: only your own hand changes or deletes it. Permanent ones are in every prompt, as far as the budget allows.',
@@ -123,7 +123,7 @@ export const BROWSER_EN = {
     since_unreadable: 'Choose a day and a time first.',
 
     // the bin
-    bin_hint: 'What lies here is not recalled. After a week it is deleted for good; until then it can be restored.',
+    bin_hint: 'What lies here is not recalled. After {days} days it is deleted for good; until then it can be restored.',
     bin_empty: 'The bin is empty.',
     binned_by: '{who}, {when}',
     restore: 'Restore',
@@ -133,6 +133,13 @@ export const BROWSER_EN = {
     purged: 'Deleted for good.',
     purge_told: 'A chat or the card still tells it, so it would come back: it stays in the bin, where it is not recalled. Delete or edit the message first.',
     restored: 'Restored: it is remembered again.',
+    soul_hint: 'Have everything forgotten that {name} remembers, of all chats. The chats and the card stay.',
+    soul_forget: 'Forget {name} altogether',
+    soul_question: 'This moves everything the character remembers to the bin, what is permanent too, and it remembers nothing new. Type "{word}" to do it.',
+    soul_forgotten: '{name} is forgotten and remembers nothing from now on. For {days} days that can be taken back in the bin.',
+    soul_bin: 'Forgotten characters',
+    soul_restored: '{name} remembers again, everything from before too.',
+    soul_is_gone: 'This character was forgotten altogether; its memories lie in the bin. Tick "Remembers" to bring them back.',
 
     // what waits for the user's word
     waiting_none: 'Nothing waits for your word.',

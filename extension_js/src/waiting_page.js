@@ -26,7 +26,7 @@ export async function waitingPage(desk, page) {
         /** @param {'confirm' | 'reject'} decision @param {Key} words */
         const decide = (decision, words) => desk.attempt(async () => {
             await memories.decide(asked.request, decision);
-            desk.tell(say(words));
+            desk.tell(say(words, { days: desk.days() }));
             await draw();
         });
         return el('li', { class: 'soulmem_entry soulmem_request', data: { request: asked.request } }, [

@@ -13,9 +13,11 @@ function scene(about, { names = [], imported = [] } = {}) {
     const sidecar = fakeSidecar();
     const pushed = /** @type {string[]} */ ([]);
     const asked = /** @type {string[]} */ ([]);
+    const bin = /** @type {{id: string, name: string}[]} */ ([]);
     const gate = { open: Promise.resolve(), failing: /** @type {Error | null} */ (null) };
     const ask = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ options) => {
         if (method === 'GET' && path.startsWith('/chats?soul=')) return { chats: imported };
+        if (path === '/souls?state=bin') return { souls: bin };
         await gate.open;
         if (gate.failing) throw gate.failing;
         if (method === 'PUT' && path.startsWith('/chats/')) return sidecar.put(path.slice(7), body, options?.signal);
@@ -30,7 +32,7 @@ function scene(about, { names = [], imported = [] } = {}) {
     const people = createPeople(host, () => tavern.settings, ask);
     const keeper = createKeeper(host, people, ask, async () => names, () => {});
     const id = () => String(keeper.state.chat);
-    return { tavern, host, sidecar, people, keeper, gate, id, pushed, asked, signal: new AbortController().signal };
+    return { tavern, host, sidecar, people, keeper, gate, id, pushed, asked, bin, signal: new AbortController().signal };
 }
 const words = (/** @type {import('../../extension_js/src/types.js').StMessage[]} */ chat) => chat.map(message => message.mes);
 
@@ -206,6 +208,27 @@ test('a member who does not remember is not told, knows what it knew, and is tol
     await people.configure((await people.present())[1], {});
     await keeper.syncNow();
     assert.deepEqual(present(), [null, null, null, null]);
+});
+
+test('a character that was forgotten altogether is brought back by no sync, alone or in a group', async () => {
+    const group = { id: 'g1', chats: [], disabled_members: [] };
+    for (const [open, group_] of /** @type {[string[], object | null][]} */ ([[['a.png', 'b.png'], group], [['b.png'], null]])) {
+        const { tavern, keeper, sidecar, people, id, pushed, bin } = scene({ characters: structuredClone(TRIO), open, group: group_, chat: [said('before', { is_user: true }), said('well')] });
+        await keeper.syncNow();
+        const all = await people.present();
+        const forgotten = all[all.length - 1].soul;
+        pushed.length = 0;
+        bin.push({ id: forgotten, name: 'B' }); // by another page, or by hand
+        keeper.reset(); // the sidecar refused: it knows no such soul
+        tavern.chat.push(said('later', { is_user: true }));
+        const result = await keeper.syncNow();
+        assert.ok(!pushed.includes(forgotten));
+        if (open.length === 1) assert.equal(result, null, 'alone, nothing is told at all');
+        else {
+            assert.deepEqual(sidecar.bodies.at(-1)?.souls, [all[0].soul]);
+            assert.ok(sidecar.chats.get(id())?.every(message => !message.present?.includes(forgotten)));
+        }
+    }
 });
 
 test('a member who never remembered is unknown to the sidecar, and its name is known to the others', async () => {

@@ -39,15 +39,32 @@ function scene() {
         () => world.enabled,
     );
     llm.start();
-    return world;
+    return Object.assign(world, { soon: llm.soon });
 }
 
 test('a call that waits is run and its answer brought back, and then the next', async () => {
     const world = scene();
     world.waiting = [CALL, { ...CALL, request: 'r2' }];
     await pass(5_000);
-    await pass(0);
+    await pass(500);
     assert.deepEqual(world.told, [['/llm/r1', { text: 'answer to Write {{this}}.' }], ['/llm/r2', { text: 'answer to Write {{this}}.' }]]);
+});
+
+test('after a call the next is looked for soon, for a while; when work was asked for, too', async () => {
+    const world = scene();
+    world.waiting = [CALL];
+    await pass(5_000);
+    for (let i = 0; i < 20; i++) await pass(500);
+    const looks = () => world.asked.filter(one => one.startsWith('GET')).length;
+    assert.ok(looks() >= 6 && looks() <= 9, String(looks()));
+    const before = looks();
+    world.soon();
+    world.soon();
+    await pass(500);
+    assert.equal(looks(), before + 1, 'one chain of looks, however often it is asked for');
+    world.lost = true;
+    for (let i = 0; i < 40; i++) await pass(500);
+    assert.ok(looks() < before + 14, 'a sidecar that is lost is not asked without a pause');
 });
 
 test('without one it looks again in a while', async () => {

@@ -7,8 +7,13 @@ import { fakeTavern, settle } from './tavern.mjs';
 function scene(about) {
     const { tavern, host } = fakeTavern(about);
     const asked = /** @type {[string, string, any][]} */ ([]);
-    const people = createPeople(host, () => tavern.settings, async (method, path, body) => { asked.push([method, path, body]); });
-    return { tavern, people, asked };
+    const bin = /** @type {{id: string, name: string}[]} */ ([]);
+    const people = createPeople(host, () => tavern.settings, async (method, path, body) => {
+        if (path === '/souls?state=bin') return { souls: bin };
+        asked.push([method, path, body]);
+        if (method === 'DELETE') bin.push({ id: path.slice(7, path.indexOf('?')), name: 'Mira' });
+    });
+    return { tavern, people, asked, bin };
 }
 
 test('a character gets a soul once, kept in the card and in our settings', async () => {
@@ -75,12 +80,13 @@ test('a soul that could not be told is told the next time', async () => {
     const people = createPeople(host, () => tavern.settings, async () => {
         if (fail) throw new Error('down');
         told++;
+        return { souls: [] };
     });
     const all = await people.present();
     await assert.rejects(people.push(all));
     fail = false;
     await people.push(all);
-    assert.equal(told, 1);
+    assert.equal(told, 2, 'the bin is looked into, then it is told');
 });
 
 test('who is not to be told lends its name only', async () => {
@@ -88,4 +94,35 @@ test('who is not to be told lends its name only', async () => {
     await people.push(await people.present(), undefined, person => person.name === 'Mira');
     assert.deepEqual(asked.map(([, path]) => path), [`/souls/${tavern.settings.souls['mira.png']}`]);
     assert.deepEqual(asked[0][2].names.map((/** @type {{name: string}} */ one) => one.name), ['Mira', 'Lin', 'Alice']);
+});
+
+test('a soul that lies in the bin is not told, whoever put it there: that would bring it back', async () => {
+    const { tavern, people, asked, bin } = scene();
+    const all = await people.present();
+    bin.push({ id: all[0].soul, name: 'Mira' });
+    await people.push(all);
+    assert.deepEqual(asked, []);
+    assert.ok(people.isGone(all[0].soul));
+    assert.equal((await people.present())[0].config.enabled, false, 'nothing is recalled for it either');
+    assert.deepEqual(tavern.characters['mira.png'].field.config, {}, 'the card is not touched');
+});
+
+test('a forgotten character stays so in its card, and comes back by the user\'s word alone', async () => {
+    const { tavern, people, asked, bin } = scene();
+    const [mira] = await people.present();
+    await people.configure(mira, { forgetting: 0 });
+    await people.push(await people.present());
+    await people.forget({ id: mira.soul, name: 'Mira' });
+    assert.deepEqual(asked.at(-1)?.slice(0, 2), ['DELETE', `/souls/${mira.soul}?confirm=Mira`]);
+    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0, enabled: false });
+    asked.length = 0;
+    people.forgetPushed();
+    await people.push(await people.present());
+    assert.deepEqual(asked, [], 'no sync tells of it');
+    bin.length = 0; // the sidecar has emptied its bin
+    people.forgetPushed();
+    assert.equal((await people.present())[0].config.enabled, false);
+    await people.revive({ id: mira.soul, name: 'Mira' });
+    assert.deepEqual(asked, [['PUT', `/souls/${mira.soul}`, { name: 'Mira' }]]);
+    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
 });

@@ -20,6 +20,7 @@ function scene(readOnly) {
         asked.push([method, path, structuredClone(body)]);
         const id = path.slice('/chats/'.length);
         if (path.startsWith('/chats?')) return { chats: [] };
+        if (path === '/souls?state=bin') return { souls: [] };
         if (path === '/chats') return { chats: [...chats].map(one => ({ id: one })) };
         if (method === 'PUT' && path.startsWith('/souls/')) souls.add(path.slice('/souls/'.length));
         if (method === 'DELETE' && !chats.delete(id)) throw refusal('not_found', 404);

@@ -33,6 +33,7 @@ function scene(about = { chat: talk(9) }) {
     };
     const ask = async (/** @type {string} */ _method, /** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ options) => {
         if (path.startsWith('/chats/')) return world.put(path.slice(7), body, options?.signal);
+        if (path === '/souls?state=bin') return { souls: [] };
         if (path !== '/recall') return;
         world.asked.push(body);
         return world.recall(body, options.signal);
