@@ -14,11 +14,12 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import DraftAbstract, Drafts
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Failure, LlmFailed
-from soulmem.engine.alike import AlikeParams, Region, bears_out, fresh, region_of
+from soulmem.engine.alike import AlikeParams, Region, bears_out, fresh, more_of, region_of, state_of
 from soulmem.engine.asking import Asking, Errand, Stop
 from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task
 from soulmem.engine.drafting import Drafting
+from soulmem.engine.instances import joined, named_in
 from soulmem.engine.llms import Llms
 from soulmem.engine.mind import Mind
 from soulmem.engine.passages import Reading, reading_of
@@ -64,32 +65,62 @@ class Generaliser:
 
         Raises Stop.
         """
+        state = await self._compute.run(state_of, mind, chat)
+        if within is None and self._seen.get(mind, {}).get(chat) == state:
+            return
         region = await self._compute.run(region_of, mind, chat, self._params)
         if region is None:
-            return
-        if within is None and (region.room <= 0 or self._seen.get(mind, {}).get(chat) == region.state):
-            return
-        if self._is_parked(errand, region):
+            self._seen.setdefault(mind, {})[chat] = state
             return
         read = await self._reader.read(region.texts) if self._reader is not None else None
         if read is None:
             return
-        vectors = read.rows(region.texts)
-        p = self._params.clusters
-        found = await asyncio.to_thread(clusters, vectors, region.places, region.worth, p)
+        if await self._name(world, mind, region, read, errand, within):
+            await self._join(world, mind, region, read, errand)
+            self._seen.setdefault(mind, {})[chat] = await self._compute.run(state_of, mind, chat)
+
+    async def _name(
+        self,
+        world: World,
+        mind: Mind,
+        region: Region,
+        read: Read,
+        errand: Errand,
+        within: Set[MemoryId] | None,
+    ) -> bool:
+        """Have the best clusters named; False when that is put off."""
+        if within is None and region.room <= 0:
+            return True
+        if self._is_parked(errand, region):
+            return False
+        vectors, p = read.rows(region.texts), self._params
+        found = await asyncio.to_thread(clusters, vectors, region.places, region.worth, p.clusters)
         tasks = await self._compute.run(fresh, mind, region, found)
         if within is None:
             tasks = tasks[: region.room]
         else:
-            tasks = [task for task in tasks if not within.isdisjoint(task.read)][: self._params.asked]
+            tasks = [task for task in tasks if not within.isdisjoint(task.read)][: p.asked]
         for number, task in enumerate(tasks):
             errand.left = errand.done + len(tasks) - number
             errand.told()
             if not await self._carry_out(world, mind, task, region, read, errand):
-                return
-        after = await self._compute.run(region_of, mind, chat, self._params)
-        if after is not None:
-            self._seen.setdefault(mind, {})[chat] = after.state
+                return False
+        return True
+
+    async def _join(self, world: World, mind: Mind, region: Region, read: Read, errand: Errand) -> None:
+        """Link further scenes to the kinds they are of, without a model."""
+        named = await self._compute.run(named_in, mind, region)
+        words = await self._reader.read([one.text for one in named]) if named and self._reader else None
+        if words is None:
+            return
+        vectors = read.rows(region.texts)
+        for one in named:
+            kind, p = words.rows([one.text])[0], self._params
+            more = await asyncio.to_thread(more_of, kind, vectors, region.places, one.places, p)
+            if more:
+                scenes = [region.keys[at] for at in more]
+                make = partial(joined, one=one, scenes=scenes, model=errand.model, clock=self._clock)
+                await self._write(world, mind, make, errand)
 
     def _is_parked(self, errand: Errand, region: Region) -> bool:
         key = (errand.owner, errand.soul, region.chat, Work.KIND)

@@ -115,8 +115,12 @@ class ModelStage(Stage):
         derived = await self.store.derivations(ME, SoulId("s1"))
         page = await self.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
         parts: Iterable[object] = (graph.memories, graph.edges, derived, page.entries)
-        loaded = (list(mind.memories.values()), [mind.facts[key] for key in mind.facts], list(mind.derived))
-        return repr((*parts, *loaded))
+
+        def spelled() -> str:
+            facts = [mind.facts[key] for key in mind.facts]
+            return repr((*parts, list(mind.memories.values()), facts, list(mind.derived)))
+
+        return await asyncio.to_thread(spelled)
 
     async def sources_of(self, memory: MemoryId) -> list[str]:
         """The slots that speak for a memory."""

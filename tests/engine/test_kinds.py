@@ -72,6 +72,35 @@ async def test_like_scenes_become_a_kind(stage: KindStage, language: str) -> Non
     assert books.totals["consolidation"].calls == len(stage.calls) - stage.calls.count("kinds")
 
 
+async def test_a_later_scene_of_a_kind_joins_it_without_a_call(stage: KindStage) -> None:
+    said = story("en", "rain")
+    later = [m for m in said if kind_of(m.text or "")][-2:]
+    first = [m if m not in later else line(m.slot, f"Nothing happened at {m.slot}.", m.role) for m in said]
+    await stage.sync("c", first)
+    await stage.rest()
+    (kind,) = await stage.kinds()
+    assert await slots_of(stage, kind.text) == scenes("rain", first)
+
+    more = [line(f"x{at}", m.text, m.role) for at, m in enumerate(later)]
+    fill = [line(f"y{at}", f"Another night went by, number {at}.") for at in range(30)]
+    await stage.sync("c", [*first, more[0], *fill[:12], more[1], *fill[12:]])
+    await stage.rest()
+    assert stage.calls.count("kinds") == 1
+    mind = await stage.mind()
+    edges = [e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF]
+    slots = {mind.memories[edge.source].evidence[0][0].slot for edge in edges}
+    assert slots == scenes("rain", first) | {"x0", "x1"}
+    assert await slots_of(stage, kind.text) == scenes("rain", first)  # what it was drafted from
+
+    await stage.sync("c", [*first, *fill[:12], more[1], *fill[12:]])
+    assert "x0" not in await stage.words()
+    assert len([e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF]) == len(edges) - 1
+    assert [m.id for m in await stage.kinds()] == [kind.id]
+    asked = len(stage.calls)
+    await stage.rest()
+    assert stage.calls[asked:].count("kinds") == 0
+
+
 async def test_nothing_is_asked_twice_not_even_after_a_restart(stage: KindStage) -> None:
     await stage.sync("c", story())
     await stage.rest()
