@@ -104,11 +104,13 @@ def concepts_changed(mind: Mind, change: MindChange, now: datetime) -> Renaming:
     put = {m.id: m for m in change.put_memories}
     old = [m for key in put if (m := mind.memories.get(key)) is not None]
     while True:
-        with mind.names.as_if(put.values(), change.drop_memories):
+        with (
+            mind.names.as_if(put.values(), change.drop_memories),
+            mind.sightings.as_if(_swaps(mind, change)) as told,  # undoing brings texts and names at once
+        ):
             fresh, drop = mind.names.due(now, [*old, *put.values()])
-            learned, unlearned = learned_due(
-                mind.names, mind.sightings, _folds_near([*old, *put.values()]), now
-            )
+            near = told | _folds_near([*old, *put.values()])
+            learned, unlearned = learned_due(mind.names, mind.sightings, near, now)
             fresh, drop = [*fresh, *learned], [*drop, *unlearned]
         kept = joined_by_hand(mind, drop)
         if not kept:
@@ -135,11 +137,15 @@ def _folds_near(concepts: Iterable[Memory]) -> set[str]:
     return out - {""}
 
 
+def _swaps(mind: Mind, change: MindChange) -> list[Swap]:
+    """What the change puts in the place of what."""
+    put: list[Swap] = [(mind.memories.get(m.id), m) for m in change.put_memories]
+    return put + [(mind.memories.get(key), None) for key in change.drop_memories]
+
+
 def names_told(mind: Mind, change: MindChange, now: datetime) -> Renaming | None:
     """What messages that come and go mean for learned names; None when no name comes, changes or goes."""
-    swaps: list[Swap] = [(mind.memories.get(m.id), m) for m in change.put_memories]
-    swaps += [(mind.memories.get(key), None) for key in change.drop_memories]
-    with mind.sightings.as_if(swaps) as folds:
+    with mind.sightings.as_if(_swaps(mind, change)) as folds:
         fresh, drop = learned_due(mind.names, mind.sightings, folds, now)
         kept = joined_by_hand(mind, drop)
         held = {m.id: mind.sightings.holders(fold(m.text)) for m in fresh}

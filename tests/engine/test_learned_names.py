@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from soulmem.domain.audit import Actor
 from soulmem.domain.dialogue import SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import SoulId
@@ -111,6 +112,29 @@ async def test_the_card_wins(stage: Stage) -> None:
     await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (), SoulSettings())
     assert {name: m.origin for name, m in (await concepts(stage)).items()} == {"Kaelith": Origin.CHAT}
     assert await mentioned_by(stage, "Kaelith") == {"I met Kaelith.", "Ask Kaelith."}
+
+
+@pytest.mark.parametrize(("told", "reworded"), [("Ask Kaelith.", "Ask her."), ("Ask her.", "Ask Kaelith.")])
+async def test_undoing_what_was_done_to_texts_and_names_at_once(
+    stage: Stage, told: str, reworded: str
+) -> None:
+    """The name is learned, or not, as if nothing had been reworded."""
+    await stage.sync("c1", said("Poor Kaelith!", told))
+    before = await concepts(stage)
+    made = (await stage.note("ring", kind=MemoryKind.CONCEPT)).memory
+    (text,) = [m for m in await stage.listed() if m.text == f"Al: {told}"]
+    since = stage.clock.now()
+    for key, words in ((text.id, reworded), (made.id, "the ring")):
+        given = {"memory_id": key, "new_content": words}
+        await stage.engine.governor.tools.call(ME, "update_memory_node", "s1", Actor.ARCHIVIST, given)
+    assert ("Kaelith" in await concepts(stage)) != ("Kaelith" in before)
+    await stage.engine.governor.undo(ME, SoulId("s1"), since=since, change=None, job=None)
+
+    assert (await concepts(stage)).keys() == {"ring", *before}
+    if before:
+        assert await mentioned_by(stage, "Kaelith") == {"Poor Kaelith!", told}
+    await stage.restart()
+    assert (await concepts(stage)).keys() == {"ring", *before}
 
 
 async def test_the_user_wins(stage: Stage) -> None:
