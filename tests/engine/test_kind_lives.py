@@ -50,11 +50,12 @@ STEPS = st.lists(
 
 
 def naming(prompt: Prompt) -> str:
-    """A model that names a kind by the mark of its first scene: a word that only this message has."""
+    """A model that names a kind by the marks of its scenes: words that one message alone has."""
     if prompt.name != "kinds":
         return obliging(prompt)
     scenes = [(number, text) for number, _, text in read_of(prompt)]
-    kind = " ".join(scenes[0][1].split()[:4] + _MARK.findall(scenes[0][1]))
+    marks = [mark for _, text in scenes for mark in _MARK.findall(text)]
+    kind = " ".join([*scenes[0][1].split()[:4], *marks])
     shown = [{"line": n, "words": text} for n, text in scenes]
     return json.dumps({"kind": kind, "scenes": shown, "importance": 0.5})
 

@@ -96,9 +96,36 @@ async def test_a_later_scene_of_a_kind_joins_it_without_a_call(stage: KindStage)
     assert "x0" not in await stage.words()
     assert len([e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF]) == len(edges) - 1
     assert [m.id for m in await stage.kinds()] == [kind.id]
-    asked = len(stage.calls)
+    world = await stage.world()
+    while await stage.engine.consolidator.rest([world]):  # what the change brought
+        pass
+    assert stage.calls.count("kinds") == 1
+
+    first[0] = line(first[0].slot, "Nothing of the kind.", first[0].role)
+    gone = min(scenes("rain", [*first]))
+    await stage.sync("c", [m for m in [*first, *fill[:12], more[1], *fill[12:]] if m.slot != gone])
+    assert not [one for one in mind.derived if one.work is Work.KIND]
+
+
+async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> None:
+    said = story("en", "rain")
+    last = [m for m in said if kind_of(m.text or "")][-1]
+    first = [m if m is not last else line(m.slot, "Nothing happened.", m.role) for m in said]
+    await stage.sync("c", first)
     await stage.rest()
-    assert stage.calls[asked:].count("kinds") == 0
+    (kind,) = await stage.kinds()
+    fill = [line(f"y{at}", f"Another night went by, number {at}.") for at in range(30)]
+    await stage.sync("c", [*first, line("x0", last.text, last.role), *fill])
+    stage.clock.advance(60)
+    await stage.rest()
+    mind = await stage.mind()
+    before = {e.id for e in mind.edges.of(kind.id)}
+    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    (made,) = [e for e in page.entries if (e.action.value, e.reason) == ("change", "replay")]
+    undone = await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=made.id, job=None)
+    assert undone.edges == 1
+    await stage.rest()
+    assert len({e.id for e in mind.edges.of(kind.id)}) == len(before) - 1
 
 
 async def test_nothing_is_asked_twice_not_even_after_a_restart(stage: KindStage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from soulmem.domain.soul import KnownName
 from soulmem.engine.jobs import JobState, JobView
 from soulmem.engine.requests import NewEdge
 from tests.engine.kind_scenes import NAMED, KindStage, honest, story
-from tests.engine.model_stage import ModelStage, talk
+from tests.engine.model_stage import ModelStage, read_of, talk
 from tests.engine.stage import ME, Stage, ended
 from tests.engine.taught import BREAD, KEY, NEXT, REPLY, TALK
 
@@ -160,6 +161,9 @@ async def test_kinds_are_named_for_the_region_as_often_as_asked() -> None:
     assert len(first) == 1
     assert first < found <= set(NAMED["en"].values())
     assert stage.calls.count("kinds") == 1 + done.result["calls"]
+    await replay(stage)
+    asked = [{text for _, _, text in read_of(p)} for p in stage.llm.asked if p.name == "kinds"]
+    assert all(2 * len(one & other) < len(other) for one, other in combinations(asked, 2))
     await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=done.id)
     assert {m.text for m in await stage.kinds()} == first
     await stage.stop()
