@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -14,6 +14,7 @@ from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
+from soulmem.engine.likeness import Likeness
 from soulmem.engine.mind import Mind
 from soulmem.engine.reading import Read
 from soulmem.engine.reflexes import Reflexes, reflexes_of
@@ -21,7 +22,6 @@ from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.search import Scene, last_messages
 from soulmem.engine.world import World
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.retrieval.calibration import word_fit
 from soulmem.retrieval.firing import (
     FiringParams,
     Way,
@@ -86,6 +86,7 @@ class Habits:
 
     def __init__(self, params: HabitParams | None = None) -> None:
         self.params = params or HabitParams()
+        self._likeness = Likeness(self.params.firing.taught)
         self._known: WeakKeyDictionary[Mind, Reflexes] = WeakKeyDictionary()
 
     def texts(self, mind: Mind, moment: Moment, asked: Floats | None) -> list[str]:
@@ -144,18 +145,12 @@ class Habits:
         present: dict[int, float] = {}
         meant: dict[int, float] = {}
         if moment.thoughts and rows.size:
-            fits = _fit(mind, moment.thoughts, rows, moment.read, scenes, p.firing.taught)
+            fits = self._likeness.fit(mind, moment.thoughts, rows, moment.read, scenes)
             present = dict(zip(rows.tolist(), attention(fits, p.firing).tolist(), strict=True))
         if moment.intent:
             named = np.asarray([t for t, choice in tendencies.items() if choice], np.int64)
-            fits = _fit(
-                mind,
-                [moment.intent],
-                np.concatenate([situations, named]),
-                moment.read,
-                scenes,
-                p.firing.taught,
-            )
+            rows = np.concatenate([situations, named])
+            fits = self._likeness.fit(mind, [moment.intent], rows, moment.read, scenes)
             shares = attention(fits, p.firing).tolist()
             for row, share in zip(situations.tolist(), shares, strict=False):
                 present[row] = max(present.get(row, 0.0), share)
@@ -239,35 +234,6 @@ def _seed(scene: Scene) -> tuple[str, ...]:
     if request.slot is not None:
         return chat, request.slot, str(request.swipe or 0)
     return (chat, *(text for text, _ in scene.cue.said))
-
-
-def _fit(
-    mind: Mind,
-    lines: Sequence[str],
-    rows: Ints,
-    read: Read | None,
-    scenes: Mapping[int, Sequence[int]],
-    taught: float,
-) -> Floats:
-    """How well each line fits the text of each row, shape (lines, rows); by so much less where `scenes` tell
-    what it is like.
-
-    Words decide where there are no vectors.
-    """
-    texts = [spoken(mind.at(row)) for row in rows.tolist()]
-    told = [[spoken(mind.at(one)) for one in scenes.get(row, ())] for row in rows.tolist()]
-    if read is not None:
-        out = read.calibration.fit(read.rows(lines), read.rows(texts), [read.rows(seen) for seen in told])
-        out[:, [bool(seen) for seen in told]] -= taught
-    else:
-        out = np.full((len(lines), rows.size), np.nan, np.float32)
-    missing = np.flatnonzero(np.isnan(out).any(axis=0))
-    if missing.size:
-        tokens = mind.tokeniser.tokens
-        known = [tokens(texts[i]) for i in missing.tolist()]
-        said = [tokens(line) for line in lines]
-        out[:, missing] = word_fit(said, known, mind.words.frequency, len(mind.words))
-    return out
 
 
 def _told_way(mind: Mind, way: Way | None) -> tuple[tuple[MemoryId, EdgeKind | None], ...]:

@@ -64,11 +64,13 @@ class Calibration:
         """
         said, told = _nearest(lines, self.lines), _nearest(situations, self.situations)
         about = _unit(situations - self.situations[told])
-        for at, seen in enumerate(scenes):
-            seen = seen[~np.isnan(seen).any(axis=1)]
-            if seen.size:
-                middle = _unit(seen - self.lines[_nearest(seen, self.lines)]).mean(axis=0, keepdims=True)
-                about[at] = _unit(about[at] + _unit(middle))[0]
+        if any(len(seen) for seen in scenes):
+            seen = np.concatenate(list(scenes))
+            read = ~np.isnan(seen).any(axis=1)
+            of, seen = np.repeat(np.arange(len(scenes)), [len(each) for each in scenes])[read], seen[read]
+            middle = np.zeros_like(about)
+            np.add.at(middle, of, _unit(seen - self.lines[_nearest(seen, self.lines)]))
+            about[of] = _unit(about + _unit(middle))[of]
         cosines = _unit(lines - self.lines[said]) @ about.T
         return np.asarray(cosines / self.deviation[told], np.float32)
 
@@ -106,12 +108,7 @@ def word_fit(
     them: a soul of three memories cannot tell which words are rare.
     """
     p = params or WordParams()
-    usual, total = _usual(), texts + len(TEXTS)
-
-    def weight(token: str) -> float:
-        found = frequency(token) + usual[token]
-        return log(1 + (total - found + 0.5) / (found + 0.5))
-
+    weight = rarity(frequency, texts)
     out = np.zeros((len(lines), len(situations)), np.float32)
     said = [set(tokens) for tokens in lines]
     for column, tokens in enumerate(situations):
@@ -121,6 +118,17 @@ def word_fit(
             shared = sum(weights[token] for token in words & weights.keys())
             out[row, column] = shared / whole if whole else 0.0
     return np.asarray(p.level + p.slope * (out - p.half), np.float32)
+
+
+def rarity(frequency: Callable[[str], int], texts: int) -> Callable[[str], float]:
+    """How much each token tells, by in how many of the soul's texts and of the neutral ones it occurs."""
+    usual, total = _usual(), texts + len(TEXTS)
+
+    def weight(token: str) -> float:
+        found = frequency(token) + usual[token]
+        return log(1 + (total - found + 0.5) / (found + 0.5))
+
+    return weight
 
 
 @cache

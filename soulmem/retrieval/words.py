@@ -63,6 +63,12 @@ class Tokeniser:
             out += _characters(match.group(1)) if match.group(1) else self._words_of(match.group(2))
         return out
 
+    def telling(self, text: str) -> frozenset[str]:
+        """The tokens but for words that may be said of anything."""
+        return frozenset(
+            token for token in self.tokens(text) if token in self._names or token not in _NO_REASON
+        )
+
     def parts(self, name: str) -> list[tuple[str, ...]]:
         """For each word of the name the tokens of which any text that holds it has one, whatever its case.
 
