@@ -54,6 +54,7 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
             });
             if (response.status === 204) return null;
             const answer = await json(response);
+            if (answer === null) own.signal.throwIfAborted(); // in the middle of the answer
             if (response.ok && answer !== null) return answer;
             if (response.ok) throw new ApiError(`${method} ${path}: the answer is not JSON`, { kind: 'http', status: response.status, code: 'no_json' });
             throw new ApiError(answer?.message ?? `${method} ${path}: ${response.status}`, {

@@ -60,7 +60,7 @@ class TavernPage:
     def load(self, language: str = "en") -> None:
         """Load SillyTavern in `language` and wait until it is ready and connected to the model."""
         self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
-        self.tab.goto(self._url, wait_until="domcontentloaded")
+        self.tab.goto(self._url, wait_until="domcontentloaded", timeout=60_000)
         self.tab.wait_for_function(LOADED, timeout=60_000)
         self.tab.wait_for_function(ONLINE, timeout=30_000)
         self.tab.evaluate(COUNT_EVENTS)

@@ -81,7 +81,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     page.screenshot("learning-before-en")
     due = room.books["due"]["calls"]
     assert due == 4, "two stretches have left short-term memory"
-    assert f"{due} calls" in tab.locator("#soulmem_model .soulmem_facts").inner_text()
+    assert f"model: {due}." in tab.locator("#soulmem_model .soulmem_facts").inner_text()
 
     # The model is tested through SillyTavern's own connection.
     tab.locator("#soulmem_test_model").click()
@@ -92,14 +92,14 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
 
     # The price stands before the run; it shows how far it is, and is stopped.
     tab.locator("#soulmem_run_now").click()
-    assert f"{due} calls" in tab.locator("#soulmem_price").inner_text()
+    assert f"model: {due}" in tab.locator("#soulmem_price").inner_text()
     page.screenshot("learning-price-en")
     llm.works.clear()
     tab.locator("dialog:has(#soulmem_price) .popup-button-ok").click()
     job = tab.locator('.soulmem_job[data-kind="consolidate"]')
     job.locator(".soulmem_job_cancel").wait_for()
     until(lambda: len(llm.work) == 2, 20, "the first call of the run")
-    job.get_by_text(f"call 0 of {due}").wait_for()
+    job.get_by_text(f"0 of {due} calls").wait_for()
     page.screenshot("learning-running-en")
     job.locator(".soulmem_job_cancel").click()
     tab.locator('.soulmem_job[data-state="cancelled"]').wait_for()
@@ -115,10 +115,12 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     assert all("Mm. Let us walk on" not in text for text in texts)
     run = tab.locator('.soulmem_run[data-fresh="true"]')
     run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for(timeout=30_000)
-    page.screenshot("learning-learned-en")
+    fact = run.locator('.soulmem_learned[data-kind="fact"]').first
+    assert "spoke with" in fact.inner_text()
     tab.locator("#soulmem_learned").scroll_into_view_if_needed()
+    page.screenshot("learning-learned-en")
 
-    # What was learned is taken back as a whole, and learned anew; then it is kept.
+    # What was learned is taken back as a whole.
     run.locator(".soulmem_undo_job").click()
     page.say_yes()
     until(lambda: room.learned == [], 20, "the run taken back")
@@ -154,7 +156,8 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
     ).all_inner_texts()
     assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]
 
-    tab.locator("#soulmem_keep_all", has_text=str(len(room.learned))).click()
+    # What is written is memories, and one fact between two of them.
+    tab.locator("#soulmem_keep_all", has_text=str(len(room.learned) + 1)).click()
     tab.locator(".soulmem_said").wait_for()
     learned.wait_for(state="detached")
     tab.locator(".soulmem_earlier summary").click()

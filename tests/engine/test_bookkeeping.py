@@ -148,3 +148,18 @@ async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() ->
     await stage.restart()
     assert (await stage.engine.governor.books(ME, SOUL)).parked == []
     await stage.stop()
+
+
+async def test_they_go_with_their_soul() -> None:
+    stage = ModelStage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", lines(30))
+    await stage.rest()
+    await stage.engine.governor.bookkeeper.stop()
+    assert [books.soul for books in await stage.store.books(ME)] == [SOUL]
+    await stage.engine.delete_soul(ME, SOUL, "Mira")
+    stage.clock.advance(8 * 86_400, 0)
+    await stage.rest()
+    assert await stage.store.books(ME) == []
+    await stage.stop()

@@ -13,6 +13,7 @@ before(async () => {
         for await (const chunk of request) body += chunk;
         seen.push({ method: request.method, url: request.url, headers: request.headers, body });
         if (request.url === '/v1/silence') return;
+        if (request.url === '/v1/half') return void response.writeHead(404, { 'Content-Type': 'application/json' }).write('{"err');
         const refused = request.url === '/v1/refused';
         response.writeHead(refused ? 409 : 200, { 'Content-Type': 'application/json' });
         response.end(request.url === '/v1/html' ? '<p>login</p>' : JSON.stringify(refused ? { error: 'conflict', message: 'send all', field: 'base' } : { fine: true }));
@@ -61,6 +62,7 @@ test('an answer that is not JSON is an error, not data', async () => {
 test('silence ends at the time-out, and a stop at once', async () => {
     const started = Date.now();
     await assert.rejects(api.call(direct(), 'GET', '/silence', undefined, { timeout: 60 }), { kind: 'timeout' });
+    await assert.rejects(api.call(direct(), 'GET', '/half', undefined, { timeout: 500 }), { kind: 'timeout' }, 'in the middle of the answer');
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 30);
     await assert.rejects(api.call(direct(), 'GET', '/silence', undefined, { signal: stop.signal }), { kind: 'aborted' });

@@ -1,0 +1,85 @@
+"""A whole character is forgotten by its typed name: does no sync bring it back, and does the user's word?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .child import until
+from .conftest import World
+from .small_talk import small_talk
+from .stories import KEY, KEY_ZH, Fact, chat
+from .test_memories import DESKTOP, PHONE, TOO_WIDE
+
+
+def souls(world: World, state: str) -> list[str]:
+    """Their ids."""
+    return [one["id"] for one in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]]
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "fact", "view"),
+    [("en", "Mira", KEY, DESKTOP), ("zh", "米拉", KEY_ZH, PHONE)],
+    ids=["en", "zh-phone"],
+)
+def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
+    world: World, language: str, name: str, fact: Fact, view: Any
+) -> None:
+    lines = chat(name, [fact.told, *small_talk(language, 20)])
+    avatar = world.data.add_character(f"forgotten_{language}", name, first="Hello.", lines=lines)
+    page, tab = world.page, world.page.tab
+    page.load("zh-cn" if language == "zh" else "en")
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.sync()
+    soul = page.soulmem["soul"]
+    tab.set_viewport_size(view)
+    page.open_drawer()
+    tab.locator("#soulmem_browse").click()
+    tab.locator("#soulmem_tab_bin").click()
+    tab.select_option("#soulmem_who", soul)
+
+    # Only by the whole name.
+    for typed, gone in (("yes", False), (name, True)):
+        tab.locator("#soulmem_forget_soul").scroll_into_view_if_needed()
+        page.screenshot(f"forget-soul-{language}")
+        tab.locator("#soulmem_forget_soul").click()
+        tab.locator("dialog.popup[open] textarea.popup-input:visible").fill(typed)
+        page.screenshot(f"forget-soul-question-{language}")
+        page.say_yes()
+        if gone:
+            tab.locator(f'#soulmem_forgotten [data-soul="{soul}"]').wait_for()
+        else:
+            tab.locator(".soulmem_said").wait_for()
+        assert (soul in souls(world, "bin")) == gone
+    assert not tab.evaluate(TOO_WIDE)
+    tab.locator(f'#soulmem_forgotten [data-soul="{soul}"]').scroll_into_view_if_needed()
+    page.screenshot(f"forgotten-soul-{language}")
+    tab.locator("dialog.popup[open] .popup-button-ok").click()
+    tab.locator("#soulmem_browser").wait_for(state="detached")
+    tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+
+    # Neither talking on nor loading the page anew brings it back; the chat itself goes on.
+    tab.locator("#extensions-settings-button .drawer-toggle").click()
+    prompt = page.send(fact.question)
+    assert prompt.recalled(fact.words) == 0
+    page.load("zh-cn" if language == "zh" else "en")
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.run("() => globalThis.soulmem.syncNow()", seconds=60)
+    assert page.send(fact.question).recalled(fact.words) == 0
+    assert soul in souls(world, "bin")
+    assert soul not in souls(world, "active")
+
+    # The user's word does, with everything from before.
+    page.open_drawer()
+    assert tab.locator("#soulmem_card_gone").inner_text()
+    assert not tab.locator("#soulmem_card_enabled").is_checked()
+    page.screenshot(f"forgotten-drawer-{language}")
+    tab.locator("#soulmem_card_enabled").check()
+    until(lambda: soul in souls(world, "active"), 20, "remembered again")
+    tab.locator("#extensions-settings-button .drawer-toggle").click()
+    page.sync()
+    world.sidecar.until_searchable()
+    assert page.send(fact.question).recalled(fact.words) == 1
