@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -80,11 +79,8 @@ class Stage:
         fallback: ModelSource | None = None,
         params: EngineParams | None = None,
         images: Images | None = None,
-        compute: Executor | None = None,
     ) -> None:
-        """`compute` instead of the engine's own thread."""
         self.images: Images | None = images
-        self._executor = compute
         self.store: Store = store if store is not None else FakeStore()
         self.spool = FakeSpool()
         self.clock = StillClock()
@@ -107,7 +103,7 @@ class Stage:
         await self.engine.start()
 
     def _new_engine(self) -> Engine:
-        engine = Engine(
+        return Engine(
             self.store,
             self.clock,
             model=self.model,
@@ -117,9 +113,6 @@ class Stage:
             spool=self.spool,
             images=self.images,
         )
-        if self._executor is not None:
-            engine._compute._pool = self._executor  # type: ignore[assignment]
-        return engine
 
     async def world(self) -> World:
         """The one owner's world."""

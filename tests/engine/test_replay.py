@@ -19,6 +19,7 @@ from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin, Timelines
 from soulmem.domain.soul import KnownName
+from soulmem.engine import worker
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.images import ImageParams
 from soulmem.engine.requests import RecallRequest
@@ -32,6 +33,7 @@ from tests.fakes.at_once import AtOnce
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
 
+LONG = os.environ.get("SOULMEM_TEST_LIVES", "")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 TEXTS = st.sampled_from(LINES)
 ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
@@ -46,17 +48,13 @@ class Player(Sovereign):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
+        if LONG:
+            self.loop.set_default_executor(AtOnce())
         self.store = PickyStore()
         self.embedder = FakeEmbedder(dim=16)
         self.images = FakeImages()
         params = EngineParams(rest_by_itself=False, images=ImageParams(least=0, pause=0.0))
-        self.stage = Stage(
-            self.store,
-            model=self.embedder.source(),
-            params=params,
-            images=self.images,
-            compute=AtOnce() if os.environ.get("SOULMEM_TEST_LIVES") else None,
-        )
+        self.stage = Stage(self.store, model=self.embedder.source(), params=params, images=self.images)
         self.chats: dict[str, Told] = {}
         self.made: dict[MemoryId, Memory] = {}
         self.mine: dict[MemoryId, str] = {}
@@ -399,15 +397,21 @@ class Player(Sovereign):
 
 
 @pytest.mark.timeout(0)
-def test_whatever_a_player_does_the_memory_is_a_replay_of_what_is_left() -> None:
+def test_whatever_a_player_does_the_memory_is_a_replay_of_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, loop_watch: Any
+) -> None:
     """Branches, groups, swipes, edits, deletions, insertions, hides, losses, restarts, a store that fails.
 
     SOULMEM_TEST_LIVES=1000x200 looks at a thousand lives of up to two hundred steps. With each value of
     SOULMEM_TEST_LIVES_SEED (1, 2, ..) the lives are others, so that several processes share the work.
     """
-    lives, steps = map(int, os.environ.get("SOULMEM_TEST_LIVES", "40x30").split("x"))
+    lives, steps = map(int, (LONG or "40x30").split("x"))
+    if LONG:
+        monkeypatch.setattr(worker, "ThreadPoolExecutor", AtOnce)
     number = os.environ.get("SOULMEM_TEST_LIVES_SEED")
     run_state_machine_as_test(
         seed(int(number))(Player) if number else Player,
         settings=settings(max_examples=lives, stateful_step_count=steps),
     )
+    if LONG:
+        loop_watch.blocked.clear()  # what is computed there belongs elsewhere
