@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,7 @@ class Section(str, Enum):
 
 
 _IN_PROMPT = (Section.PERMANENT, Section.SELF)  # high and stable: the backend's prompt cache survives
+_HAN, _LATIN = re.compile("[\u4e00-\u9fff]+"), re.compile("[A-Za-z]+")
 _DEPTH = 4  # messages above the end; where ST users put lore
 
 _HEADERS = {
@@ -101,8 +103,7 @@ def section_of(memory: Memory, *, fired: bool = False) -> Section:
 def language_of(texts: Iterable[str]) -> str:
     """`zh` when the texts are mostly Chinese, else `en`."""
     sample = "".join(text[:200] for text in texts)[:4000]
-    han = sum("\u4e00" <= c <= "\u9fff" for c in sample)
-    letters = sum(c.isascii() and c.isalpha() for c in sample)
+    han, letters = (sum(map(len, script.findall(sample))) for script in (_HAN, _LATIN))
     return "zh" if 3 * han > letters else "en"
 
 

@@ -41,18 +41,22 @@ def assemble(
     """
     core_rows = np.flatnonzero(mind.columns.permanent[: mind.size] & scene.visible)
     permanent = sorted((mind.at(int(row)) for row in core_rows), key=lambda m: (-m.importance, m.id))
-    candidates = [(int(r), ranked.held.told(int(r), mind.at(int(r)))) for r in ranked.rows]
-    language = language_of([text for text, _ in scene.cue.said] + [m.text for _, m in candidates[:5]])
+    rows = ranked.rows.tolist()  # of the candidates: most are only looked at, not made
+    keys = [mind.id_at(row) for row in rows]
+    texts_of = [ranked.held.text(mind, row) for row in rows]
+    language = language_of([text for text, _ in scene.cue.said] + texts_of[:5])
     budget = Budget(scene.budget, mind.soul.name, language)
     fired = {habit.action for habit in habits if habit.fired}
     core = [(m, line) for m in permanent if m.id not in fired and budget.take(line := line_of(m))]
     summary = _summary(scene, budget)
     told = take_habits(mind, habits, {m.id for m in permanent}, budget, scene.max_items)
-    free = others([m for _, m in candidates], told)
-    picked = _pick(mind, scene, ranked, candidates, free, budget, novelty, scene.max_items - len(told))
+    free = others(mind, rows, told)
+    costs = mind.costs(rows, dict(zip(rows, texts_of, strict=True)).__getitem__)
+    picked = _pick(mind, ranked, free, costs, budget, novelty, scene.max_items - len(told))
+    made = {i: ranked.held.told(rows[i], mind.at(rows[i])) for i in picked}
     taken: list[tuple[int, Line]] = []
     for i in picked:
-        line = line_of(candidates[i][1])
+        line = line_of(made[i])
         if budget.take(line):
             taken.append((i, line))
     taken.sort(key=lambda pair: pair[0])  # candidates stand by score
@@ -60,7 +64,7 @@ def assemble(
         *core,
         *summary,
         *((t.memory, t.line) for t in told),
-        *((candidates[i][1], line) for i, line in taken),
+        *((made[i], line) for i, line in taken),
     ]
     ages = _ages(mind, scene, [m for m, _ in chosen])
 
@@ -69,7 +73,7 @@ def assemble(
         return float(mind.columns.happened[row]), int(ranked.position[row])
 
     texts = budget.blocks(chosen, when)
-    shared = _shared_words(mind, scene, [candidates[i][1] for i, _ in taken])
+    shared = _shared_words(mind, scene, [made[i] for i, _ in taken])
     memories = [
         _recalled(mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), ages[m.id]), language)
         for m, line in core
@@ -84,7 +88,7 @@ def assemble(
     score = _falling([_squash(float(ranked.score[i])) for i in order])
     ways = _ways(ranked, ranked.rows[order])
     for i, shown in zip(order, score, strict=True):
-        row, memory = candidates[i]
+        row, memory = rows[i], made[i]
         way = ways.get(row) if row not in ranked.learned else ranked.thought(row)
         reason = _reason(mind, scene, ranked, i, way, shared.get(memory.id, ()), ages[memory.id])
         found = _recalled(mind, scene, memory, lines[i], shown, reason, language, way)
@@ -93,22 +97,22 @@ def assemble(
     memories.sort(key=lambda m: -m.score)
     memories += so_far
     kept = {m.id for m in memories}
-    looked_at = {m.id for _, m in candidates}
+    looked_at = set(keys)
     considered = tuple(
         Considered(one.memory.id, one.memory.text, one.habit.share, None, 0.0, True, None)
         for one in told
         if one.memory.id not in looked_at
     ) + tuple(
         Considered(
-            id=m.id,
-            text=m.text,
+            id=key,
+            text=text,
             score=float(ranked.score[i]),
             dense=None if np.isnan(ranked.dense[i]) else float(ranked.dense[i]),
             lexical=float(ranked.lexical[i]),
-            kept=m.id in kept,
-            cut=None if m.id in kept else "others were better, more varied, or the budget was spent",
+            kept=key in kept,
+            cut=None if key in kept else "others were better, more varied, or the budget was spent",
         )
-        for i, (_, m) in enumerate(candidates)
+        for i, (key, text) in enumerate(zip(keys, texts_of, strict=True))
     )
     answer = Recalled(
         trace=new_id("t"),
@@ -131,10 +135,9 @@ def _summary(scene: Scene, budget: Budget) -> list[tuple[Memory, Line]]:
 
 def _pick(
     mind: Mind,
-    scene: Scene,
     ranked: Ranked,
-    candidates: Sequence[tuple[int, Memory]],
     free: Sequence[int],
+    costs: Ints,
     budget: Budget,
     novelty: float,
     most: int,
@@ -142,14 +145,14 @@ def _pick(
     if not free or most <= 0:
         return []
     table = mind.embedded.turns
-    rows = np.asarray([candidates[i][0] for i in free], np.int64)
+    rows = ranked.rows[free]
     vectors = table.rows(rows) if table is not None else np.full((rows.size, 1), np.nan, np.float32)
     place = {at: i for i, at in enumerate(free)}
     seated = (*ranked.of_time, *ranked.seats.front, *ranked.seats.behind, *ranked.of_kind)
     chosen = choose(
         ranked.score[np.asarray(free)],
         vectors,
-        mind.costs(rows, dict(candidates).__getitem__) + 1,
+        costs[free] + 1,
         budget=budget.left,
         max_items=most,
         novelty=novelty,

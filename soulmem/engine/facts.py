@@ -14,6 +14,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.scripts import UNSPACED
 from soulmem.graph.edge_table import EdgeTable
+from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 
@@ -30,7 +31,7 @@ class Facts(Mapping[MemoryId, Memory]):
     They have rows among those of the memories, and are found by words, by vector and by the walk alike.
     """
 
-    def __init__(self, edges: EdgeTable, memories: Mapping[MemoryId, Memory], rows: Rows[MemoryId]) -> None:
+    def __init__(self, edges: EdgeTable, memories: MemoryTable, rows: Rows[MemoryId]) -> None:
         self._edges = edges
         self._memories = memories
         self._rows = rows
@@ -47,6 +48,16 @@ class Facts(Mapping[MemoryId, Memory]):
         """The fact of an id that is here, without looking whether it is."""
         edge = self._edges.known(key)
         return self._fact(key, edge, self._memories[edge.source], self._memories[edge.target])
+
+    def text(self, key: MemoryId) -> str | None:
+        """The text of a fact, without the price of the rest; None where there is no such fact."""
+        row = self._rows.row(key)
+        at = -1 if row is None else self._place_of(row)
+        if at < 0:
+            return None
+        ends = (self._rows.id(end) for end in self._table[at, 1:].tolist())
+        subject, object_ = (self._memories.text(end) for end in ends if end is not None)
+        return fact_text(subject, self._edges.verb_of(key), object_)
 
     def is_at(self, row: int) -> bool:
         """Whether a fact is at the row."""

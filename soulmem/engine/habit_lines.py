@@ -15,7 +15,9 @@ from soulmem.engine.firing import Habit
 from soulmem.engine.mind import Mind
 from soulmem.engine.provenance import sources
 from soulmem.engine.search import Scene
+from soulmem.graph.association import MEMORY_KINDS
 
+_ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 _LABEL = 40  # characters of a memory that name it in a path
 _MOST_KNOWN = 3  # habits a soul is reminded of at once: they are beside the point of most talk
 
@@ -46,18 +48,18 @@ def take_habits(
     return out
 
 
-def others(candidates: Sequence[Memory], told: Sequence[Told]) -> list[int]:
-    """Positions of the candidates, best first, that are neither permanent nor told.
+def others(mind: Mind, rows: Sequence[int], told: Sequence[Told]) -> list[int]:
+    """Places in `rows`, best first, of the candidates that are neither permanent nor told.
 
     Few actions are among them: what merely reads alike is self-knowledge, and there is enough of that.
     """
-    done = {one.memory.id for one in told}
+    done, columns = {mind.row_of(one.memory) for one in told}, mind.columns
     room = _MOST_KNOWN - sum(not one.habit.fired for one in told)
     out = []
-    for i, memory in enumerate(candidates):
-        if memory.permanent or memory.id in done:
+    for i, row in enumerate(rows):
+        if columns.permanent[row] or row in done:
             continue
-        if memory.kind is MemoryKind.ACTION:
+        if columns.kind[row] == _ACTION:
             if room <= 0:
                 continue
             room -= 1

@@ -53,6 +53,10 @@ class Held:
             return memory
         return replace(memory, text=as_past(memory.text, standing.until, standing.story))
 
+    def text(self, mind: Mind, row: int) -> str:
+        """The text of `told`, without the price of the memory."""
+        return self.told(row, mind.at(row)).text if row in self.past else mind.text_of(mind.id_at(row))
+
     def united(self, mind: Mind, row: int, answer: RecalledMemory, chat: ChatId | None) -> RecalledMemory:
         """The answer with the messages, too, that told the same in other words."""
         found = (mind.at(at) for key in self.also.get(row, ()) if (at := mind.row(key)) is not None)

@@ -298,15 +298,15 @@ class Mind:
         """What stands for a memory, or for two in a row, before an embedding model."""
         if isinstance(key, tuple):
             return f"{self.memories.text(key[0])}\n{self.memories.text(key[1])}"
-        return self.facts[key].text if key in self.facts else self.memories.text(key)
+        return self.facts.text(key) or self.memories.text(key)
 
-    def costs(self, rows: Iterable[int], at: Callable[[int], Memory] | None = None) -> Ints:
-        """The tokens that the texts of these rows, which must be in use, cost at most in a prompt."""
+    def costs(self, rows: Iterable[int], texts: Callable[[int], str] | None = None) -> Ints:
+        """The tokens that the texts of these rows, which are in use, cost at most; `texts` where at hand."""
         tokens = self.columns.tokens
         found = [int(row) for row in rows]
         for row in found:
             if tokens[row] == UNKNOWN:
-                tokens[row] = estimate_tokens((at or self.at)(row).text)
+                tokens[row] = estimate_tokens(texts(row) if texts else self.text_of(self.id_at(row)))
         return np.asarray(tokens[found], np.int64)
 
     def _put_memory(self, memory: Memory) -> dict[MemoryId, None]:

@@ -22,7 +22,7 @@ from soulmem.engine.walking import Walked, Walks
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.fusion import standardise
+from soulmem.retrieval.fusion import standardised
 from soulmem.retrieval.mood import Mood, MoodParams, fit, mood_given, mood_of
 from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
 from soulmem.retrieval.seats import SeatParams, Seats, by_association, by_kind, by_learning, with_learned
@@ -119,7 +119,7 @@ def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingPa
     return Ranked(
         rows=rows,
         score=score[rows],
-        text=standardise(texts.score, scene.visible)[rows],
+        text=standardised(texts.score, scene.visible, rows),
         alone=texts.alone[rows],
         dense=texts.dense[rows],
         lexical=texts.lexical[rows],

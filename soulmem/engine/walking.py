@@ -72,7 +72,10 @@ class Walks:
         self._mind = mind
         self._made_for: tuple[int, int, int, int] | None = None
         self._ground: Ground | None = None
-        self._factors = class_factors(params=self.params.weights)
+        weights = self.params.weights
+        self._factors = class_factors(params=weights)
+        apart = replace(weights, kind={**weights.kind, EdgeKind.NEXT: 0.0})  # what merely came next is none
+        self._associating = class_factors(params=apart)
 
     def refresh(self, extra_turns: int) -> Ground:
         """What is walked on, as of now."""
@@ -86,6 +89,8 @@ class Walks:
             )
             made = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
             fact_rows, fact_edges = _facts_on(mind, edges)
+            rising = np.argsort(fact_edges)  # so that their arcs rise, too, and nobody sorts them for a query
+            fact_rows, fact_edges = fact_rows[rising], fact_edges[rising]
             self._ground = Ground(
                 arcs=made,
                 walker=Walker(made.graph),
@@ -94,6 +99,7 @@ class Walks:
                 fact_edges=fact_edges,
                 fact_arcs=np.concatenate([fact_edges, made.back[fact_edges]]).astype(np.uint32),
                 fact_of=_by_arc(fact_rows, fact_edges, made),
+                associating=self._associating,
             )
             self._made_for = wanted
         return self._ground
@@ -133,9 +139,10 @@ class Ground:
     walker: Walker
     slots: Ints  # of each edge in the mind's table
     fact_rows: Ints
-    fact_edges: Ints  # number of the edge of each fact
-    fact_arcs: Rows  # the arcs of these edges, all that lead on and then all that lead back
+    fact_edges: Ints  # number of the edge of each fact, rising
+    fact_arcs: Rows  # the arcs of these edges, all that lead on and then all that lead back, rising
     fact_of: NDArray[np.int32]  # by position in the graph: the row of the fact that the arc is, -1 for none
+    associating: Floats  # the factor of each class of arcs where only associations are followed
 
 
 class Walked:
@@ -177,9 +184,7 @@ class Walked:
     def associations(self, rows: Ints) -> dict[int, Way]:
         """The same from what the cue names, over associations alone: what merely came next is none."""
         concept = self._mind.columns.kind[self.seeds] == _CONCEPT
-        weights = self._walking.weights
-        kind = {**weights.kind, EdgeKind.NEXT: 0.0}
-        alone = replace(self._tuning, kind_factor=class_factors(params=replace(weights, kind=kind)))
+        alone = replace(self._tuning, kind_factor=self.ground.associating)
         return self._ways(rows, self.seeds[concept], alone)
 
     def flows(self) -> dict[str, float]:

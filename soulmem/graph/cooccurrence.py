@@ -97,7 +97,7 @@ def all_associates(
 
 def _most(pair: Ints, most: int) -> Ints:
     """The terms that are met, of very many those met most often; whole classes of equals."""
-    terms = np.flatnonzero(pair)
+    terms = np.flatnonzero(pair > 0)  # of flags numpy finds them ten times faster than of numbers
     if terms.size <= most:
         return terms
     often = pair[terms]

@@ -147,6 +147,12 @@ class EdgeTable(Mapping[str, Edge]):
         slots = list(self._ids.find(_number(key)))
         return self.at(slots[0]) if len(slots) == 1 else self[key]
 
+    def verb_of(self, key: str) -> str | None:
+        """The verb of the edge of an id that is here."""
+        slots = list(self._ids.find(_number(key)))
+        slot = slots[0] if len(slots) == 1 else self.slot(key)
+        return self._verbs[self._verb[slot]] if slot is not None else None
+
     def every(self) -> Iterator[Edge]:
         """All edges, without the price of their ids."""
         return (self.at(int(slot)) for slot in np.flatnonzero(self._kind[: self._size] != _FREE))
@@ -293,9 +299,11 @@ class EdgeTable(Mapping[str, Edge]):
         code = self._kind[: self._size]
         wanted = np.zeros(256, np.bool_)
         wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = True
-        slots = np.flatnonzero(wanted[code])
-        if targets is not None:
-            slots = slots[targets[self._target[slots]]]
+        if targets is None:
+            slots = np.flatnonzero(wanted[code])
+        else:  # few as a rule
+            slots = np.flatnonzero(targets.take(self._target[: self._size], mode="clip"))
+            slots = slots[wanted[code[slots]]]
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(
             slot=slots,

@@ -183,7 +183,7 @@ class CompiledWalks:
             edges, factor = NO_IDS, NO_WEIGHTS
         last = self._overridden
         if last is not None and last.edges is edges:
-            return last.positions, factor.astype(np.float32)
+            return last.positions, factor.astype(np.float32, copy=False)
         if last is not None:
             self._own_factors()[last.positions] = 1
             self._word[last.rows] &= ~OWN
@@ -194,7 +194,7 @@ class CompiledWalks:
         rows = np.unique(np.searchsorted(self._graph.indptr, positions, side="right") - 1)
         self._word[rows] |= OWN
         self._overridden = _Overridden(edges, positions, rows)
-        return positions, factor.astype(np.float32)
+        return positions, factor.astype(np.float32, copy=False)
 
     def _own_factors(self) -> Weights:
         """float32[m] by position, 1 for every edge without a factor of its own."""

@@ -50,9 +50,11 @@ def explain(
     if tuning.edges is None or tuning.factor is None:
         own_edges, own_factor = NO_IDS, NO_WEIGHTS
     else:
-        rising = np.argsort(tuning.edges)
-        own_edges = tuning.edges[rising].astype(np.uint32)
-        own_factor = tuning.factor[rising].astype(np.float32)
+        own_edges = tuning.edges.astype(np.uint32, copy=False)
+        own_factor = tuning.factor.astype(np.float32, copy=False)
+        if (own_edges[1:] < own_edges[:-1]).any():
+            rising = np.argsort(own_edges)
+            own_edges, own_factor = own_edges[rising], own_factor[rising]
     hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
     compiled = find_kernels()

@@ -19,13 +19,14 @@ NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
 
 def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
     """Mean and 1 / deviation of the finite values of a group; 0 for the latter where they are all alike."""
-    count, total, squares = 0, 0.0, 0.0
+    count, total, squares = 0.0, 0.0, 0.0  # a count among the integers costs the wide registers: eight times
     for row in range(values.size):
-        value = np.float64(values[row])
-        known = (group[row] == which) & (value - value == 0.0)
-        count += 1 if known else 0
-        total += value if known else 0.0
-        squares += value * value if known else 0.0
+        one = values[row]
+        known = (group[row] == which) & (one - one == np.float32(0))
+        value = np.float64(one if known else np.float32(0))
+        count += 1.0 if known else 0.0
+        total += value
+        squares += value * value
     if count < 2:
         return 0.0, 0.0
     mean = total / count
@@ -40,6 +41,34 @@ def standardise(values: Floats, group: Groups, out: Floats) -> None:
     for row in range(out.size):
         value = values[row]
         out[row] = (value - mean) * per if (group[row] == 1) & (value - value == zero) else zero
+
+
+def add_walk(text: Floats, walked: Floats, group: Groups, share: float, out: Floats) -> None:
+    """z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
+
+    walked  float32[n], >= 0, mostly 0
+    """
+    middle, scale = measure(text, group, 1)
+    count, total, squares = 0.0, 0.0, 0.0
+    for row in range(walked.size):
+        seen = group[row] == 1
+        found = np.float64(walked[row] if seen else np.float32(0))
+        count += 1.0 if seen else 0.0
+        total += math.sqrt(found)
+        squares += found
+    usual, per = 0.0, 0.0
+    if count >= 2:
+        usual = total / count
+        deviation = math.sqrt(max(squares / count - usual * usual, 0.0))
+        per = share / deviation if deviation >= NOISE * max(1.0, math.sqrt(squares / count)) else 0.0
+    zero, lowest = np.float32(0), np.float32(-np.inf)
+    mean, scaled = np.float32(middle), np.float32(scale)
+    still, gain = np.float32(-usual * per), np.float32(per)
+    for row in range(out.size):
+        value = text[row]
+        here = (value - mean) * scaled if value - value == zero else zero
+        far = still + gain * np.sqrt(walked[row]) if walked[row] > 0 else still
+        out[row] = here + far if group[row] == 1 else lowest
 
 
 def join(

@@ -55,7 +55,7 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
     if tuning.kind_factor is not None and tuning.kind_factor.shape != (256,):
         raise ValueError("kind_factor must have 256 numbers")
     for factors in (tuning.kind_factor, tuning.factor):
-        if factors is not None and not ((factors >= 0) & (factors <= LARGEST)).all():
+        if factors is not None and factors.size and not 0 <= factors.min() <= factors.max() <= LARGEST:
             raise ValueError(f"multipliers must be in 0..{LARGEST:g}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,9 +96,14 @@ def fact_factors(cosine: Floats, params: EdgeWeightParams | None = None) -> Floa
     1 + fact * max(0, (cosine - mean) / (1 - mean)).
     """
     p = params or EdgeWeightParams()
-    known = np.isfinite(cosine)
-    out = np.ones(cosine.shape, np.float32)
-    usual = float(cosine[known].mean()) if known.any() else 1.0
-    if usual < 1 - 1e-6:
-        out[known] += p.fact * np.clip((cosine[known] - usual) / (1 - usual), 0, 1)
-    return out
+    usual = float(np.sum(cosine, dtype=np.float64)) / max(cosine.size, 1)
+    if not isfinite(usual):  # some have no vector
+        known = cosine[np.isfinite(cosine)]
+        usual = float(known.mean()) if known.size else 1.0
+    if usual >= 1 - 1e-6 or not cosine.size:
+        return np.ones(cosine.shape, np.float32)
+    out = np.float32(1 / (1 - usual)) * (cosine - np.float32(usual))
+    np.minimum(np.fmax(out, np.float32(0), out=out), np.float32(1), out=out)
+    out *= np.float32(p.fact)
+    out += np.float32(1)
+    return np.asarray(out, np.float32)

@@ -82,6 +82,19 @@ def standardise(values: Floats, among: Bools) -> Floats:
     return out
 
 
+def standardised(values: Floats, among: Bools, rows: Ints) -> Floats:
+    """`standardise` of these rows, shape of `rows`."""
+    compiled = kernels()
+    if compiled is None:
+        return standardise(values, among)[rows]
+    group = np.ascontiguousarray(among).view(np.uint8)
+    mean, scale = compiled.measure(np.ascontiguousarray(values, np.float32), group, 1)
+    here = values[rows]
+    standard = (here - np.float32(mean)) * np.float32(scale)
+    standard[~(among[rows] & np.isfinite(here))] = 0
+    return np.asarray(standard, np.float32)
+
+
 def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
     """All that is asked about the texts, in compiled code once there is some."""
     p, e = params or FusionParams(), evidence

@@ -53,6 +53,7 @@ class LexicalIndex:
         self._revision = 0  # grows with every change
         self._pairs: _Pairs | None = None
         self._asked: _Asked | None = None
+        self._discounts: tuple[int, Floats] = -1, self._lengths  # by row, as of a revision
         self._frequencies: tuple[int, dict[str, int]] = 0, {}
 
     def __len__(self) -> int:
@@ -107,7 +108,9 @@ class LexicalIndex:
         """
         out = np.zeros(max(n_rows, self._lengths.size), np.float32)
         if self._total:
-            discount = self._discount(self._lengths, self._total / self._count)
+            if self._discounts[0] != self._revision:
+                self._discounts = self._revision, self._discount(self._lengths, self._total / self._count)
+            discount = self._discounts[1]
             asked = self._ask(tokens)
             found, compiled = asked.found, kernels()
             if compiled is not None:
@@ -125,14 +128,13 @@ class LexicalIndex:
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
         pairs, asked, compiled = self._pairs_of(before), self._ask(tokens), kernels()
-        out = np.zeros(pairs.discount.size, np.float32)
+        out: Floats = pairs.nothing.copy()
         if compiled is not None:
             compiled.add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
         else:
             for token, weight in enumerate(asked.weight.tolist()):
                 hit, counts = pairs.of(*asked.found.of(token))
                 _add(out, hit, counts, weight, pairs.count, pairs.discount)
-        out[np.isnan(pairs.discount)] = np.nan
         return out[: before.size]
 
     def packed(self) -> dict[str, NDArray[Any]]:
@@ -227,6 +229,7 @@ class _Pairs:
         self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
         self._heads = np.zeros(discount.size + 1, np.int64)  # where chats branch a row comes before several
         np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
+        self.nothing = np.where(np.isnan(discount), discount, np.float32(0))  # scores when no token is there
         self._tf = np.zeros(discount.size, np.float32)
         self._hits = np.empty(discount.size, np.int32)
 

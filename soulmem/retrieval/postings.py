@@ -91,26 +91,23 @@ class Postings:
         """Where each of the tokens occurs, in one look at each run."""
         self._settle()
         wanted = np.fromiter(map(self._hash.__getitem__, tokens), np.int64, len(tokens))
-        places = [_places(run, wanted) for run in self._runs]
-        rows, counts = [], []
-        starts = np.zeros(len(tokens) + 1, np.int64)
-        for token in range(len(tokens)):
-            size = 0
-            for run, (start, stop) in zip(self._runs, places, strict=True):
-                where = slice(start[token], stop[token])
-                if where.start == where.stop:
-                    continue
-                held, often = run.rows[where], run.counts[where]
-                if self._left.get(run.number):
-                    there = self._home[held] == run.number
-                    held, often = held[there], often[there]
-                rows.append(held)
-                counts.append(often)
-                size += held.size
-            starts[token + 1] = starts[token] + size
-        if not rows:
-            return Occurrences(starts, np.zeros(0, np.int32), np.zeros(0, np.uint16))
-        return Occurrences(starts, np.concatenate(rows), np.concatenate(counts))
+        parts = [(np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(0, np.uint16))]
+        for run in self._runs:
+            start, stop = _places(run, wanted)
+            size = stop - start
+            token = np.repeat(np.arange(wanted.size, dtype=np.min_scalar_type(wanted.size)), size)
+            where = np.repeat(start - (np.cumsum(size) - size), size) + np.arange(token.size)
+            held, often = run.rows[where], run.counts[where]
+            if self._left.get(run.number):
+                there = self._home[held] == run.number
+                token, held, often = token[there], held[there], often[there]
+            parts.append((token, held, often))
+        of, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if len(self._runs) > 1:
+            order = np.argsort(of, kind="stable")
+            rows, counts = rows[order], counts[order]
+        starts = np.append(0, np.cumsum(np.bincount(of, minlength=wanted.size))).astype(np.int64)
+        return Occurrences(starts, rows, counts)
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Everything, as `unpacked` takes it; views, to be read before the next put or drop.
@@ -213,10 +210,10 @@ class _Hashes(dict[str, int]):
         return made
 
 
-def _places(run: _Run, wanted: Hashes) -> tuple[list[int], list[int]]:
+def _places(run: _Run, wanted: Hashes) -> tuple[Hashes, Hashes]:
     """Where the postings of each wanted token start and stop in the run."""
     if not run.tokens.size:
-        return [0] * wanted.size, [0] * wanted.size
+        return np.zeros_like(wanted), np.zeros_like(wanted)
     at = np.minimum(np.searchsorted(run.tokens, wanted), run.tokens.size - 1)
-    start = run.starts[at]
-    return start.tolist(), np.where(run.tokens[at] == wanted, run.starts[at + 1], start).tolist()
+    start = run.starts[at].astype(np.int64)
+    return start, np.where(run.tokens[at] == wanted, run.starts[at + 1], start).astype(np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.warm import kernels
 from soulmem.retrieval.fusion import standardise
 
 Floats = NDArray[np.float32]
@@ -82,13 +83,16 @@ def combine(
     """
     p = params or ScoreParams()
     trust = 1.0 if started is None else min(1.0, 2.0 * travelled(walked, started))
-    walk = standardise(np.sqrt(walked).astype(np.float32), visible)
-    voices = standardise(text, visible)
-    voices += np.float32(p.walk * trust) * walk
-    if factor is not None:
-        voices = weighed(voices, factor)
-    voices[~visible] = -np.inf
-    return voices
+    compiled = kernels()
+    if compiled is None:
+        voices = standardise(text, visible)
+        voices += np.float32(p.walk * trust) * standardise(np.sqrt(walked).astype(np.float32), visible)
+        voices[~visible] = -np.inf
+    else:
+        voices = np.empty(text.shape, np.float32)
+        group = np.ascontiguousarray(visible).view(np.uint8)
+        compiled.add_walk(text, walked, group, p.walk * trust, voices)
+    return voices if factor is None else weighed(voices, factor)
 
 
 def travelled(walked: Floats, started: Floats) -> float:

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.fusion import standardise
+from soulmem.retrieval.fusion import standardised
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.uint32]
 Shares = NDArray[np.float64]
+
+
+_TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +62,12 @@ def seeds(
     mass = _text_mass(document_frequency[named], p)
     if not texts.size:
         mass = 0.0
-    share = np.zeros(text_score.size)
-    if named.size:
-        specific = (1.0 if loudness is None else loudness[named]) / document_frequency[named]
-        np.add.at(share, concept_rows[named], (1.0 - mass) * specific / specific.sum())
-    if texts.size:
-        share[texts] += mass * pull
-    rows = np.flatnonzero(share)
-    total = share[rows]
-    return rows.astype(np.uint32), total / max(float(total.sum()), np.finfo(np.float64).tiny)
+    specific = (1.0 if loudness is None else loudness[named]) / document_frequency[named]
+    share = np.concatenate([(1.0 - mass) * specific / max(float(specific.sum()), _TINY), mass * pull])
+    rows, which = np.unique(np.concatenate([concept_rows[named], texts]), return_inverse=True)
+    total = np.bincount(which, weights=share, minlength=rows.size)
+    rows, total = rows[total > 0], total[total > 0]
+    return rows.astype(np.uint32), total / max(float(total.sum()), _TINY)
 
 
 def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float:
@@ -80,9 +80,9 @@ def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float
 
 def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:
     """Rows of the best texts and their shares, sum 1."""
-    z = standardise(score, visible)
-    best = best_rows(np.where(visible, score, -np.inf), p.texts)
-    if not best.size or z[best[0]] <= 0:
+    best = best_rows(np.where(visible, score, np.float32(-np.inf)), p.texts)
+    z = standardised(score, visible, best)
+    if not best.size or z[0] <= 0:
         return np.zeros(0, np.int64), np.zeros(0)
-    pull = np.exp(p.sharpness * (z[best] - z[best[0]]).astype(np.float64))
+    pull = np.exp(p.sharpness * (z - z[0]).astype(np.float64))
     return best, pull / pull.sum()

@@ -31,6 +31,7 @@ someone anybody anyone nobody everybody everyone way like well right really quit
 before after between through while because though since until without first last next long good new old little
 big great sure yes oh okay please thank
 """
+_Run = tuple[str, list[str] | None]  # a run of a cue and its tokens; None for a script without spaces
 _REMEMBERED = 1 << 15  # words, some 8 MB
 _STOP_WORDS = frozenset(_COMMON.split())
 _NO_REASON = frozenset(_WEAK.split())
@@ -52,9 +53,9 @@ class Tokeniser:
             _bare(match.group(2)) for name in names for match in _RUN.finditer(_plain(name)) if match.group(2)
         }
 
-        self._known: dict[
-            str, list[str]
-        ] = {}  # what the last words became: finding a base form takes longest
+        # What the last words became: finding a base form takes longest.
+        self._known: dict[str, list[str]] = {}
+        self._cue: tuple[str, tuple[_Run, ...]] = "", ()  # the last one of `shared`, which asks many texts
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
@@ -90,15 +91,28 @@ class Tokeniser:
 
         As the cue writes them, in its order, each once; without words that are in every other line.
         """
+        asked, runs = self._cue
+        if asked != cue:
+            runs = tuple(self._runs(cue))
+            self._cue = cue, runs
         theirs = set(self.tokens(text))
         plain = _plain(text)
         out: dict[str, None] = {}
-        for match in _RUN.finditer(_plain(cue)):
-            if match.group(1):
-                out.update(dict.fromkeys(_common_runs(match.group(1), plain)))
-            elif theirs.intersection(words := self._words_of(match.group(2))) and not self._is_weak(words):
-                out[match.group(2)] = None
+        for run, words in runs:
+            if words is None:
+                out.update(dict.fromkeys(_common_runs(run, plain)))
+            elif not theirs.isdisjoint(words):
+                out[run] = None
         return list(out)
+
+    def _runs(self, cue: str) -> Iterator[_Run]:
+        """What of a cue may be a reason, each once."""
+        found = dict.fromkeys(match.groups() for match in _RUN.finditer(_plain(cue)))
+        for unspaced, word in found:
+            if unspaced:
+                yield unspaced, None
+            elif not self._is_weak(words := self._words_of(word)):
+                yield word, words
 
     def _words_of(self, run: str) -> list[str]:
         """The tokens of a word of a spaced script; nothing may be written to them."""
@@ -159,15 +173,18 @@ def _common_runs(run: str, text: str) -> Iterator[str]:
     """Longest pieces of `run`, two characters at least, that `text` holds too; no stop characters at the
     ends.
     """
-    start = 0
-    while start < len(run) - 1:
-        end = start + 1
-        while end < len(run) and run[start : end + 1] in text:
+    start, size = 0, len(run)
+    while start < size - 1:
+        if run[start : start + 2] not in text:
+            start += 1
+            continue
+        end = start + 2
+        while end < size and run[start : end + 1] in text:
             end += 1
         told = run[start:end].strip(_STOP_ENDS)
         if len(told) > 1:
             yield told
-        start = max(end, start + 1)
+        start = end
 
 
 @cache
