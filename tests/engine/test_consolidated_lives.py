@@ -5,6 +5,7 @@ another branch tells, nothing is asked for twice, and what was made without a mo
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from dataclasses import replace
 
@@ -12,11 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from soulmem.consolidation.habits import HabitParams, scenes
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
-from soulmem.domain.ids import MemoryId
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
-from tests.engine.model_stage import ModelStage
+from soulmem.engine.changes import MindChange
+from soulmem.engine.habits_drafted import formed
+from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import Stage, line
 from tests.engine.told import Told, replayed
 
@@ -39,11 +44,22 @@ STEPS = st.lists(
 )
 
 
+def habitual(prompt: Prompt) -> str:
+    """What a good model answers, and a habit that shows in some lines of hers, in words of one of them."""
+    answer = json.loads(obliging(prompt))
+    own = [(n, text) for n, who, text in read_of(prompt) if who == "Mira"][::2]
+    if "habits" in answer and own:
+        word = _WORD.findall(own[len(own) // 2][1])[0]
+        does = f"speaks at length of {word}"
+        answer["habits"] = [{"lines": [n for n, _ in own], "when": f"long speeches of {word}", "does": does}]
+    return json.dumps(answer)
+
+
 class Life:
     """Chats on the screen and what is remembered of them; every message has a word of its own."""
 
     def __init__(self) -> None:
-        self.stage = ModelStage()
+        self.stage = ModelStage(habitual)
         self.chats = [Told("c0", ("s1",))]
         self.at = 0
         self.count = 0
@@ -120,10 +136,30 @@ class Life:
                 apart = (told[c.id] for c in self.chats if self.root(c) != self.root(chat))
                 assert known <= told[chat.id].union(*apart)
                 assert {m.id for m in drafted} >= await self.held(chat)
+            await self.check_habits(chat)
         mind = await self.stage.mind()
         for one in mind.derived:
             assert all(key in mind.memories for key in one.read)
             assert one.work is not Work.SUMMARY or one.after is None or mind.derived.get(one.after)
+
+    async def check_habits(self, chat: Told) -> None:
+        """She is told of a habit in a chat only if that chat, or one apart, has three scenes of it."""
+        mind = await self.stage.mind()
+        order = {c.id: [m.slot for m in c.messages] for c in self.chats}
+        for memory in await self.stage.visible(chat.id):
+            if memory.kind is MemoryKind.ACTION:
+                shown = {mind.memories[key].evidence[0][0].slot for key in mind.derived.cited(memory.id)}
+                places = {
+                    c.id: [at for at, slot in enumerate(order[c.id]) if slot in shown] for c in self.chats
+                }
+                near = [c for c in self.chats if c is chat or self.root(c) != self.root(chat)]
+                assert max(scenes([(c.id, at) for at in places[c.id]], HabitParams()) for c in near) >= 3
+
+    async def settled(self) -> None:
+        """After a pause nothing more is to be told of what the drafts hold."""
+        mind = await self.stage.mind()
+        for chat in self.chats:
+            assert formed(mind, ChatId(chat.id), None, self.stage.clock) == MindChange()
 
 
 async def _lives(steps: list[tuple[str, int, int]]) -> None:
@@ -133,11 +169,13 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
     try:
         await life.step("say", 30, 0)
         await life.step("rest", 0, 0)
+        assert [m for m in await life.stage.drafted() if m.kind is MemoryKind.ACTION]
         for step in steps:
             await life.step(*step)
             await life.check()
         await life.step("rest", 0, 0)
         await life.check()
+        await life.settled()
         asked = len(life.stage.llm.asked)
         await life.step("rest", 0, 0)
         assert len(life.stage.llm.asked) == asked
