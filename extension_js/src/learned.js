@@ -2,8 +2,8 @@
 
 import { button, el } from './dom.js';
 import { kindFace } from './faces.js';
-import { difference } from './told.js';
 import { takeBack } from './entry.js';
+import { difference, RUN } from './told.js';
 
 /** @typedef {import('./desk.js').Desk} Desk */
 /** @typedef {import('./types.js').AuditEntry} AuditEntry */
@@ -12,8 +12,6 @@ import { takeBack } from './entry.js';
  * @typedef {{id: string, memory: string, kind: string, before: string | null, text: string, ends?: [string, string, string]}} Learned */
 /** `newest` is the last of its changes, by which it is kept. @typedef {{id: string, at: string, newest: string, items: Learned[]}} Run */
 
-/** Changes of quiet moments and of jobs; both are taken back by this name. */
-const RUN = /^(?:idle-\d{8}T\d{6}|j[0-9a-z]{22})$/;
 const LOOKED_AT = 1000; // entries of the audit
 const SHOWN = 6; // memories of a run; the others at a press
 const ORDER = ['episode', 'abstract_episode', 'fact', 'action', 'trigger', 'concept', 'summary', 'digest', 'note'];

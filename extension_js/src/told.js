@@ -5,7 +5,8 @@
 /** @typedef {import('./strings.js').Key} Key */
 
 const CHANGES = new Set(['create', 'change', 'bin', 'restore', 'learn', 'feedback']);
-const JOB = /^j[0-9a-z]{22}$/;
+/** Jobs, and quiet moments: all that one did is taken back by its name. */
+export const RUN = /^(?:idle-\d{8}T\d{6}|j[0-9a-z]{22})$/;
 /** The fields worth a word, in this order; `text` is shown as a difference instead. */
 const FIELDS = /** @type {const} */ (['permanent', 'locked', 'timelines', 'importance', 'tags', 'state']);
 const SENSES = new Set(['true', 'false', 'this', 'all', 'active', 'bin', 'retracted', 'stale', 'forgotten']);
@@ -17,8 +18,8 @@ export function isUndoable(entry) {
     return entry.action === 'create' ? entry.after !== null : entry.before !== null; // else its words are purged
 }
 
-/** @param {AuditEntry} entry @returns {string | null} the job it was part of */
-export const jobOf = entry => JOB.test(entry.source) && entry.actor !== 'user' ? entry.source : null;
+/** @param {AuditEntry} entry @returns {string | null} the job or the quiet moment it was part of */
+export const jobOf = entry => RUN.test(entry.source) && entry.actor !== 'user' ? entry.source : null;
 
 /** @param {unknown} value @param {Say} say */
 function sense(value, say) {

@@ -61,8 +61,9 @@ test('what can be undone is what the sidecar undoes', () => {
 test('a job is known by its id, and never for the user', () => {
     const job = `j${'0'.repeat(22)}`;
     assert.equal(jobOf(entry({ source: job })), job);
+    assert.equal(jobOf(entry({ source: 'idle-20260501T120000' })), 'idle-20260501T120000', 'a quiet moment');
     assert.equal(jobOf(entry({ source: job, actor: 'user' })), null);
-    for (const source of ['', 'forget', 'j1', 'c00000000000000001', `t${'0'.repeat(22)}`]) assert.equal(jobOf(entry({ source })), null, source);
+    for (const source of ['', 'idle-1', 'forget', 'j1', 'c00000000000000001', `t${'0'.repeat(22)}`]) assert.equal(jobOf(entry({ source })), null, source);
 });
 
 test('a change is told by who did it, and field by field', () => {
