@@ -27,9 +27,9 @@ export const jobName = (job, say) => KINDS.has(job.kind) ? say(/** @type {Key} *
 export function outcome(job, say) {
     if (job.state === 'failed') return say('stand_failed', { reason: job.error ?? '' });
     if (job.state !== 'done') return say(/** @type {Key} */ (`stand_${job.state}`));
-    const { calls, memories, parked } = job.result ?? {};
-    if (job.kind !== 'consolidate' || typeof calls !== 'number') return say('stand_done');
-    return [say('learned_result', { calls, memories: memories ?? 0 }), parked?.length ? say('learned_parked', { n: parked.length }) : ''].filter(Boolean).join(' ');
+    const { calls, memories, written, parked } = job.result ?? {};
+    if (typeof calls !== 'number') return say('stand_done');
+    return [say('learned_result', { calls, memories: memories ?? written ?? 0 }), parked?.length ? say('learned_parked', { n: parked.length }) : ''].filter(Boolean).join(' ');
 }
 
 /** @param {Desk} desk @param {readonly Job[]} jobs @param {() => unknown} changed @returns {HTMLElement} */

@@ -52,7 +52,8 @@ export function modelCard(desk, started) {
     let ledger = /** @type {Ledger | null} */ (null);
 
     async function testModel() {
-        found.replaceChildren(el('i', { class: 'fa-solid fa-hourglass-half' }), ` ${say('test_going')}`);
+        const wait = (/** @type {'test_going' | 'stand_queued'} */ key) => found.replaceChildren(el('i', { class: 'fa-solid fa-hourglass-half' }), ` ${say(key)}`);
+        wait('test_going');
         const language = app.host.locale().startsWith('zh') ? 'zh' : 'en';
         const id = await memories.startJob(desk.soul, 'model_test', { language }).catch(error => {
             found.replaceChildren();
@@ -63,6 +64,7 @@ export function modelCard(desk, started) {
         while (element.isConnected && (job.state === 'queued' || job.state === 'running')) {
             await new Promise(resolve => setTimeout(resolve, LOOK));
             job = await memories.job(id);
+            wait(job.state === 'queued' ? 'stand_queued' : 'test_going');
         }
         const { sign, text, answer } = verdictOn(job, say);
         const icon = { yes: 'fa-circle-check', no: 'fa-circle-xmark', warn: 'fa-triangle-exclamation' }[sign];

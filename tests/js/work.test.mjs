@@ -91,6 +91,7 @@ const job = about => ({ job: JOB, kind: 'consolidate', soul: 's1', at: '2026-05-
 test('a job is told with what came of it', () => {
     assert.match(outcome(job({ result: { calls: 4, memories: 9, parked: [] } }), say), /calls 4, memories 9/);
     assert.match(outcome(job({ result: { calls: 4, memories: 0, parked: ['c1: no lists'] } }), say), /later: 1/);
+    assert.match(outcome(job({ kind: 'replay', result: { calls: 2, written: 3, parked: [] } }), say), /calls 2, memories 3/);
     assert.equal(outcome(job({ result: {} }), say), 'Done');
     assert.match(outcome(job({ state: 'failed', error: 'the disk is full' }), say), /the disk is full/);
     assert.match(outcome(job({ state: 'cancelled' }), say), /stays/);
