@@ -219,6 +219,8 @@ async def test_what_was_taken_back_stays_away(stage: ModelStage) -> None:
     await stage.restart()
     await stage.rest()
     assert await learned(stage) == set()
+    joined = (await stage.store.graph(ME, SoulId("s1"))).edges
+    assert not [e for e in joined if e.kind in (EdgeKind.TRIGGERS, EdgeKind.FIRES)]
     assert fired(await stage.recall("The rain is falling on us.", "c")) == []
 
 
