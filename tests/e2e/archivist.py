@@ -50,5 +50,5 @@ def answer(prompt: Prompt) -> str:
 def _short(text: str) -> str:
     """Its first sentence that says something, without what is done meanwhile."""
     plain = re.sub(r"\*[^*]*\*", "", text)
-    sentences = _SENTENCE.findall(plain) or [plain]
+    sentences: list[str] = _SENTENCE.findall(plain) or [plain]
     return next((one.strip() for one in sentences if len(one) > 8), sentences[0].strip())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .child import PATIENCE
 from .data_folder import EXTENSION, DataFolder, copy_repository
 from .gate import Gate
 from .mock_llm import MockLlm
@@ -44,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.e2e)
             # Only the test itself: the first one would pay for installing SillyTavern.
-            item.add_marker(pytest.mark.timeout(180, func_only=True))
+            item.add_marker(pytest.mark.timeout(180 * PATIENCE, func_only=True))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -132,7 +133,7 @@ def browser(tools: Tools) -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=tools.chromium, args=CHROMIUM_FLAGS)
         context = chromium.new_context(viewport={"width": 1400, "height": 900})
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(30_000 * PATIENCE)
         yield context
         chromium.close()
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .child import until
+from .child import PATIENCE, until
 from .mock_llm import MockLlm, Prompt
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ COUNT_EVENTS = """() => {
     }
 }"""
 # Playwright's evaluate has no time-out of its own: a promise that never settles would hang the run.
-LIMITED = """async ([code, argument, seconds]) => {
+LIMITED = """async ([code, argument, seconds * PATIENCE]) => {
     const fail = reject => () => reject(new Error(`not within ${seconds} s`));
     const late = new Promise((_, reject) => setTimeout(fail(reject), seconds * 1000));
     return Promise.race([(0, eval)(code)(argument), late]);
@@ -60,9 +60,9 @@ class TavernPage:
     def load(self, language: str = "en") -> None:
         """Load SillyTavern in `language` and wait until it is ready and connected to the model."""
         self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
-        self.tab.goto(self._url, wait_until="domcontentloaded", timeout=60_000)
-        self.tab.wait_for_function(LOADED, timeout=60_000)
-        self.tab.wait_for_function(ONLINE, timeout=30_000)
+        self.tab.goto(self._url, wait_until="domcontentloaded", timeout=60_000 * PATIENCE)
+        self.tab.wait_for_function(LOADED, timeout=60_000 * PATIENCE)
+        self.tab.wait_for_function(ONLINE)
         self.tab.evaluate(COUNT_EVENTS)
 
     def open_character(self, avatar: str) -> None:
@@ -137,7 +137,7 @@ class TavernPage:
         before, prompts = self.events("CHARACTER_MESSAGE_RENDERED"), len(self.llm.prompts)
         action()
         self.wait_for_event("CHARACTER_MESSAGE_RENDERED", before)
-        self.tab.wait_for_function(QUIET, timeout=30_000)
+        self.tab.wait_for_function(QUIET)
         until(lambda: len(self.llm.prompts) > prompts, 5, "a request to the model")
         return self.llm.prompts[-1]
 
@@ -183,7 +183,7 @@ class TavernPage:
     def wait_for_dot(self, *states: str, seconds: float = 30.0) -> str:
         """Wait until the health dot shows one of `states`; returns its next step."""
         wanted = ", ".join(f'#soulmem_dot[data-state="{state}"]' for state in states)
-        self.tab.wait_for_selector(wanted, state="attached", timeout=seconds * 1000)
+        self.tab.wait_for_selector(wanted, state="attached", timeout=seconds * 1000 * PATIENCE)
         return self.tab.get_attribute("#soulmem_dot", "data-step") or ""
 
     def open_drawer(self) -> None:
@@ -229,7 +229,7 @@ class TavernPage:
 
     def run(self, code: str, argument: object = None, seconds: float = 30.0) -> Any:
         """The value of an (async) JavaScript function, or its error."""
-        return self.tab.evaluate(LIMITED, [code, argument, seconds])
+        return self.tab.evaluate(LIMITED, [code, argument, seconds * PATIENCE])
 
     def record_requests(self) -> list[str]:
         """The addresses the page asks from now on; the list grows."""
@@ -261,4 +261,6 @@ class TavernPage:
 
     def wait_for_event(self, name: str, before: int, seconds: float = 30.0) -> None:
         """Wait until event `name` was seen more than `before` times."""
-        self.tab.wait_for_function("([name, n]) => e2e[name] > n", arg=[name, before], timeout=seconds * 1000)
+        self.tab.wait_for_function(
+            "([name, n]) => e2e[name] > n", arg=[name, before], timeout=seconds * 1000 * PATIENCE
+        )

@@ -114,7 +114,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     assert [text for text in texts if text.startswith("Alice said: Before we sleep")], texts
     assert all("Mm. Let us walk on" not in text for text in texts)
     run = tab.locator('.soulmem_run[data-fresh="true"]')
-    run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for(timeout=30_000)
+    run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for()
     fact = run.locator('.soulmem_learned[data-kind="fact"]').first
     assert "spoke with" in fact.inner_text()
     tab.locator("#soulmem_learned").scroll_into_view_if_needed()
@@ -147,7 +147,7 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
     until(lambda: room.books["due"]["calls"] == 0, 60, "all that is due gone over")
     quiet.join(30)
     learned = tab.locator('.soulmem_run[data-fresh="true"]')
-    learned.locator(".soulmem_learned").first.wait_for(timeout=30_000)
+    learned.locator(".soulmem_learned").first.wait_for()
     assert not tab.evaluate(TOO_WIDE)
     tab.locator("#soulmem_learned").scroll_into_view_if_needed()
     page.screenshot("learning-learned-zh-phone")
