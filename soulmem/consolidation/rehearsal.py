@@ -9,12 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import exp, log1p
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import PlasticityParams
 
 K = TypeVar("K", bound=str)
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +34,16 @@ class RehearsalParams:
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
 
 
-def worth(importance: float, recalls: int, age: float, params: RehearsalParams) -> float:
-    """How much a memory asks to be gone over, 0..1: importance x recall x recency (design 5).
+def worth(importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams) -> Floats:
+    """How much memories ask to be gone over, 0..1 each: importance x recall x recency (design 5); of these the
+    last two may halve it each.
 
     recalls  that the memory was in
-    age      in turns; no factor alone makes it nothing but the importance
+    age      in turns
     """
-    recalled = min(1.0, log1p(recalls) / log1p(params.often))
-    recent = exp(-max(0.0, age) / params.stability)
-    return importance * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * recent)
+    recalled = np.minimum(1.0, np.log1p(recalls) / np.log1p(params.often))
+    recent = np.exp(-np.maximum(0.0, age) / params.stability)
+    return np.asarray(importance * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * recent), np.float64)
 
 
 def to_link(

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import potentiated, steadied
 from soulmem.consolidation.rehearsal import RehearsalParams, to_link, worth
@@ -29,6 +30,8 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
+
+Bools = NDArray[np.bool_]
 
 _HOPS = 2  # of the surroundings of one memory
 _Time = Annotated[datetime, Meta(tz=True)]
@@ -128,8 +131,7 @@ def region_of(mind: Mind, wanted: Region, extra: int, params: RehearsalParams) -
         inside &= _near(mind, MemoryId(wanted.around))
     rows = np.flatnonzero(inside)
     ages, uses = mind.ages(None, extra, rows), mind.recalls.uses(n)[rows]
-    facts = zip(columns.importance[rows].tolist(), uses.tolist(), ages.tolist(), strict=True)
-    value = np.asarray([worth(*one, params) for one in facts], np.float64)
+    value = worth(columns.importance[rows], uses, ages.astype(np.float64), params)
     best = np.lexsort((rows, -value))[: params.memories]
     return [mind.id_at(int(rows[at])) for at in best]
 
@@ -189,7 +191,7 @@ def _stronger(mind: Mind, edge: Edge, now: datetime, turn: int, params: Rehearsa
     )
 
 
-def _told_in(mind: Mind, chat: ChatId) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _told_in(mind: Mind, chat: ChatId) -> Bools:
     if mind.lineages.strand(chat) is None:
         raise NotFound(f"the soul knows no chat {chat!r}", field="arguments.chat")
     out = np.zeros(mind.size, bool)
@@ -199,14 +201,13 @@ def _told_in(mind: Mind, chat: ChatId) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return out
 
 
-def _near(mind: Mind, centre: MemoryId) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _near(mind: Mind, centre: MemoryId) -> Bools:
     if centre not in mind.memories:
         raise NotFound(f"no memory {centre!r} of this soul", field="arguments.around")
-    ring, seen = {centre}, {centre}
+    edges = mind.edges.arrays()
+    near = np.zeros(mind.size, bool)
+    near[mind.row_of(mind.memories[centre])] = True
     for _ in range(_HOPS):
-        edges = (edge for key in ring for edge in mind.edges.of(key))
-        ring = {end for edge in edges for end in (edge.source, edge.target)} - seen
-        seen |= ring
-    out = np.zeros(mind.size, bool)
-    out[[row for key in seen if (row := mind.row(key)) is not None]] = True
-    return out
+        met = near[edges.source] | near[edges.target]
+        near[edges.source[met]] = near[edges.target[met]] = True
+    return near

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,22 +14,27 @@ SHARE, COUNT, AGE = st.floats(0.01, 1.0), st.integers(0, 100), st.floats(0.0, 1e
 CAME = st.lists(st.sets(st.sampled_from("abcdefghijkl"), max_size=8), max_size=12)
 
 
+def worths(*memories: tuple[float, int, float]) -> list[float]:
+    """What each is worth, by its importance, recalls and age."""
+    importance, recalls, age = zip(*memories, strict=True)
+    found = worth(np.asarray(importance), np.asarray(recalls), np.asarray(age), RehearsalParams())
+    return [float(one) for one in found]
+
+
 @given(st.tuples(SHARE, COUNT, AGE), st.tuples(SHARE, COUNT, AGE))
 def test_each_of_the_three_raises_the_worth(
     one: tuple[float, int, float], other: tuple[float, int, float]
 ) -> None:
     """Property: within 0..1, and no less for more importance, more recalls or less age."""
     best = (max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]))
-    p = RehearsalParams()
-    high = worth(*best, p)
-    for each in (one, other):
-        assert 0.0 < worth(*each, p) <= high <= 1.0
+    found = worths(one, other, best)
+    assert 0.0 < max(found[:2]) <= found[2] <= 1.0
 
 
 def test_recalls_and_recency_count() -> None:
-    p = RehearsalParams()
-    assert worth(0.5, 5, 10.0, p) > worth(0.5, 0, 10.0, p)
-    assert worth(0.5, 5, 10.0, p) > worth(0.5, 5, 900.0, p)
+    known, unknown, old = worths((0.5, 5, 10.0), (0.5, 0, 10.0), (0.5, 5, 900.0))
+    assert known > unknown
+    assert known > old
 
 
 @given(CAME, st.sets(st.frozensets(st.sampled_from("abcdefghijkl"), min_size=2, max_size=2)))
