@@ -35,7 +35,7 @@ class RehearsalParams:
 
 
 def worth(importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams) -> Floats:
-    """How much memories ask to be gone over, 0..1 each: importance x recall x recency (design 5); of these the
+    """How much memories ask to be gone over, 0..1 each: importance x recall x recency (design 5), where the
     last two may halve it each.
 
     recalls  that the memory was in
