@@ -322,7 +322,7 @@ export function createKeeper(host, people, ask, chatNames, changed, readOnly = (
             await people.push(present);
             const { chats } = await ask('GET', '/chats');
             if (chats.some((/** @type {{id: string}} */ head) => head.id === record.chat)) return; // no messages would mean that all are gone
-            const body = { souls: record.souls ?? [], title: name, persona: host.persona(), parent: record.parent ?? null, base: null, messages: [], confirm_removal: false };
+            const body = { souls: (record.souls ?? []).filter(soul => !people.isGone(soul)), title: name, persona: host.persona(), parent: record.parent ?? null, base: null, messages: [], confirm_removal: false };
             await ask('PUT', `/chats/${record.chat}`, body);
         },
         /** The sidecar changed or came back: trust nothing that was acknowledged. */
