@@ -38,30 +38,30 @@ _SYSTEM = {
     ),
 }
 _JSON = {
-    "en": """What kind of episode are at least three of these scenes? Answer with JSON only:
-{"kind":"a few words, like: waiting for a late train","scenes":[{"line":number,
-"words":"words of that scene which show it"}],"importance":0.5}
-Leave out scenes that are of another kind. Nothing in common: {"kind":"","scenes":[]}""",
-    "zh": """其中至少三个场景同属哪一类情节？只回答 JSON：
-{"kind":"几个字，如：等一列晚点的火车","scenes":[{"line":编号,"words":"该场景中能说明这一点的原话"}],"importance":0.5}
-不属于这一类的场景不要写。没有共同之处：{"kind":"","scenes":[]}""",
+    "en": """What kind of episode are at least three of these scenes? Say it in a few words, as one would say:
+waiting for a late train. Answer with JSON only: of each scene of that kind its number and words that show it.
+{"scenes":[{"line":1,"words":""}],"kind":"","importance":0.5}
+Leave out scenes of another kind. Nothing in common: {"scenes":[],"kind":"","importance":0}""",
+    "zh": """其中至少三个场景同属哪一类情节？用几个字说出来，就像说：等一列晚点的火车。
+只回答 JSON：这一类的每个场景写出编号，以及该场景中能说明这一点的原话。
+{"scenes":[{"line":1,"words":""}],"kind":"","importance":0.5}
+不属于这一类的场景不要写。没有共同之处：{"scenes":[],"kind":"","importance":0}""",
 }
 _PLAIN = {
     "en": """What kind of episode are at least three of these scenes? Answer with lines of these forms only:
-K | importance 0 to 1 | the kind in a few words, like: waiting for a late train
 S | 1 | words of that scene which show it
+K | importance 0 to 1 | the kind in a few words, as one would say: waiting for a late train
 One S for each scene of that kind, with its number. Nothing in common: K | 0 | none""",
     "zh": """其中至少三个场景同属哪一类情节？只用以下形式逐行回答：
-K | 0到1的重要性 | 用几个字写出这一类情节，如：等一列晚点的火车
 S | 1 | 该场景中能说明这一点的原话
+K | 0到1的重要性 | 用几个字说出这一类情节，就像说：等一列晚点的火车
 这一类的每个场景各写一行 S，带上编号。没有共同之处：K | 0 | 无""",
 }
 _FORMS = {"k": ("kinds", ("importance", "kind")), "s": ("scenes", ("line", "words"))}
-_KEYS = ("kind", "scenes", "importance")
+_KEYS = ("scenes", "kind", "importance")
 _SCHEMA: Mapping[str, object] = {
     "type": "object",
     "properties": {
-        "kind": {"type": "string", "maxLength": _LONGEST},
         "scenes": {
             "type": "array",
             "items": {
@@ -75,6 +75,7 @@ _SCHEMA: Mapping[str, object] = {
             },
             "maxItems": 8,
         },
+        "kind": {"type": "string", "maxLength": _LONGEST},
         "importance": {"type": "number", "minimum": 0, "maximum": 1},
     },
     "required": list(_KEYS),
