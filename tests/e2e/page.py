@@ -30,7 +30,7 @@ COUNT_EVENTS = """() => {
     }
 }"""
 # Playwright's evaluate has no time-out of its own: a promise that never settles would hang the run.
-LIMITED = """async ([code, argument, seconds * PATIENCE]) => {
+LIMITED = """async ([code, argument, seconds]) => {
     const fail = reject => () => reject(new Error(`not within ${seconds} s`));
     const late = new Promise((_, reject) => setTimeout(fail(reject), seconds * 1000));
     return Promise.race([(0, eval)(code)(argument), late]);
