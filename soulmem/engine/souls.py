@@ -48,6 +48,7 @@ class Souls:
                 state=SoulState.ACTIVE,
             )
             if new != old:
+                await world.mending.catch_up(soul)
                 mind = world.minds.get(soul)
                 if mind is None:
                     entries = []

@@ -135,7 +135,7 @@ async def torn(store: PickyStore, stage: Stage) -> None:
     await store.commit(Change(ME, drop_memories=told[::2], put_memories=stale))
 
 
-@pytest.mark.parametrize("first", ["a memory", "more messages", "binning"])
+@pytest.mark.parametrize("first", ["a memory", "more messages", "binning", "a setting"])
 @pytest.mark.parametrize("error", [StoreFull("the disk is full"), StoreReadOnly("it cannot be written")])
 async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
     store: PickyStore, stage: Stage, error: StoreError, first: str
