@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from soulmem.assembly.tokens import estimate_tokens
-from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.derivations import Work
+from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.engine.ledger import Ledger, Spent
 from soulmem.engine.llms import Llms
@@ -51,6 +52,11 @@ class Errand:
     model: str = ""  # that was asked last
     source: str = ""  # what its changes are undone by
     written: int = 0  # memories
+    failed: dict[tuple[ChatId, Work], str] = field(default_factory=dict)  # why nothing came of it
+
+    def parked(self) -> list[str]:
+        """Which chats wait, and why."""
+        return [f"{chat}: {reason}" for (chat, _), reason in self.failed.items()]
 
     def told(self) -> None:
         """Say how far it is; a job that is not wanted any more ends here."""

@@ -70,17 +70,6 @@ class Books:
     due_minutes: float | None = None  # it would take, by what calls took so far; None: there were none
 
 
-@dataclass(slots=True)
-class _Round(Errand):
-    """One go at a soul."""
-
-    failed: dict[tuple[ChatId, Work], str] = field(default_factory=dict)
-
-    def parked(self) -> list[str]:
-        """Which chats wait, and why."""
-        return [f"{chat}: {reason}" for (chat, _), reason in self.failed.items()]
-
-
 class Consolidator:
     """Consolidates souls. Whoever asks does not hold `World.writing`."""
 
@@ -145,7 +134,7 @@ class Consolidator:
         with contextlib.suppress(Stop):
             for world in worlds:
                 for mind in list(world.minds.values()):
-                    this = _Round(world.owner, mind.soul.id, CONSOLIDATION, source=source)
+                    this = Errand(world.owner, mind.soul.id, CONSOLIDATION, source=source)
                     await self._soul(world, mind, this)
         if not self.asking.is_busy():
             now = self._clock.now()
@@ -160,7 +149,7 @@ class Consolidator:
         """All that is due in one soul, as a job; `tell` hears how far it is and may break it off."""
         if not self._llms.has_archivist:
             return {}
-        this = _Round(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
+        this = Errand(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
         with contextlib.suppress(Stop):
             await self._soul(world, mind, this)
         return {"calls": this.done, "memories": this.written, "parked": this.parked()}
@@ -177,14 +166,14 @@ class Consolidator:
         """The same of these chats, and what kinds their scenes are, as far as one of them is `within`."""
         if not self._llms.has_archivist:
             return {}
-        this = _Round(world.owner, mind.soul.id, REPLAY, tell, source=source)
+        this = Errand(world.owner, mind.soul.id, REPLAY, tell, source=source)
         with contextlib.suppress(Stop):
             for chat in chats:
                 await self._chat(world, mind, chat, this)
                 await self.generaliser.chat(world, mind, chat, this, within)
         return {"calls": this.done, "written": this.written, "parked": this.parked()}
 
-    async def _soul(self, world: World, mind: Mind, this: _Round) -> None:
+    async def _soul(self, world: World, mind: Mind, this: Errand) -> None:
         await self._sweep(world, mind)
         chats = await self._compute.run(_chats, mind)
         self.parking.keep(world.owner, mind.soul.id, chats)
@@ -194,13 +183,13 @@ class Consolidator:
                 errand = Errand(this.owner, this.soul, REPLAY, source=this.source)
                 await self.generaliser.chat(world, mind, chat, errand)
 
-    async def _chat(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> None:
+    async def _chat(self, world: World, mind: Mind, chat: ChatId, this: Errand) -> None:
         await self._form_habits(world, mind, chat, this)
         while (due := await self._next(world, mind, chat, this)) is not None:
             await self._carry_out(world, mind, *due, this)
         await self._form_habits(world, mind, chat, this)
 
-    async def _form_habits(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> None:
+    async def _form_habits(self, world: World, mind: Mind, chat: ChatId, this: Errand) -> None:
         """What its drafts tell of three scenes, where they are not the same as the last time."""
         seen = await self._compute.run(seen_in, mind, chat)
         told = tuple(one.one.id for one in seen)
@@ -211,7 +200,7 @@ class Consolidator:
         this.written += await self._write(world, mind, make, this)
         self._habits[mind][chat] = told
 
-    async def _next(self, world: World, mind: Mind, chat: ChatId, this: _Round) -> tuple[Task, int] | None:
+    async def _next(self, world: World, mind: Mind, chat: ChatId, this: Errand) -> tuple[Task, int] | None:
         """The next call that is due in the chat and not parked; and how much of the chat has slid out."""
         chat_log = await world.log(chat)
         if chat_log is None or world.minds.get(mind.soul.id) is not mind:
@@ -228,7 +217,7 @@ class Consolidator:
                 return task, plan.slid
         return None
 
-    async def _carry_out(self, world: World, mind: Mind, task: Task, slid: int, this: _Round) -> None:
+    async def _carry_out(self, world: World, mind: Mind, task: Task, slid: int, this: Errand) -> None:
         chat_log = await world.log(task.chat)
         if chat_log is None or not await self._compute.run(_stands, mind, task):
             return
@@ -248,7 +237,7 @@ class Consolidator:
         made = partial(_made, task=task, reading=reading, found=found, model=this.model, clock=self._clock)
         this.written += await self._write(world, mind, made, this)
 
-    async def _answer(self, reading: Reading, work: Work, this: _Round) -> str | Drafts:
+    async def _answer(self, reading: Reading, work: Work, this: Errand) -> str | Drafts:
         """What the model makes of it. Raises LlmFailed, Stop."""
         passage = reading.passage
         if not passage.lines:
@@ -286,7 +275,7 @@ class Consolidator:
         """Once for each opened soul: what lost its messages while nobody looked."""
         if mind not in self._swept:
             await self._write(
-                world, mind, lost, _Round(world.owner, mind.soul.id, CONSOLIDATION, source="consolidation")
+                world, mind, lost, Errand(world.owner, mind.soul.id, CONSOLIDATION, source="consolidation")
             )
             self._swept[mind] = True
 

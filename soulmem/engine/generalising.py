@@ -143,6 +143,7 @@ class Generaliser:
                 partial(kinds.parse, passage=reading.passage),
             )
         except LlmFailed as failure:
+            errand.failed[task.chat, Work.KIND] = failure.message
             log.info("a kind of episode is put off: %s", failure.message)
             if failure.kind is not Failure.UNREADABLE:
                 parking.down(failure.message, self._clock.now())

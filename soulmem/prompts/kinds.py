@@ -38,11 +38,11 @@ _SYSTEM = {
     ),
 }
 _JSON = {
-    "en": """What kind of episode are at least three of these scenes? Say it in a few words, as one would say:
-waiting for a late train. Answer with JSON only: of each scene of that kind its number and words that show it.
+    "en": """What kind of episode are at least three of these scenes? Say in two to six words what happens
+in all of them. Answer with JSON only: of each scene of that kind its number and words of it that show it.
 {"scenes":[{"line":1,"words":""}],"kind":"","importance":0.5}
 Leave out scenes of another kind. Nothing in common: {"scenes":[],"kind":"","importance":0}""",
-    "zh": """其中至少三个场景同属哪一类情节？用几个字说出来，就像说：等一列晚点的火车。
+    "zh": """其中至少三个场景同属哪一类情节？用几个字说出它们都在发生什么。
 只回答 JSON：这一类的每个场景写出编号，以及该场景中能说明这一点的原话。
 {"scenes":[{"line":1,"words":""}],"kind":"","importance":0.5}
 不属于这一类的场景不要写。没有共同之处：{"scenes":[],"kind":"","importance":0}""",
@@ -50,11 +50,11 @@ Leave out scenes of another kind. Nothing in common: {"scenes":[],"kind":"","imp
 _PLAIN = {
     "en": """What kind of episode are at least three of these scenes? Answer with lines of these forms only:
 S | 1 | words of that scene which show it
-K | importance 0 to 1 | the kind in a few words, as one would say: waiting for a late train
+K | importance 0 to 1 | two to six words: what happens in all of them
 One S for each scene of that kind, with its number. Nothing in common: K | 0 | none""",
     "zh": """其中至少三个场景同属哪一类情节？只用以下形式逐行回答：
 S | 1 | 该场景中能说明这一点的原话
-K | 0到1的重要性 | 用几个字说出这一类情节，就像说：等一列晚点的火车
+K | 0到1的重要性 | 用几个字说出它们都在发生什么
 这一类的每个场景各写一行 S，带上编号。没有共同之处：K | 0 | 无""",
 }
 _FORMS = {"k": ("kinds", ("importance", "kind")), "s": ("scenes", ("line", "words"))}
@@ -107,7 +107,7 @@ def parse(text: str, passage: Passage) -> Drafts:
     if grounds.is_foreign(kind):
         raise Unreadable("a kind in another script than the chat's")
     if _is_of_the_form(kind, passage.language):
-        return _none("the example of the form")
+        return _none("words of the form")
     names = _names_in(kind, passage)
     shown = [n for n in _shown(scenes or [], passage) if _has_names(n, kind, names, passage)]
     if len(shown) < LEAST:
@@ -158,7 +158,7 @@ def _has_names(number: int, kind: str, names: Collection[str], passage: Passage)
 
 
 def _is_of_the_form(kind: str, language: str) -> bool:
-    """Whether it is our own example, which no scene need have to do with."""
+    """Whether it is taken from what is asked, not from the scenes."""
     return kind.casefold().rstrip(".。") in (_JSON[language] + _PLAIN[language]).casefold()
 
 

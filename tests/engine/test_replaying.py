@@ -169,6 +169,20 @@ async def test_kinds_are_named_for_the_region_as_often_as_asked() -> None:
     await stage.stop()
 
 
+@pytest.mark.timeout(60)  # the encoder is loaded
+async def test_what_the_model_makes_nothing_of_is_told() -> None:
+    stage = KindStage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", story())
+    await stage.rest()
+    stage.llm.then([Unreadable("nonsense")])
+    done = await replay(stage)
+    assert done.state is JobState.DONE
+    assert done.result["parked"] == ["c: nonsense"]
+    await stage.stop()
+
+
 async def test_a_job_that_is_cancelled_ends_between_two_calls() -> None:
     stage = ModelStage()
     await stage.start()
