@@ -214,7 +214,7 @@ async def test_what_was_taken_back_stays_away(stage: ModelStage) -> None:
     assert await learned(stage)
     await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert await stage.fingerprint() == before
-    await stage.sync("c", rainy(126, (4, 24, 44, 84, 104)))
+    await stage.sync("c", rainy(186, (4, 24, 44, 84, 104, 124, 144, 164)))
     await stage.rest()
     await stage.restart()
     await stage.rest()
