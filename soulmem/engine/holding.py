@@ -27,7 +27,8 @@ from soulmem.retrieval.scoring import weighed
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-_EPISODE, _MODEL = MEMORY_KINDS.index(MemoryKind.EPISODE), ORIGINS.index(Origin.MODEL)
+_EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
+_CHAT, _MODEL = ORIGINS.index(Origin.CHAT), ORIGINS.index(Origin.MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Held:
         standing = self.past.get(row)
         if standing is None:
             return memory
-        return replace(memory, text=as_past(memory.text, standing.until, standing.story))
+        until = standing.until.astimezone() if standing.until is not None else None  # days begin here
+        return replace(memory, text=as_past(memory.text, until, standing.story))
 
     def text(self, mind: Mind, row: int) -> str:
         """The text of `told`, without the price of the memory."""
@@ -71,8 +73,11 @@ def held(mind: Mind, scene: Scene, rows: Ints, score: Floats, params: HoldingPar
     over.
     """
     p = params or HoldingParams()
-    also = _retold(mind, rows, score, p)
-    left = _without(rows, also)
+    again = _said_again(mind, rows, score)
+    left = _without(rows, again)
+    retold = _retold(mind, left, score, p)
+    left = _without(left, retold)
+    also = _joined(again, retold)
     facts = [row for row in left.tolist() if mind.facts.is_at(row)]
     if not facts:
         return Held(left, also=_keyed(mind, also))
@@ -99,6 +104,16 @@ def _denials(claims: Mapping[int, Claim], past: Mapping[int, Standing]) -> set[i
     enders = {one.by for one in past.values()}
     over = {row for row, claim in claims.items() if claim.relation.is_over}
     return {row for row in over if row in past or claims[row].key in enders}
+
+
+def _said_again(mind: Mind, rows: Ints, score: Floats) -> dict[int, list[int]]:
+    """Of messages in the very same words the best, with the others: said twice, or told by two chats."""
+    columns = mind.columns
+    said = rows[(columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)]
+    same: dict[str, list[int]] = {}
+    for row in sorted(said.tolist(), key=lambda row: -float(score[row])):
+        same.setdefault(" ".join(mind.memories.text(mind.id_at(row)).split()).casefold(), []).append(row)
+    return {best: others for best, *others in same.values() if others}
 
 
 def _retold(mind: Mind, rows: Ints, score: Floats, p: HoldingParams) -> dict[int, list[int]]:
@@ -138,6 +153,15 @@ def _alike(best_first: Iterable[int], is_one: Callable[[int, int], bool]) -> dic
         else:
             out[same].append(row)
     return {row: others for row, others in out.items() if others}
+
+
+def _joined(first: Mapping[int, list[int]], then: Mapping[int, list[int]]) -> dict[int, list[int]]:
+    """What is told by each row in the end, where some of those that tell others are told by others then."""
+    out = {row: list(others) for row, others in first.items()}
+    for row, others in then.items():
+        mine = out.setdefault(row, [])
+        mine += [one for other in others for one in (other, *out.pop(other, ()))]
+    return out
 
 
 def _without(rows: Ints, also: Mapping[int, Sequence[int]]) -> Ints:

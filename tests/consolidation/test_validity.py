@@ -85,6 +85,14 @@ def test_of_what_rules_out_one_another_not_all_is_over_and_what_was_told_last_ho
             assert ended(one, drafted) is not None
 
 
+@given(claims(), MOMENTS)
+def test_what_is_told_in_one_breath_ends_by_a_denial_alone(some: list[Claim], moment: Moment) -> None:
+    at_once = [replace(one, told=(moment,), by_hand=False) for one in some]
+    for one in at_once:
+        denied = [other for other in at_once if excludes(other, one) and other.relation.is_over]
+        assert (ended(one, at_once) is not None) is bool(denied and not one.relation.is_over)
+
+
 @given(claims())
 def test_ruling_out_is_mutual(some: list[Claim]) -> None:
     for one in some:

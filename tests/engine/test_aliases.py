@@ -107,6 +107,17 @@ async def test_a_cue_with_one_name_finds_what_the_other_is_in(stage: ModelStage,
     assert ("Robert polished silver" in await recalled(stage, "What about Bob?")) is is_named
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_so_does_a_cue_with_a_name_that_is_known_without_drafts(
+    stage: ModelStage, is_named: bool
+) -> None:
+    await stage.note("Robert", kind=MemoryKind.CONCEPT)
+    said = {at: f"Tom{at} polished copper." for at in range(10, 60, 8)} | {45: "Bob polished silver."}
+    await stage.sync("c", told({**said, 3: NAMED} if is_named else said))
+    await stage.rest()
+    assert ("Bob polished silver" in await recalled(stage, "What about Robert?")) is is_named
+
+
 async def test_a_branch_that_was_not_told_does_not_know_that_two_are_one(stage: ModelStage) -> None:
     said = told({3: ROBERT, 20: BOB, 60: NAMED})
     await stage.sync("c", said)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from soulmem.domain.dialogue import Role
 from soulmem.domain.llm import Prompt
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import line
@@ -74,6 +75,20 @@ async def test_what_two_answers_drafted_of_one_message_is_told_once(stage: Model
     ((text, slots),) = await told(stage, "Where is the brass key?", None, "brass")
     assert text in drafted
     assert slots == {"m15"}
+
+
+@pytest.mark.parametrize("chats", [("c", "c"), ("c", "d")])
+async def test_the_very_same_words_are_told_once(stage: ModelStage, chats: tuple[str, str]) -> None:
+    """As when a chat is imported a second time under another name."""
+    said = {chat: talk(20, word=chat) for chat in set(chats)}
+    for chat, at in zip(chats, (3, 9), strict=True):
+        said[chat][at - 1] = line(f"m{at}", "The amber  lamp is out.", Role.CHARACTER)
+    for chat, messages in said.items():
+        await stage.sync(chat, messages)
+    found = await told(stage, "Is the amber lamp out?", None, "amber")
+    assert [slots for _, slots in found] == [{"m3", "m9"}]
+    answer = await stage.recall("Is the amber lamp out?", "c", context_from="m5" if chats[1] == "c" else None)
+    assert {p.slot for m in answer.memories if "amber" in m.text for p in m.sources} >= {"m3"}
 
 
 async def test_two_scenes_in_the_same_words_are_two(stage: ModelStage) -> None:
