@@ -135,7 +135,7 @@ async def test_without_room_for_a_new_start_the_log_is_left_and_writers_are_told
         await store.commit(full_change())
         before = await snapshot(store)
         with monkeypatch.context() as patch:
-            patch.setattr(connection_module, "LOG_LIMIT", 1000)
+            patch.setattr(connection_module, "QUIET_LOG_LIMIT", 1000)
             patch.setattr(connection_module, "ROOM", 1 << 60)
             await store.maintain()
             assert not store.health().writable

@@ -220,7 +220,7 @@ async def test_maintenance_recycles_a_log_that_has_grown(
         await store.commit(full_change())
         await store.maintain()
         assert opens == []
-        monkeypatch.setattr(connection_module, "LOG_LIMIT", 1000)
+        monkeypatch.setattr(connection_module, "QUIET_LOG_LIMIT", 1000)
         before = await snapshot(store)
         await store.maintain()
         assert opens == ["close", "open"]

@@ -12,7 +12,11 @@ from soulmem.adapters.surreal.link import Link, Statement, Work
 from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreReadOnly
 from soulmem.ports.store import StoreHealth
 
-LOG_LIMIT = 64 << 20  # bytes of write-ahead log; at some hundred MiB the engine's writes never return
+# Bytes of write-ahead log. The engine keeps more than as much in memory until it is closed, and at some
+# hundred MiB its writes never return. To open it anew takes a quarter of a second, for which nobody waits
+# when it is quiet.
+LOG_LIMIT = 24 << 20
+QUIET_LOG_LIMIT = 4 << 20
 HELD_LIMIT = 96 << 20  # bytes read: the engine keeps twice as much in memory until it is closed
 ROOM = 4 << 20  # bytes that must be free on the disk, beside a copy of the log, to open the store anew
 _LOOK_EVERY = 2 << 20  # bytes sent between looks at the log, which grows about twice as fast
@@ -100,7 +104,7 @@ class Connection:
                 raise
             self._health = StoreHealth()
             if self._link.written() - self._looked_at >= _LOOK_EVERY:
-                await self._look_at_log()
+                await self._look_at_log(LOG_LIMIT)
 
         await self._alone(alone)
 
@@ -109,7 +113,7 @@ class Connection:
 
         async def work() -> None:
             self._check_in_use()
-            await self._look_at_log(self._link.held() >= HELD_LIMIT)
+            await self._look_at_log(QUIET_LOG_LIMIT)
 
         await self._alone(work)
 
@@ -134,9 +138,10 @@ class Connection:
         if not self._in_use:
             raise StoreError(f"the store in {self._link.place} is not open")
 
-    async def _look_at_log(self, anyway: bool = False) -> None:
+    async def _look_at_log(self, limit: int) -> None:
+        """Open the store anew if its log has reached the limit, or if too much was read since."""
         self._looked_at = self._link.written()
-        if not anyway and await asyncio.to_thread(self._link.log_size) < LOG_LIMIT:
+        if self._link.held() < HELD_LIMIT and await asyncio.to_thread(self._link.log_size) < limit:
             return
         try:
             await self._recycle()
