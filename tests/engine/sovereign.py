@@ -155,11 +155,11 @@ class Sovereign(Namer):
         await self.stage.engine.governor.undo(ME, SoulId(soul), since=LONG_AGO, change=None, job=None)
         mind = await self.stage.mind(soul)
         for key, old in [one for one in self.made.items() if one[1].soul == soul]:
-            if key not in mind.memories:  # its name was given no more: its week in the bin was over already
+            now = mind.memories.get(key)
+            if now is None or now.origin is not Origin.USER:  # given no more, or not till its week was over
                 assert (old.kind, old.state) == (MemoryKind.CONCEPT, MemoryState.BIN)
-                del self.made[key]
+                self.forgotten(key)
             else:
-                now = mind.memories[key]
                 assert now.text == self.mine.get(key, now.text)
                 assert now.state is (MemoryState.BIN if key in self.drafted else old.state)
                 self.made[key] = now
@@ -205,12 +205,17 @@ class Sovereign(Namer):
                 try:
                     left = (await self.stage.engine.get_memory(ME, key)).memory
                 except NotFound:
-                    del self.made[key]
-                    self.drafted.discard(key)
+                    self.forgotten(key)
                 else:  # the card or a chat gives its name
                     assert left.kind is MemoryKind.CONCEPT
 
         self.run(look)
+
+    def forgotten(self, key: MemoryId) -> None:
+        """It is gone for good; a concept of that name may come to be again."""
+        del self.made[key]
+        self.drafted.discard(key)
+        self.mine.pop(key, None)
 
     @rule(
         soul=SOUL,
