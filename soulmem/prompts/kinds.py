@@ -73,7 +73,7 @@ _SCHEMA: Mapping[str, object] = {
                 "required": ["line", "words"],
                 "additionalProperties": False,
             },
-            "maxItems": 8,
+            "maxItems": 6,  # as many as are shown
         },
         "kind": {"type": "string", "maxLength": _LONGEST},
         "importance": {"type": "number", "minimum": 0, "maximum": 1},
