@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from soulmem.prompts import extraction, summary
+from soulmem.prompts import digest, extraction, summary
 from soulmem.prompts.evidence import Grounds
 from tests.prompts.passages import EN, ZH
 
@@ -21,6 +21,8 @@ def given(reply: dict[str, Any]) -> list[str]:
     passage = CHATS[reply["chat"]]
     if reply["prompt"] == summary.NAME:
         return [summary.parse(reply["answer"], passage)]
+    if reply["prompt"] == digest.NAME:
+        return [digest.parse(reply["answer"], passage)]
     drafts = extraction.parse(reply["answer"], passage)
     return [
         *(draft.text for draft in drafts.episodes),
@@ -32,8 +34,10 @@ def given(reply: dict[str, Any]) -> list[str]:
 
 
 def test_they_are_of_the_prompts_in_use() -> None:
-    versions = {summary.NAME: summary.VERSION, extraction.NAME: extraction.VERSION}
-    assert {(reply["prompt"], reply["version"]) for reply in RECORDED} == set(versions.items())
+    prompts = (summary, extraction, digest)
+    assert {(reply["prompt"], reply["version"]) for reply in RECORDED} == {
+        (prompt.NAME, prompt.VERSION) for prompt in prompts
+    }
     assert {(reply["chat"], reply["plain"]) for reply in RECORDED} == {
         (chat, plain) for chat in CHATS for plain in (False, True)
     }
