@@ -152,7 +152,8 @@ class Generaliser:
             return False
         parking.forget(key)
         fitting = await self._fitting(drafts, task, region, read)
-        await self._write(world, mind, partial(self._made, task, reading, fitting, errand.model), errand)
+        make = partial(self._made, task, reading, fitting, errand.model)
+        errand.written += await self._write(world, mind, make, errand)
         return True
 
     async def _fitting(self, drafts: Drafts, task: Task, region: Region, read: Read) -> Drafts:

@@ -161,6 +161,7 @@ async def test_kinds_are_named_for_the_region_as_often_as_asked() -> None:
     assert len(first) == 1
     assert first < found <= set(NAMED["en"].values())
     assert stage.calls.count("kinds") == 1 + done.result["calls"]
+    assert done.result["written"] == len(found - first)
     await replay(stage)
     asked = [{text for _, _, text in read_of(p)} for p in stage.llm.asked if p.name == "kinds"]
     assert all(2 * len(one & other) < len(other) for one, other in combinations(asked, 2))
