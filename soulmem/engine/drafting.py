@@ -171,13 +171,25 @@ class Drafting:
         passage, cited = self._reading.passage, self._reading.cited(draft.lines)
         others = {d.name for d in self._drafts.concepts} | {line.speaker for line in passage.lines}
         taken = {fold(name) for name in (*others, passage.soul, *passage.users)}
+        said = [f"{line.speaker}\n{line.text}".casefold() for line in passage.lines]
         for alias in other_names(draft, taken):
+            # A small model gives whom it just read of as another name: one line must hold both.
+            one, other = draft.name.casefold(), alias.casefold()
+            together = any(one in line and other in line for line in said)
+            if not together or self._are_two(draft.name, alias):
+                continue
             ends = [self._concept(name, draft.importance, cited) for name in (draft.name, alias)]
             if ends[0] != ends[1]:
                 verb = also_called(draft.name, alias)
                 edge = self._made.edge(EdgeKind.RELATES, ends[0], ends[1], cited, 1.0, verb=verb)
                 if edge.origin is Origin.MODEL and edge.id not in self._mind.edges:
                     self._made.edges[edge.id] = replace(edge, stability=_LASTING)
+
+    def _are_two(self, name: str, other: str) -> bool:
+        """Whether the card, messages or the user know these as two."""
+        index = self._mind.names.index
+        mine, theirs = index.find(name), index.find(other)
+        return bool(mine) and bool(theirs) and set(mine).isdisjoint(theirs)
 
     def _mentions(self) -> None:
         """Drafted episodes are linked to the drafted concepts that they name."""

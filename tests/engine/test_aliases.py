@@ -151,6 +151,24 @@ async def test_what_is_no_name_of_its_own_makes_nobody_one(stage: ModelStage, al
     assert drafted == {"Robert"}
 
 
+@pytest.mark.parametrize("why", ["apart", "two of the user's"])
+async def test_who_is_only_mentioned_near_somebody_is_not_made_one(stage: ModelStage, why: str) -> None:
+    mistaken = {"lines": [1], "name": "Robert", "type": "entity", "aliases": ["Bob"]}
+    drafts = {"episodes": [], "facts": [], "concepts": [mistaken], "habits": [], "kinds": []}
+    stage.llm.then([lambda prompt: obliging(prompt) if prompt.name == "summary" else json.dumps(drafts)])
+    said = {1: "Robert met Bob."}
+    if why == "apart":
+        said = {1: "Robert came.", 2: "Then Bob came."}
+    else:
+        for name in ("Robert", "Bob"):
+            await stage.note(name, kind=MemoryKind.CONCEPT)
+    await stage.sync("c", told(said, 30))
+    await stage.rest()
+    mind = await stage.mind()
+    assert [m.text for m in mind.memories.values() if m.origin is Origin.MODEL and m.text == "Robert"]
+    assert not [key for key in mind.facts if "also called" in mind.facts[key].text]
+
+
 async def test_articles_make_no_other_thing(stage: ModelStage) -> None:
     await stage.sync("c", told({3: "Robert polished lantern.", 40: "Robert polished the lantern."}))
     await stage.rest()
