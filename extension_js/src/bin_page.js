@@ -31,7 +31,7 @@ export async function binPage(desk, page) {
 
     /** @param {import('./types.js').Listed} memory @param {() => void} gone */
     async function purge(memory, gone) {
-        if (!await desk.typed(say('purge_word'), 'purge_question')) return;
+        if (!await desk.typed(say('purge_word'), 'purge_question', say('purge'))) return;
         await desk.attempt(async () => {
             await memories.purge(memory.id).then(() => {
                 gone();
@@ -69,7 +69,7 @@ export async function binPage(desk, page) {
 
 /** @param {Desk} desk @param {{id: string, name: string}} soul */
 async function forgetSoul(desk, soul) {
-    if (!await desk.typed(soul.name, 'soul_question')) return;
+    if (!await desk.typed(soul.name, 'soul_question', desk.say('soul_forget', { name: soul.name }))) return;
     if (await desk.attempt(() => desk.app.people.forget(soul))) {
         desk.app.host.toast('success', desk.say('soul_forgotten', { name: soul.name, days: desk.days() }));
         desk.app.changed();
@@ -77,11 +77,11 @@ async function forgetSoul(desk, soul) {
     }
 }
 
-/** The characters that lie in the bin themselves. @param {Desk} desk @param {HTMLElement} page */
+/** The characters that lie in the bin themselves. @param {Desk} desk @param {HTMLElement} page @returns {Promise<boolean>} whether there are any */
 export async function drawForgotten(desk, page) {
     const { say, app } = desk;
     const souls = await app.people.forgotten();
-    if (souls.length === 0) return;
+    if (souls.length === 0) return false;
     page.append(el('h4', { text: say('soul_bin') }), el('ol', { class: 'soulmem_list', id: 'soulmem_forgotten' }, souls.map(soul => el('li', { class: 'soulmem_item soulmem_row', data: { soul: soul.id } }, [
         el('b', { class: 'flex1', text: soul.name }),
         button('fa-trash-arrow-up', say('restore'), () => desk.attempt(async () => {
@@ -93,4 +93,5 @@ export async function drawForgotten(desk, page) {
             await desk.again();
         }), { class: 'soulmem_revive' }),
     ]))));
+    return true;
 }

@@ -78,8 +78,9 @@ export function mountBrowser(app, say, chosen) {
             who.value = desk.soul;
             who.hidden = souls.length < 2;
             if (!desk.soul) {
-                page.replaceChildren(el('p', { text: say('browse_nobody') }));
-                return void await drawForgotten(desk, page);
+                page.replaceChildren();
+                if (!await drawForgotten(desk, page)) page.append(el('p', { text: say('browse_nobody') }));
+                return;
             }
             await Promise.all([show(first, memory), desk.count()]);
         });

@@ -20,6 +20,7 @@ export function bindCharacter(app, say) {
 
     async function show() {
         const member = chosen();
+        await app.people.look().catch(() => undefined); // no way there: it is looked again when there is one
         const config = member ? (await app.host.cardField(member.avatar))?.config ?? {} : {};
         const isGone = member !== undefined && app.people.isGone(app.settings().souls[member.avatar]);
         enabled.checked = config.enabled !== false && !isGone;
@@ -32,6 +33,7 @@ export function bindCharacter(app, say) {
 
     async function save() {
         const member = chosen();
+        await app.people.look().catch(() => undefined);
         const person = (await app.people.present()).find(one => one.avatar === member?.avatar);
         if (!person) return;
         if (enabled.checked && app.people.isGone(person.soul)) {
@@ -48,6 +50,13 @@ export function bindCharacter(app, say) {
 
     for (const input of [enabled, general, dial, scope]) input.addEventListener('change', () => void save());
     select.addEventListener('change', () => void show());
+
+    let via = app.link.state().via;
+    app.subscribe(() => {
+        const before = via;
+        via = app.link.state().via;
+        if (via && !before) void show();
+    });
 
     return {
         chosen,

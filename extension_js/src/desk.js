@@ -63,9 +63,10 @@ export function createDesk(app, say, content, soul, close) {
             setTimeout(() => line.remove(), SAID);
         },
 
-        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question' | 'soul_question'} question @returns {Promise<boolean>} */
-        async typed(word, question) {
-            const answer = await app.host.prompt(say(question, { word }));
+        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question' | 'soul_question'} question @param {string} yes on the button
+         * @returns {Promise<boolean>} */
+        async typed(word, question, yes) {
+            const answer = await app.host.prompt(say(question, { word }), yes);
             if (answer === null) return false;
             const same = answer.trim().toLowerCase() === word.toLowerCase();
             if (!same) desk.tell(say('word_wrong', { word }));

@@ -183,8 +183,8 @@ export function createHost(getContext) {
             const { Popup, POPUP_RESULT } = ctx();
             return await Popup.show.confirm('SoulMem', escaped(question)) === POPUP_RESULT.AFFIRMATIVE;
         },
-        /** @param {string} question as text @returns {Promise<string | null>} what was typed; null when cancelled */
-        prompt: async question => await ctx().Popup.show.input('SoulMem', escaped(question)) ?? null,
+        /** @param {string} question as text @param {string} [yes] on the button @returns {Promise<string | null>} what was typed; null when cancelled */
+        prompt: async (question, yes) => await ctx().Popup.show.input('SoulMem', escaped(question), '', yes ? { okButton: yes } : {}) ?? null,
         /** Shows a message of the open chat, loading what is above the shown part. @param {number} index */
         showMessage: index => ctx().executeSlashCommandsWithOptions(`/chat-jump ${index}`),
         /** Opens another chat of the open character. @param {string} name @returns {Promise<unknown>} */

@@ -109,7 +109,7 @@ export async function memoryView(desk, id, leave) {
 
     /** A permanent memory goes only when its protection is named. @param {Whole} memory */
     async function bin(memory) {
-        if (memory.permanent && !await desk.typed(say('permanent_word'), 'permanent_question')) return;
+        if (memory.permanent && !await desk.typed(say('permanent_word'), 'permanent_question', say('to_bin'))) return;
         if (await desk.attempt(() => memories.bin(memory))) {
             desk.tell(say('binned', { days: desk.days() }));
             leave(true);

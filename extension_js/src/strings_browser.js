@@ -133,7 +133,7 @@ export const BROWSER_EN = {
     purged: 'Deleted for good.',
     purge_told: 'A chat or the card still tells it, so it would come back: it stays in the bin, where it is not recalled. Delete or edit the message first.',
     restored: 'Restored: it is remembered again.',
-    soul_hint: 'Have everything forgotten that {name} remembers, of all chats. The chats and the card stay.',
+    soul_hint: 'Forget everything {name} remembers, of all chats. The chats themselves and the card stay.',
     soul_forget: 'Forget {name} altogether',
     soul_question: 'This moves everything the character remembers to the bin, what is permanent too, and it remembers nothing new. Type "{word}" to do it.',
     soul_forgotten: '{name} is forgotten and remembers nothing from now on. For {days} days that can be taken back in the bin.',
