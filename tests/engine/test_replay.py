@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -26,23 +25,20 @@ from soulmem.engine.requests import RecallRequest
 from tests.engine.namer import PICK, SOULS
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture, stray_vectors
+from tests.engine.reteller import HOWS, PRESENT, ROLES, TEXTS, Reteller
 from tests.engine.sovereign import Sovereign
 from tests.engine.stage import ME, Stage, line
-from tests.engine.told import LINES, Told, replayed
+from tests.engine.told import Told, replayed
 from tests.fakes.at_once import AtOnce
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
 
 LONG = os.environ.get("SOULMEM_TEST_LIVES", "")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-TEXTS = st.sampled_from(LINES)
-ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
-HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
 CASTS = st.sampled_from([("s1",), ("s2",), ("s1", "s2")])
-PRESENT = st.sampled_from([None, None, ("s1",), ("s2",), ("s1", "s2"), ()])
 
 
-class Player(Sovereign):
+class Player(Sovereign, Reteller):
     """Does everything a player can do, and looks at the end whether the memory is what was said."""
 
     def __init__(self) -> None:
@@ -164,67 +160,6 @@ class Player(Sovereign):
         found = await self.stage.engine.recall(ME, request)
         known = (await self.stage.mind(request.soul)).memories
         assert all(memory.id in known or memory.kind == "fact" for memory in found.memories)
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, text=TEXTS, how=HOWS)
-    def edit(self, pick: int, at: int, text: str, how: str) -> None:
-        self.alter(pick, at, how, lambda m: replace(line(m.slot, text, m.role), sent_at=m.sent_at))
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, how=HOWS)
-    def hide(self, pick: int, at: int, how: str) -> None:
-        self.alter(pick, at, how, lambda m: replace(m, hidden=not m.hidden))
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, present=PRESENT, how=HOWS)
-    def come_or_leave(self, pick: int, at: int, present: Any, how: str) -> None:
-        self.alter(pick, at, how, lambda m: replace(m, present=present))
-
-    def alter(self, pick: int, at: int, how: str, change: Callable[[SentMessage], SentMessage]) -> None:
-        """Change one message; presence is sent without a base, as the contract asks."""
-        chat = self.pick(pick)
-        if chat.messages:
-            at %= len(chat.messages)
-            chat.messages[at] = change(chat.messages[at])
-            self.show(chat, how)
-
-    @precondition(any_shown)
-    @rule(pick=PICK, text=TEXTS, how=HOWS)
-    def swipe(self, pick: int, text: str, how: str) -> None:
-        self.alter(
-            pick,
-            len(self.pick(pick).messages) - 1,
-            how,
-            lambda m: line(m.slot, text, Role.CHARACTER, swipe=1),
-        )
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, speaker=st.sampled_from(["Al", "Alicia"]))
-    def rename(self, pick: int, at: int, speaker: str) -> None:
-        """As the contract asks, without a base."""
-        self.alter(pick, at, "bare", lambda m: replace(m, speaker=speaker))
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, role=ROLES)
-    def speak_as(self, pick: int, at: int, role: Role) -> None:
-        """The same words of the same speaker, told by the narrator say; without a base, too."""
-        self.alter(pick, at, "bare", lambda m: replace(m, role=role))
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, count=st.integers(1, 3), how=HOWS)
-    def delete(self, pick: int, at: int, count: int, how: str) -> None:
-        chat = self.pick(pick)
-        if chat.messages:
-            at %= len(chat.messages)
-            del chat.messages[at : at + count]
-            self.show(chat, how)
-
-    @precondition(any_shown)
-    @rule(pick=PICK, at=PICK, text=TEXTS, how=HOWS)
-    def insert(self, pick: int, at: int, text: str, how: str) -> None:
-        chat = self.pick(pick)
-        chat.messages.insert(at % (len(chat.messages) + 1), self.fresh(text))
-        self.show(chat, how)
 
     @precondition(any_shown)
     @rule(pick=PICK, left=st.integers(0, 4), confirm=st.booleans())
