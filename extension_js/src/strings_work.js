@@ -18,8 +18,8 @@ export const WORK_EN = {
     // the price
     due: 'To go over, in calls to the model: {n}. {time}',
     due_none: 'Nothing is due: everything that has left the prompt has been gone over.',
-    spent: 'So far: calls {calls}, of them without use {failed}; tokens {tokens}; memories written {memories}',
-    spent_hour: 'Calls in the last hour: {calls}; in quiet moments {most} at most',
+    spent: 'Calls so far: {calls} ({failed} of no use). Tokens: {tokens}. Memories written: {memories}.',
+    spent_hour: 'Calls in the last hour: {calls}. In quiet moments there are {most} at most.',
     parked: 'One stretch waits: {reason} Tried {n} times; again {when} at the latest',
     run_now: 'Go over it now',
     run_question: 'Have the model go over the chats now?',
