@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -37,6 +38,20 @@ def test_asking_a_running_sidecar_loads_nothing_heavy_either() -> None:
     code += f"sys.exit(','.join(sorted({HEAVY!r} & set(sys.modules))) or 0)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "1"), ("2", "2")])
+def test_small_products_keep_to_one_thread_unless_the_user_says_otherwise(
+    given: str | None, used: str, tmp_path: Path
+) -> None:
+    code = "import os, sys; from soulmem.cli import main\n"
+    code += f"main(['serve', '--config', {str(tmp_path / 'none.toml')!r}])\n"
+    code += "sys.exit(os.environ['OPENBLAS_NUM_THREADS'])"
+    environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, text=True)
+    assert ended.stderr.splitlines()[-1] == used
 
 
 def test_every_command_has_help_in_both_languages(capsys: pytest.CaptureFixture[str]) -> None:
