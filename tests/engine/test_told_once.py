@@ -99,3 +99,43 @@ async def test_two_scenes_in_the_same_words_are_two(stage: ModelStage) -> None:
     await stage.rest()
     found = await told(stage, "Where is the silver ring?", "c", "silver ring")
     assert sorted(slots.pop() for _, slots in found) == ["m3", "m40"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "tail", "is_told"),
+    [
+        ("Al asked for the copper kettle and Mira lent the copper kettle gladly", "", False),
+        ("Mira gladly parted from the vessel that boils her water", "", True),
+        (
+            "Al asked for the copper kettle and Mira lent the copper kettle gladly",
+            " " + " ".join(f"And then she spoke of lake{at} and hill{at}." for at in range(12)),
+            True,
+        ),
+    ],
+    ids=["in their words", "in other words", "of long messages"],
+)
+async def test_a_draft_that_only_repeats_its_messages_costs_no_place(
+    draft: str, tail: str, is_told: bool
+) -> None:
+    """What says it in other words, or shorter, does."""
+
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "summary":
+            return obliging(prompt)
+        lines = [number for number, _, text in read_of(prompt) if "copper kettle" in text]
+        episodes = [{"lines": lines, "text": draft, "importance": 0.8}] if lines else []
+        return json.dumps({"episodes": episodes, "facts": [], "concepts": [], "habits": [], "kinds": []})
+
+    stage = ModelStage(answer)
+    await stage.start()
+    await stage.soul()
+    said = talk(60)
+    said[6] = line("m7", "Could I borrow the copper kettle, he asked." + tail)
+    said[7] = line("m8", "The copper kettle is lent gladly." + tail, Role.CHARACTER)
+    await stage.sync("c", said)
+    await stage.rest()
+    assert draft in [m.text for m in await stage.drafted()]
+    told = [m.text for m in (await stage.recall("Who has the copper kettle? It boils water.", "c")).memories]
+    assert any("The copper kettle is lent" in text for text in told)
+    assert (draft in told) is is_told
+    await stage.stop()
