@@ -144,6 +144,21 @@ async def test_vectors_of_forgotten_texts_are_cleared_out(theatre: Theatre) -> N
     assert len(await stage.store.vector_keys()) == 1
 
 
+async def test_vectors_of_a_soul_that_went_for_good_are_cleared_out(theatre: Theatre) -> None:
+    """They wait with its memories while it can still be had back."""
+    stage = await theatre.open(model=FakeEmbedder().source())
+    await stage.soul("s2", "Tovan")
+    await stage.note("an otter dived", soul="s2")
+    await stage.engine.run_idle()
+    assert len(await stage.store.vector_keys()) == 6
+    await stage.engine.delete_soul(ME, SoulId("s1"), "Mira")
+    await stage.engine.run_idle()
+    assert len(await stage.store.vector_keys()) == 6
+    stage.clock.advance(8 * 86_400, 0)
+    await stage.engine.run_idle()
+    assert len(await stage.store.vector_keys()) == 1
+
+
 async def test_vectors_are_looked_through_only_when_a_text_went(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
