@@ -34,8 +34,8 @@ class Lifecycle:
         more_work: Callable[[], Awaitable[None]] | None = None,
         events: Events | None = None,
     ) -> None:
-        """`more_work` is asked for again and again while it stays quiet, and does what is due by then. `events`
-        hear of a change of phase.
+        """`more_work` is asked for again and again while it stays quiet, and does what is due by then.
+        `events` hear of a change of phase.
         """
         self.events = events or Events()
         self.phase = Phase.WORKING

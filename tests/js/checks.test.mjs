@@ -28,7 +28,7 @@ const troubles = view => view.signs.filter(one => one.sign !== 'yes').map(one =>
 test('all well has no trouble and no next step', () => {
     assert.deepEqual(troubles(seen({})), []);
     assert.equal(seen({}).step, '');
-    assert.ok(seen({}).signs.some(one => one.text === 'Language model e5'), 'a folder goes by its name');
+    assert.ok(seen({}).signs.some(one => one.text === 'Model for recall: e5'), 'a folder goes by its name');
 });
 
 test('a store that cannot be written is named with its reason, in the list and as the next step', () => {

@@ -171,7 +171,7 @@ test('a model is named as people know it', () => {
         { state: 'ok', step: '', via: 'plugin', error: null, health: /** @type {any} */ ({ ...WELL, embedder: { ...WELL.embedder, model } }) }, still, 'http://h:1', say,
     )[4].text;
     assert.deepEqual(['intfloat/multilingual-e5-small', '/home/u/models/e5/', 'C:\\models\\e5', 'e5'].map(named), [
-        'Language model intfloat/multilingual-e5-small', 'Language model e5', 'Language model e5', 'Language model e5',
+        'Model for recall: intfloat/multilingual-e5-small', 'Model for recall: e5', 'Model for recall: e5', 'Model for recall: e5',
     ]);
 });
 
