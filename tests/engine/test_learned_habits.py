@@ -9,12 +9,12 @@ import pytest
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import SoulId
-from soulmem.domain.llm import Prompt
+from soulmem.domain.ids import SlotId, SoulId
+from soulmem.domain.llm import Failure, LlmFailed, Prompt
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import EngineParams
-from soulmem.engine.requests import RecallType
+from soulmem.engine.requests import MemoryPatch, NewEdge, RecallType
 from tests.engine.habit_scenes import NAMES, chat, habits, others, seeing
 from tests.engine.model_stage import ModelStage, read_of, talk
 from tests.engine.reflexes import PACKAGED, PATIENT, fired
@@ -157,7 +157,46 @@ async def test_its_situation_is_what_was_said_before(stage: ModelStage) -> None:
     assert {mind.memories[key].text for key in instances} == {
         f"Al: The rain is falling on roof{at}." for at in (4, 24, 44)
     }
+    for at in (4, 24, 44):  # nor when the user says that it is an instance
+        own = next(m.id for m in await stage.listed() if m.evidence and m.evidence[0][0].slot == f"m{at}")
+        edge = NewEdge(EdgeKind.INSTANCE_OF, to=situation.id)
+        await stage.engine.patch_memory(ME, own, MemoryPatch(edges=(edge,)))
     assert fired(await stage.recall("An old tune, hummed under the breath.", "c")) == []
+    assert fired(await stage.recall("The rain is falling on us.", "c"))
+
+
+async def test_scenes_that_are_still_in_the_prompt_tell_nothing(stage: ModelStage) -> None:
+    """What the model calls the situation need not be like what is said in it: then its scenes tell it."""
+    said = rainy(66, (4, 24, 44))
+    for at in (3, 23, 43):
+        said[at - 1] = line(f"m{at}", f"Look, there is a ferry on lake{at}.")
+
+    def answer(prompt: Prompt) -> str:
+        lines = read_of(prompt)
+        if prompt.name == "summary":
+            return json.dumps({"summary": lines[0][2]})
+        shown = [n for n, _, text in lines if text in SHOWN]
+        habit = {"lines": shown, "when": "thinking of her old home", "does": "hums an old tune", "chance": 1}
+        drafts: dict[str, list[object]] = {"episodes": [], "facts": [], "concepts": [], "kinds": []}
+        return json.dumps({**drafts, "habits": [habit] if shown else []})
+
+    stage.llm.then([answer])
+    await stage.sync("c", said)
+    await stage.rest()
+    cue = "Look, there is a ferry on the lake again."
+    assert fired(await stage.recall(cue, "c")) == ["hums an old tune"]
+    assert fired(await stage.recall(cue, "c", context_from=SlotId("m1"))) == []
+
+
+async def test_a_model_that_leaves_delays_it_at_most(stage: ModelStage) -> None:
+    """What was drafted until then is told in the next quiet moment, though there is no model any more."""
+    gone = LlmFailed(Failure.UNREACHABLE, "switched off")
+    stage.llm.then([*[humming()] * 6, gone])
+    await stage.sync("c", rainy(106, (4, 24, 44)))
+    await stage.rest()
+    assert len(stage.llm.asked) > 6
+    await stage.rest()
+    assert len(await learned(stage)) == 1
 
 
 async def test_more_scenes_do_not_tell_it_twice(stage: ModelStage) -> None:
