@@ -161,7 +161,7 @@ async def test_its_situation_is_what_was_said_before(stage: ModelStage) -> None:
         own = next(m.id for m in await stage.listed() if m.evidence and m.evidence[0][0].slot == f"m{at}")
         edge = NewEdge(EdgeKind.INSTANCE_OF, to=situation.id)
         await stage.engine.patch_memory(ME, own, MemoryPatch(edges=(edge,)))
-    assert fired(await stage.recall("An old tune, hummed under the breath.", "c")) == []
+    assert fired(await stage.recall(SHOWN[0], "c")) == []
     assert fired(await stage.recall("The rain is falling on us.", "c"))
 
 
