@@ -80,12 +80,13 @@ def held(mind: Mind, scene: Scene, rows: Ints, score: Floats, params: HoldingPar
     left = _without(left, retold)
     left = left[~np.isin(left, _said(mind, left, score, scene.max_items, p))]
     also = _joined(again, retold)
-    facts = [row for row in left.tolist() if mind.facts.is_at(row)]
-    if not facts:
-        return Held(left, also=_keyed(mind, also))
     standings = Standings(mind, scene.known, scene.request.chat)
-    edges = {row: mind.edges.known(mind.id_at(row)) for row in facts}
-    found = ((row, standings.claim(edge)) for row, edge in edges.items() if standings.may_end(edge.verb))
+    keys = {row: mind.id_at(row) for row in left.tolist() if mind.facts.is_at(row)}
+    may_end = (row for row, key in keys.items() if standings.may_end(mind.edges.verb_of(key)))
+    edges = {row: mind.edges.known(keys[row]) for row in may_end}
+    if not edges:
+        return Held(left, also=_keyed(mind, also))
+    found = ((row, standings.claim(edge)) for row, edge in edges.items())
     claims = {row: claim for row, claim in found if claim is not None}
     standing = {row: standings.of(edges[row]) for row in claims}
     past = {row: one for row, one in standing.items() if one.by is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +70,19 @@ class Walks:
 
     def __init__(self, mind: Mind, params: WalkingParams | None = None) -> None:
         self.params = params or WalkingParams()
-        self._mind = mind
+        self._of = ref(mind)  # whoever keeps walks by mind must not keep the mind so
         self._made_for: tuple[int, int, int, int] | None = None
         self._ground: Ground | None = None
         weights = self.params.weights
         self._factors = class_factors(params=weights)
         apart = replace(weights, kind={**weights.kind, EdgeKind.NEXT: 0.0})  # what merely came next is none
         self._associating = class_factors(params=apart)
+
+    @property
+    def _mind(self) -> Mind:
+        mind = self._of()
+        assert mind is not None  # who asks for a walk has it
+        return mind
 
     def refresh(self, extra_turns: int) -> Ground:
         """What is walked on, as of now."""
