@@ -106,7 +106,9 @@ def test_no_call_begins_while_a_reply_is_written(
 
 
 async def test_a_recall_does_not_feel_the_model_at_work() -> None:
-    """Medians of many, by turns with the model at memory work and without: on a busy machine both suffer."""
+    """The quicker quarter of many, by turns with the model at memory work and without: what other programs
+    take from a busy machine is not in that.
+    """
     stage = ModelStage()
     await stage.start()
     await stage.soul()
@@ -119,13 +121,21 @@ async def test_a_recall_does_not_feel_the_model_at_work() -> None:
         await stage.sync("c0", talk(60 + 30 * (turn + 1), word="word0-"))
         job = await stage.engine.jobs.ask(ME, "consolidate", SOUL, {})
         await stage.thinking()
-        beside += [await seconds_of_recall(stage, number) for number in range(12)]
+        beside += await seconds_of_recalls(stage)
         assert stage.llm.waiting == 1, "all that time the model was at work"
         stage.llm.answers.set()
         await ended(stage, job)
-        free += [await seconds_of_recall(stage, number) for number in range(12)]
+        free += await seconds_of_recalls(stage)
     await stage.stop()
-    assert statistics.median(beside) <= 1.5 * statistics.median(free) + 0.003
+    quick_beside, *_ = statistics.quantiles(beside)
+    quick_free, *_ = statistics.quantiles(free)
+    assert quick_beside <= 1.5 * quick_free + 0.005
+
+
+async def seconds_of_recalls(stage: ModelStage) -> list[float]:
+    """Of real time; the first ones, which meet what was just written, are not counted."""
+    took = [await seconds_of_recall(stage, number) for number in range(15)]
+    return took[3:]
 
 
 async def seconds_of_recall(stage: ModelStage, number: int) -> float:
