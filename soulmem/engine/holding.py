@@ -37,7 +37,6 @@ class HoldingParams:
 
     past: float = 0.5  # of the score of what holds: of two homes the present one is asked for
     alike: float = 0.6  # 0..1, share of words that two wordings of one scene have in common
-    shorter: float = 2.0  # times as many words in a message: then a draft in its words condenses it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,6 @@ def held(mind: Mind, scene: Scene, rows: Ints, score: Floats, params: HoldingPar
     left = _without(rows, again)
     retold = _retold(mind, left, score, p)
     left = _without(left, retold)
-    left = left[~np.isin(left, _said(mind, left, score, scene.max_items, p))]
     also = _joined(again, retold)
     standings = Standings(mind, scene.known, scene.request.chat)
     keys = {row: mind.id_at(row) for row in left.tolist() if mind.facts.is_at(row)}
@@ -144,29 +142,6 @@ def _retold(mind: Mind, rows: Ints, score: Floats, p: HoldingParams) -> dict[int
         return same and len(words[one] & words[other]) >= p.alike * len(words[one] | words[other])
 
     return _alike(sorted(cited, key=lambda row: (-float(score[row]), mind.id_at(row))), is_one)
-
-
-def _said(mind: Mind, rows: Ints, score: Floats, most: int, p: HoldingParams) -> list[int]:
-    """Drafts of several messages in hardly other words than theirs, where one of these, about as short, is
-    among the best `most`: the draft would only cost a place. On LoCoMo dev (two chats) that is worth 1 point
-    of R@10 and of R@20.
-    """
-    columns, tokens = mind.columns, mind.tokeniser.tokens
-    scenes = rows[columns.kind[rows] == _EPISODE]
-    is_draft = columns.origin[scenes] == _MODEL
-    others = scenes[~is_draft]
-    best = set(others[np.argsort(-score[others], kind="stable")[:most]].tolist())
-    out = []
-    for row in scenes[is_draft].tolist():
-        cited = [at for key in mind.derived.cited(mind.id_at(row)) if (at := mind.row(key)) is not None]
-        if len(cited) < 2 or best.isdisjoint(cited):
-            continue
-        said = {at: set(tokens(mind.at(at).text)) for at in cited}
-        words = set(tokens(mind.at(row).text))
-        short = any(at in best and len(there) <= p.shorter * len(words) for at, there in said.items())
-        if short and len(words & set().union(*said.values())) >= p.alike * len(words):
-            out.append(row)
-    return out
 
 
 def _alike(best_first: Iterable[int], is_one: Callable[[int, int], bool]) -> dict[int, list[int]]:
