@@ -70,15 +70,15 @@ def retained(
         return fading
     place = np.full(mind.size, -1, np.int64)
     place[rows[concepts]] = np.arange(concepts.size)
-    edges = mind.edges.arrays([EdgeKind.MENTIONS], place >= 0)
+    target, touched, at_turn = mind.edges.touches(EdgeKind.MENTIONS, place >= 0)
     keys = ((at, mind.id_at(int(rows[row]))) for at, row in enumerate(concepts))
     usages = [(key, at, usage) for at, key in keys if (usage := mind.recalls.usage(key)) is not None]
     at_of = {key: at for key, at, _ in usages}
     used = [(at_of[key], turn) for key, turn in _used(mind, [(key, usage) for key, _, usage in usages])]
     whose, when = np.asarray(used, np.float64).reshape(-1, 2).T
-    concept = np.concatenate([place[edges.target], whose.astype(np.int64)])
-    moments = np.concatenate([mind.time.touched(edges.touched / 1e6, edges.at_turn), when])
-    gain = np.repeat([p.mention * _SALIENCE, p.recall], [edges.target.size, when.size])
+    concept = np.concatenate([place[target], whose.astype(np.int64)])
+    moments = np.concatenate([mind.time.touched(touched / 1e6, at_turn), when])
+    gain = np.repeat([p.mention * _SALIENCE, p.recall], [target.size, when.size])
     now, pace = mind.time.reading(extra), mind.soul.settings.forgetting
     active = base_activations(concept, moments, gain, now, pace, p)
     out: Floats = fading.copy()

@@ -292,18 +292,20 @@ class EdgeTable(Mapping[str, Edge]):
             self._arriving.add_all(self._target.astype(np.int64), numbers)
         self.revision += 1
 
-    def arrays(
-        self, kinds: Sequence[EdgeKind] = EDGE_KINDS, targets: NDArray[np.bool_] | None = None
-    ) -> EdgeArrays:
-        """The edges of these kinds as columns; with `targets`, a flag by row, those that end there."""
+    def touches(self, kind: EdgeKind, targets: NDArray[np.bool_]) -> tuple[Ints, Ints, Floats]:
+        """Of the edges of a kind that end at rows with a flag: the row, and when each was touched last, in
+        microseconds and in turns, NaN where these are not known.
+        """
+        slots = np.flatnonzero(targets.take(self._target[: self._size], mode="clip"))
+        slots = slots[self._kind[slots] == EDGE_KINDS.index(kind)]
+        return self._target[slots].astype(np.int64), self._touched[slots], self._at_turn[slots]
+
+    def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS) -> EdgeArrays:
+        """The edges of these kinds as columns."""
         code = self._kind[: self._size]
         wanted = np.zeros(256, np.bool_)
         wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = True
-        if targets is None:
-            slots = np.flatnonzero(wanted[code])
-        else:  # few as a rule
-            slots = np.flatnonzero(targets.take(self._target[: self._size], mode="clip"))
-            slots = slots[wanted[code[slots]]]
+        slots = np.flatnonzero(wanted[code])
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(
             slot=slots,

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
+from soulmem.graph.columns import microseconds
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
 from soulmem.graph.rows import Rows
 
@@ -166,6 +167,14 @@ class Machine(RuleBasedStateMachine):
             assert (arrays.stability[i], arrays.uses[i]) == (edge.stability, edge.uses)
             assert np.isnan(arrays.at_turn[i]) if edge.at_turn is None else arrays.at_turn[i] == edge.at_turn
         assert found == self.model
+        for kind in EDGE_KINDS:
+            ends = np.asarray([row % 2 == 0 for row in range(self.table._rows.capacity)])
+            rows, touched, turns = self.table.touches(kind, ends)
+            told = zip(map(self.table._end, rows), touched, np.nan_to_num(turns, nan=-1.0), strict=True)
+            of_kind = [e for e in self.model.values() if e.kind is kind and ends[self.table._row(e.target)]]
+            assert sorted((end, int(at), turn) for end, at, turn in told) == sorted(
+                (e.target, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn) for e in of_kind
+            )
         only = {e.id for e in self.model.values() if e.kind in DECAYING}
         assert {self.table.at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot} == only
 
