@@ -12,6 +12,7 @@ from soulmem.domain.errors import Unprocessable
 from soulmem.transfer.card import card_data, card_name
 from soulmem.transfer.chat_log import ChatLog, read_chat_log
 from soulmem.transfer.detect import CARD, ST_CHAT, WORLD_INFO, format_of
+from soulmem.transfer.files import check_text
 
 _LARGEST = 180 << 20  # bytes: as base64 inside a request it must stay below 256 MiB
 _ENDINGS = (".jsonl", ".json", ".png")  # looked at inside folders
@@ -80,6 +81,7 @@ def _source(path: Path) -> Source:
     if kind == ST_CHAT:
         log = read_chat_log(io.BytesIO(data), path.stem, [])
         if not log.messages:
+            check_text(data)  # which tells more where it can
             raise Unprocessable("it holds no chat message")
         return Source(path, kind, path.stem, log)
     return Source(path, kind, card_name(card_data(data)) if kind == CARD else path.stem)

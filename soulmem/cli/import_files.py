@@ -57,7 +57,8 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         pending = 0 if args.dry_run else _wait(client, words, screen)
     told = [] if args.dry_run else [{"id": s["id"], "name": s["name"]} for s in souls]
     screen.result({"souls": told, "files": reports, "pending": pending, "dry_run": args.dry_run})
-    _close(reports, pending, words, screen, dry_run=args.dry_run)
+    if not all(report.get("error") for report in reports):
+        _close(reports, pending, words, screen, dry_run=args.dry_run)
     return 1 if any(report.get("error") or report.get("held") for report in reports) else 0
 
 
