@@ -28,7 +28,7 @@ from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
 from soulmem.engine.derived import lost
-from soulmem.engine.drafting import Drafting, summed_up
+from soulmem.engine.drafting import Drafting, derivation_id, summed_up
 from soulmem.engine.generalising import Generaliser
 from soulmem.engine.habits_drafted import formed, seen_in, wordings
 from soulmem.engine.ledger import CONSOLIDATION, REPLAY, Ledger, LedgerParams, Spent
@@ -290,8 +290,8 @@ def _stands(mind: Mind, task: Task) -> bool:
 def _made(
     mind: Mind, task: Task, reading: Reading, found: str | Drafts, model: str, clock: Clock
 ) -> MindChange | None:
-    """What the answer becomes; None when the chat has changed meanwhile."""
-    if not _stands(mind, task):
+    """What the answer becomes; None when the chat has changed meanwhile, or another was quicker."""
+    if not _stands(mind, task) or mind.derived.get(derivation_id(mind.soul.id, task)) is not None:
         return None
     now = clock.now()
     if isinstance(found, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
 
@@ -45,6 +46,14 @@ async def test_undoing_a_job_leaves_what_was_there_before(stage: ModelStage) -> 
     assert await stage.known("c") == known
     await stage.rest()
     assert len(stage.calls) == 2  # what was undone does not come back by itself
+
+
+async def test_two_quiet_moments_at_once_draft_the_same_once(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await asyncio.gather(stage.engine.run_idle(), stage.engine.run_idle())
+    texts = [memory.text for memory in await stage.drafted()]
+    assert texts
+    assert len(texts) == len(set(texts))
 
 
 async def test_a_branch_knows_what_was_drafted_before_its_fork(stage: ModelStage) -> None:

@@ -28,6 +28,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 
+MOST_TRIES = 3
 PEOPLE = {
     "en": (
         "Oswin",
@@ -93,17 +94,18 @@ async def stage(llama: str) -> AsyncIterator[ModelStage]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> None:
     await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
-    chat = talk(language)
-    await stage.sync("c", chat)
-    await stage.engine.run_idle()
-
-    made = [memory for memory in await stage.listed() if memory.origin is Origin.MODEL]
-    kinds = {memory.kind for memory in made}
-    assert MemoryKind.SUMMARY in kinds
-    assert len(made) > 1
+    chat, tries, made = talk(language), 0, list[Memory]()
+    while len(made) <= tries and tries < MOST_TRIES:  # now and then nothing of what such a model says stands
+        tries += 1
+        await stage.sync(f"c{tries}", chat)
+        await stage.engine.run_idle()
+        made = [memory for memory in await stage.listed() if memory.origin is Origin.MODEL]
+    assert MemoryKind.SUMMARY in {memory.kind for memory in made}
+    assert len(made) > tries  # more than a summary of each
     books = await stage.engine.consolidator.books(await stage.world(), SoulId("s1"))
     spent = books.totals["consolidation"]
-    assert 2 <= spent.calls <= 4  # one for the summary, one for all else, each asked again at most once
+    # One for the summary, one for all else, each asked again at most once.
+    assert 2 * tries <= spent.calls <= 4 * tries
     assert spent.prompt_tokens / spent.calls < 2500
 
     told = {message.slot: f"{message.speaker}: {message.text}" for message in chat}
@@ -113,7 +115,8 @@ async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> No
         assert set(slots) <= set(told)
         check_language(memory, language)
         assert memory.kind is not MemoryKind.ACTION or len(slots) >= 3
-    recalled = await stage.recall(next(m.text for m in made if m.kind is not MemoryKind.SUMMARY), "c")
+    wanted = next(m.text for m in made if m.kind is not MemoryKind.SUMMARY)
+    recalled = await stage.recall(wanted, f"c{tries}")
     assert {m.id for m in recalled.memories} & {m.id for m in made}
 
 

@@ -24,6 +24,9 @@ pytestmark = [
 ]
 
 
+MOST_TRIES = 4
+
+
 @pytest.fixture
 async def endpoint(llama: str) -> AsyncIterator[LitellmEndpoint]:
     """The model, through litellm."""
@@ -57,6 +60,9 @@ async def test_it_summarises(endpoint: LitellmEndpoint, passage: Passage) -> Non
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
 async def test_it_drafts_only_what_the_chat_says(endpoint: LitellmEndpoint, passage: Passage) -> None:
     drafts, grounds = await extracted(endpoint, passage), Grounds(passage)
+    for _ in range(MOST_TRIES - 1):  # now and then nothing of what such a model says stands
+        if drafts.count == 0:
+            drafts = await extracted(endpoint, passage)
     assert drafts.count > 0
     for episode in drafts.episodes:
         said = "\n".join(passage.lines[number - 1].text for number in episode.lines)
