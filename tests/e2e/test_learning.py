@@ -115,6 +115,8 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     assert all("Mm. Let us walk on" not in text for text in texts)
     run = tab.locator('.soulmem_run[data-fresh="true"]')
     run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for()
+    for more in run.locator(".fa-angles-down").all():  # scenes stand first, and six are shown
+        more.click()
     fact = run.locator('.soulmem_learned[data-kind="fact"]').first
     assert "spoke with" in fact.inner_text()
     tab.locator("#soulmem_learned").scroll_into_view_if_needed()
