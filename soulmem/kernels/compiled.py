@@ -30,7 +30,6 @@ class Kernels:
     fuse_texts: Callable[..., None]
     add_walk: Callable[..., None]
     measure: Callable[..., tuple[float, float]]
-    standardise: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -78,7 +77,6 @@ def compile_kernels(cache: bool) -> Kernels:
         add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4), **_WIDE),
         add_walk=jit(texts.add_walk, (f4, f4, u1, real, f4), **_WIDE),
         measure=jit(texts.measure, (f4, u1, whole), **_WIDE),
-        standardise=jit(texts.standardise, (f4, u1, f4), **_WIDE),
         fuse_texts=jit(texts.fuse_texts, (*(f4,) * 5, i8, i8, u1, whole, real, real, f4, f4, f4)),
     )
 

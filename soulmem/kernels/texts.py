@@ -34,15 +34,6 @@ def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
     return mean, 1.0 / deviation if deviation >= NOISE * max(1.0, math.sqrt(squares / count)) else 0.0
 
 
-def standardise(values: Floats, group: Groups, out: Floats) -> None:
-    """(value - mean) / deviation of the finite values of group 1; 0 elsewhere, and if they are all alike."""
-    middle, scale = measure(values, group, 1)
-    mean, per, zero = np.float32(middle), np.float32(scale), np.float32(0)
-    for row in range(out.size):
-        value = values[row]
-        out[row] = (value - mean) * per if (group[row] == 1) & (value - value == zero) else zero
-
-
 def add_walk(text: Floats, walked: Floats, group: Groups, share: float, out: Floats) -> None:
     """z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
 

@@ -62,13 +62,6 @@ class Fused:
 
 def standardise(values: Floats, among: Bools) -> Floats:
     """(value - mean) / deviation, both over the finite values in `among`; 0 where that is not defined."""
-    compiled = kernels()
-    if compiled is not None:
-        out = np.empty(values.shape, np.float32)
-        compiled.standardise(
-            np.ascontiguousarray(values, np.float32), np.ascontiguousarray(among).view(np.uint8), out
-        )
-        return out
     known = among & np.isfinite(values)
     out = np.zeros(values.shape, np.float32)
     sample = values[known]
@@ -90,9 +83,10 @@ def standardised(values: Floats, among: Bools, rows: Ints) -> Floats:
     group = np.ascontiguousarray(among).view(np.uint8)
     mean, scale = compiled.measure(np.ascontiguousarray(values, np.float32), group, 1)
     here = values[rows]
-    standard = (here - np.float32(mean)) * np.float32(scale)
-    standard[~(among[rows] & np.isfinite(here))] = 0
-    return np.asarray(standard, np.float32)
+    known = among[rows] & np.isfinite(here)
+    out = np.zeros(here.shape, np.float32)
+    out[known] = (here[known] - np.float32(mean)) * np.float32(scale)
+    return out
 
 
 def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:

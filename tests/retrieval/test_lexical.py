@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from soulmem.kernels.warm import kernels, warm
+from soulmem.kernels.warm import kernels
 from soulmem.retrieval import lexical
 from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
 
@@ -26,14 +26,6 @@ CHANGES = st.lists(
     st.tuples(st.integers(0, 19), st.none() | DOCS), min_size=1, max_size=40
 )  # row, and what is put there; None drops it
 N_ROWS = 20
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The kernels are compiled."""
-    folder = tmp_path_factory.mktemp("kernels")
-    warm(folder)
-    return folder
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")

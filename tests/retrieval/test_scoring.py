@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from soulmem.kernels.warm import kernels
+from soulmem.retrieval import scoring
 from soulmem.retrieval.scoring import Floats, ScoreParams, combine, emphasis, travelled, voice, weighed
 
 
@@ -95,3 +100,21 @@ def test_the_walk_can_be_left_out() -> None:
     text, alike = floats(1, 2, 3), np.ones(3, np.float32)
     score = combine(text, floats(0.9, 0, 0), everyone(3), alike, ScoreParams(walk=0.0))
     assert np.argsort(-score).tolist() == [2, 1, 0]
+
+
+@pytest.mark.timeout(300)  # waits for the compiler
+@given(
+    st.integers(0, 60), st.integers(0, 9999), st.sampled_from([0.0, 0.1, 0.9]), st.sampled_from([0.3, 1.0])
+)
+def test_compiled_code_combines_alike(compiled: Path, n: int, seed: int, reached: float, seen: float) -> None:
+    """Wherever the walk came, also nowhere, and whoever is seen, also nobody."""
+    rng = np.random.default_rng(seed)
+    visible = rng.random(n) < seen
+    text = np.where(visible, rng.normal(0, 3, n), -np.inf).astype(np.float32)
+    walked = np.where(rng.random(n) < reached, rng.random(n) / max(n, 1), 0).astype(np.float32)
+    assert kernels() is not None
+    found = combine(text, walked, visible, params=ScoreParams(walk=0.7))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "kernels", lambda: None)
+        plain = combine(text, walked, visible, params=ScoreParams(walk=0.7))
+    assert_allclose(found, plain, atol=1e-4)
