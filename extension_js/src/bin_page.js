@@ -2,6 +2,7 @@
 
 import { button, el } from './dom.js';
 import { row } from './faces.js';
+import { isGoing } from './job_list.js';
 import { paged } from './paging.js';
 
 /** @typedef {import('./desk.js').Desk} Desk */
@@ -9,6 +10,7 @@ import { paged } from './paging.js';
 /** @typedef {import('./strings.js').Key} Key */
 
 const LOOKED_AT = 1000; // entries of the audit
+const LOOK = 500; // ms between looks at a job
 
 /** @param {readonly AuditEntry[]} audit the newest first @returns {Map<string, AuditEntry>} memory to the entry that put it into the bin */
 export function binnedBy(audit) {
@@ -59,12 +61,35 @@ export async function binPage(desk, page) {
         more: say('more'), none: say('bin_empty'), attempt: desk.attempt,
     });
     page.append(el('small', { class: 'soulmem_hint', text: say('bin_hint', { days: desk.days() }) }), list);
+    if (list.querySelector('.soulmem_purge')) page.append(el('div', { class: 'soulmem_whole' }, [
+        el('small', { class: 'soulmem_hint', text: say('bin_empty_hint') }),
+        button('fa-fire', say('bin_empty_now'), () => emptied(desk), { id: 'soulmem_empty_bin' }),
+    ]));
     const soul = (await memories.souls()).find(one => one.id === desk.soul);
     if (soul) page.append(el('div', { class: 'soulmem_whole' }, [
         el('small', { class: 'soulmem_hint', text: say('soul_hint', { name: soul.name }) }),
         button('fa-user-slash', say('soul_forget', { name: soul.name }), () => forgetSoul(desk, soul), { id: 'soulmem_forget_soul' }),
     ]));
     await drawForgotten(desk, page);
+}
+
+/** All of it goes for good, as a job that the page of the work at rest shows and stops. @param {Desk} desk */
+async function emptied(desk) {
+    const { say, memories } = desk;
+    const word = say('purge_word');
+    if (!await desk.typed(word, 'bin_empty_question', say('bin_empty_now'))) return;
+    await desk.attempt(async () => {
+        let job = await memories.job(await memories.startJob(desk.soul, 'purge', { confirm: 'purge' }));
+        while (isGoing(job)) {
+            const { done, total } = job.progress;
+            desk.tell(say('bin_emptying', { done, total }));
+            await new Promise(resolve => setTimeout(resolve, LOOK));
+            job = await memories.job(job.job);
+        }
+        if (job.state === 'failed') throw new Error(job.error ?? '');
+        desk.app.host.toast('success', say('bin_emptied', { n: job.result?.purged ?? 0 }));
+        await desk.again();
+    });
 }
 
 /** @param {Desk} desk @param {{id: string, name: string}} soul */

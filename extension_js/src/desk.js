@@ -63,7 +63,7 @@ export function createDesk(app, say, content, soul, close) {
             setTimeout(() => line.remove(), SAID);
         },
 
-        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question' | 'soul_question'} question @param {string} yes on the button
+        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} question @param {string} yes on the button
          * @returns {Promise<boolean>} */
         async typed(word, question, yes) {
             const answer = await app.host.prompt(say(question, { word }), yes);

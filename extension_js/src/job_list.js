@@ -7,7 +7,7 @@ import { button, el } from './dom.js';
 /** @typedef {import('./strings.js').Say} Say */
 /** @typedef {import('./strings.js').Key} Key */
 
-const KINDS = new Set(['consolidate', 'import', 'forget', 'digest', 'topics', 'replay', 'reembed', 'backup', 'quiz', 'deep']);
+const KINDS = new Set(['consolidate', 'import', 'forget', 'digest', 'topics', 'replay', 'reembed', 'backup', 'quiz', 'deep', 'purge']);
 const SHOWN = 8;
 
 /** @param {Job} job */

@@ -125,6 +125,11 @@ export const BROWSER_EN = {
     // the bin
     bin_hint: 'What lies here is not recalled. After {days} days it is deleted for good; until then it can be restored.',
     bin_empty: 'The bin is empty.',
+    bin_empty_hint: 'What a chat or the card still tells stays here, as it would come back.',
+    bin_empty_now: 'Empty the bin',
+    bin_empty_question: 'This deletes all that lies in the bin at once, with its words and its history, and nothing brings it back. Type "{word}" to do it.',
+    bin_emptying: 'Emptying the bin: {done} of {total}.',
+    bin_emptied: 'The bin was emptied; deleted for good: {n}.',
     binned_by: '{who}, {when}',
     restore: 'Restore',
     purge: 'Delete for good',

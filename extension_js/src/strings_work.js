@@ -34,6 +34,7 @@ export const WORK_EN = {
     job_consolidate: 'Going over the chats',
     job_import: 'Import',
     job_forget: 'Letting fade',
+    job_purge: 'Emptying the bin',
     job_digest: 'Digest',
     job_topics: 'Sorting by topics',
     job_replay: 'Replay',

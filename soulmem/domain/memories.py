@@ -109,7 +109,12 @@ class Memory:
     @property
     def is_searched(self) -> bool:
         """Whether its words and meaning are looked at: a summary holds those of all that it sums up."""
-        return not self.is_bare_name and self.kind is not MemoryKind.SUMMARY
+        return not self.is_gone and not self.is_bare_name and self.kind is not MemoryKind.SUMMARY
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it lies in the bin, whoever put it there."""
+        return self.state in BINNED
 
     @property
     def is_learned_name(self) -> bool:

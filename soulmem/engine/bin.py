@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 
 import numpy as np
 
 from soulmem.domain.audit import Action, Actor
+from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
+from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.mind import Mind
 from soulmem.engine.soul_bin import SoulBin
 from soulmem.engine.tombstones import returning
@@ -30,8 +32,16 @@ class Bin:
     """The bins of all owners. Whoever asks does not hold `World.writing`."""
 
     def __init__(
-        self, store: Store, compute: Worker, clock: Clock, auditor: Auditor, params: BinParams | None = None
+        self,
+        world_of: Callable[[Owner], Awaitable[World]],
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        jobs: Jobs,
+        params: BinParams | None = None,
     ) -> None:
+        self._world_of = world_of
         self._store = store
         self._compute = compute
         self._clock = clock
@@ -39,6 +49,7 @@ class Bin:
         self._params = params or BinParams()
         self._souls = SoulBin(store, clock, auditor, self._params)
         self._since: dict[tuple[Owner, MemoryId], datetime] = {}
+        jobs.register(JobKind("purge", self._job, arguments=("confirm",)))
 
     def notes(self) -> list[str]:
         """What goes soon, for whoever wants to keep it."""
@@ -59,10 +70,24 @@ class Bin:
                 binned = await self._look_through(world, mind)
                 gone = due(binned, self._clock.now(), self._params)
                 for start in range(0, len(gone), _PIECE):
-                    count += await self._purge(world, mind, gone[start : start + _PIECE])
+                    count += await self._purge(world, mind, gone[start : start + _PIECE], _PURGE)
                 since.update({(world.owner, key): at for key, at in binned.items() if key not in set(gone)})
         self._since = since
         return count
+
+    async def _job(self, run: JobRun) -> dict[str, int]:
+        """The user empties a soul's bin, however long anything lies there."""
+        if run.arguments.get("confirm") != "purge":
+            raise Unprocessable('what is purged is gone for good: say "confirm": "purge"', field="arguments")
+        world = await self._world_of(run.owner)
+        mind = await world.mind(run.soul)
+        gone = [memory.id for memory in await self._compute.run(_binned, mind)]
+        hand = Hand(Actor.USER, action=Action.PURGE, source=run.record.job)
+        count = 0
+        for start in range(0, len(gone), _PIECE):
+            run.tell(start, len(gone), "memories")
+            count += await self._purge(world, mind, gone[start : start + _PIECE], hand)
+        return {"purged": count}
 
     async def _look_through(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
         """What lies in the soul's bin and is told by no chat, and since when."""
@@ -82,7 +107,7 @@ class Bin:
         await self._store.commit(Change(world.owner, audit=[entry]))
         return entry.at
 
-    async def _purge(self, world: World, mind: Mind, keys: list[MemoryId]) -> int:
+    async def _purge(self, world: World, mind: Mind, keys: list[MemoryId], hand: Hand) -> int:
         async with world.writing:
             if mind is not world.minds.get(mind.soul.id):
                 return 0
@@ -90,7 +115,7 @@ class Bin:
             gone = tuple(key for key in keys if key in left)
             if gone:
                 change = MindChange(drop_memories=gone, purge_audit=gone)
-                await self._auditor.carry_out(world, mind, change, _PURGE)
+                await self._auditor.carry_out(world, mind, change, hand)
             return len(gone)
 
 

@@ -122,7 +122,8 @@ class Consolidator:
         return count
 
     async def rest(self, worlds: Iterable[World]) -> bool:
-        """In a quiet moment: as much as is due in the open souls, and as the hour has room for.
+        """In a quiet moment: as much as is due in the open souls, those talked to last first, and as the hour
+        has room for.
 
         Returns whether anything was written.
         """
@@ -132,10 +133,12 @@ class Consolidator:
         written = self._written
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
         with contextlib.suppress(Stop):
-            for world in worlds:
-                for mind in list(world.minds.values()):
-                    this = Errand(world.owner, mind.soul.id, CONSOLIDATION, source=source)
-                    await self._soul(world, mind, this)
+            for world, mind in _by_use(worlds):
+                this = Errand(world.owner, mind.soul.id, CONSOLIDATION, source=source)
+                await self._soul(world, mind, this)
+                kinds = Errand(world.owner, mind.soul.id, REPLAY, source=source)
+                for chat in await self._compute.run(_chats, mind):
+                    await self.generaliser.chat(world, mind, chat, kinds)
         if not self.asking.is_busy():
             now = self._clock.now()
             self._again = self.parking.next_try() if self.ledger.has_room(now) else now + _FULL
@@ -179,9 +182,6 @@ class Consolidator:
         self.parking.keep(world.owner, mind.soul.id, chats)
         for chat in chats:
             await self._chat(world, mind, chat, this)
-            if this.tell is None:  # a job costs what its price said
-                errand = Errand(this.owner, this.soul, REPLAY, source=this.source)
-                await self.generaliser.chat(world, mind, chat, errand)
 
     async def _chat(self, world: World, mind: Mind, chat: ChatId, this: Errand) -> None:
         await self._form_habits(world, mind, chat, this)
@@ -297,6 +297,12 @@ def _made(
     if isinstance(found, str):
         return summed_up(mind, task, found, model, now)
     return Drafting(mind, task, reading, found, model, now, mind.turns(clock.extra_turns)).change()
+
+
+def _by_use(worlds: Iterable[World]) -> list[tuple[World, Mind]]:
+    """The open minds, those talked to last first: the hour may not have room for all."""
+    minds = [(world, mind) for world in worlds for mind in world.minds.values()]
+    return sorted(minds, key=lambda one: -one[0].talked_to.get(one[1].soul.id, 0.0))
 
 
 def _chats(mind: Mind) -> list[ChatId]:

@@ -59,7 +59,7 @@ class Governor:
         doing = store, compute, auditor, keeper, recaller, self.deletions, digester
         self.tools = Tools(world_of, *doing, params.review)
         self.bin_days = params.days  # how long anything lies in the bin
-        self.bin = Bin(store, compute, clock, auditor, params)
+        self.bin = Bin(world_of, store, compute, clock, auditor, jobs, params)
         ModelTest(jobs, consolidator.asking)
         Upkeep(jobs, world_of, learner, digester, consolidator)
         Replayer(jobs, world_of, compute, clock, auditor, loader, consolidator)

@@ -37,6 +37,9 @@ class HoldingParams:
 
     past: float = 0.5  # of the score of what holds: of two homes the present one is asked for
     alike: float = 0.6  # 0..1, share of words that two wordings of one scene have in common
+    # 0..1, share of a message's words in the draft that then stands for it. On LoCoMo dev with a model that
+    # drafts in the chat's words .4 gives R@5 67.1, .6 66.4, without a model 66.4.
+    covered: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ def held(mind: Mind, scene: Scene, rows: Ints, score: Floats, params: HoldingPar
     left = _without(rows, again)
     retold = _retold(mind, left, score, p)
     left = _without(left, retold)
+    left = left[~np.isin(left, list(_spoken_for(mind, left, score, scene.max_items, p)))]
     also = _joined(again, retold)
     standings = Standings(mind, scene.known, scene.request.chat)
     keys = {row: mind.id_at(row) for row in left.tolist() if mind.facts.is_at(row)}
@@ -131,7 +135,7 @@ def _retold(mind: Mind, rows: Ints, score: Floats, p: HoldingParams) -> dict[int
     for row in scenes.tolist():
         if row not in cited and mind.id_at(row) in single:
             cited[row] = frozenset((mind.id_at(row),))
-    words = {row: frozenset(mind.tokeniser.tokens(mind.at(row).text)) for row in cited}
+    words = {row: _words(mind, row) for row in cited}
     makers = {row: {one.id for one in mind.derived.of(mind.id_at(row))} for row in cited}
 
     def is_one(one: int, other: int) -> bool:
@@ -142,6 +146,35 @@ def _retold(mind: Mind, rows: Ints, score: Floats, p: HoldingParams) -> dict[int
         return same and len(words[one] & words[other]) >= p.alike * len(words[one] | words[other])
 
     return _alike(sorted(cited, key=lambda row: (-float(score[row]), mind.id_at(row))), is_one)
+
+
+def _spoken_for(mind: Mind, rows: Ints, score: Floats, most: int, p: HoldingParams) -> set[int]:
+    """Of drafts in hardly other words than their messages' and of messages among the best `most` what the
+    other tells as well: the worse of the two would only cost a place. A draft that fits the cue better stands
+    for its messages, but not for one alone of several.
+    """
+    columns = mind.columns
+    scenes = rows[columns.kind[rows] == _EPISODE]
+    is_draft = columns.origin[scenes] == _MODEL
+    drafts, others = scenes[is_draft], scenes[~is_draft]
+    best = set(others[np.argsort(-score[others], kind="stable")[:most]].tolist())
+    out: set[int] = set()
+    for row in drafts[np.argsort(-score[drafts], kind="stable")].tolist():
+        cited = [at for key in mind.derived.cited(mind.id_at(row)) if (at := mind.row(key)) is not None]
+        told = [at for at in cited if at in best - out]
+        words = _words(mind, row)
+        said = {at: _words(mind, at) for at in cited}
+        if not told or len(words & set().union(*said.values())) < p.alike * len(words):
+            continue
+        if len(told) == 1 < len(cited) or score[told].max() >= score[row]:
+            out.add(row)
+        else:
+            out.update(at for at in told if len(words & said[at]) >= p.covered * len(said[at]))
+    return out
+
+
+def _words(mind: Mind, row: int) -> set[str]:
+    return set(mind.tokeniser.tokens(mind.text_of(mind.id_at(row))))
 
 
 def _alike(best_first: Iterable[int], is_one: Callable[[int, int], bool]) -> dict[int, list[int]]:

@@ -313,8 +313,8 @@ class Mind:
         """Returns the texts that hold other terms for it."""
         old = self.memories.get(memory.id)
         called = self.names.names_of(memory.id)
-        self.memories[memory.id] = memory
         row = self._rows.add(memory.id)
+        self.memories[memory.id] = memory
         self.columns.grow(row + 1)
         self.columns.happened[row] = memory.happened.timestamp()
         self.columns.ended[row] = memory.ended.timestamp()

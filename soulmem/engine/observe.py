@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -61,6 +62,7 @@ class Observer:
             )
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
             heard = (soul for m in request.messages for soul in m.present or ())
+            world.talked_to.update(dict.fromkeys(request.souls, time.monotonic()))
             minds = await _minds(world, [*request.souls, *old.head.souls, *old.head.cast, *heard])
             async with _read_ahead(world, _unread(old, request)):
                 answer, step = await self._compute.run(self._sync_step, world, old, request, ancestors, minds)
@@ -93,6 +95,7 @@ class Observer:
             if old is not None:
                 new = replace(old, head=replace(old.head, state=ChatState.BIN, hold=None))
                 await self._write(world, old, new, retract=True, audit=await self._told(world, old.head))
+                await world.release_logs([chat])
 
     async def change_soul(self, world: World, mind: Mind, new: Soul) -> None:
         """The soul's new names or settings and what they change in it. The caller holds `writing`."""

@@ -71,6 +71,7 @@ class World:
         self.heads: dict[ChatId, Chat] = {}
         self.minds: dict[SoulId, Mind] = {}
         self.opening: dict[SoulId, Mind] = {}  # what is loaded so far of souls that are being opened
+        self.talked_to: dict[SoulId, float] = {}  # seconds of a clock that only goes on
         self.writing = asyncio.Lock()
         self.readings = Readings()
         self.linker = Linker(compute, clock, partial(loader.complete, owner))

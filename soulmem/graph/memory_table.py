@@ -1,4 +1,6 @@
-"""Where are a soul's memories? What was just written as it is, the rest as bytes, read when asked for."""
+"""Where are a soul's memories? What was just written as it is, the rest and the bin as bytes, read when asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ _REMEMBERED = 4096  # memories read of late, some 5 MB: those of one list, and w
 
 class MemoryTable(MutableMapping[MemoryId, Memory]):
     """Memories by id; `rows` must know an id when its memory is packed, and as long as it then stays.
+    What goes to the bin is packed at once: 1 kB less of each for the week that it lies there.
 
     One thread writes. Others may look one up meanwhile: each step leaves every memory to be found.
     """
@@ -64,6 +67,8 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
     def __setitem__(self, key: MemoryId, memory: Memory) -> None:
         self._count += key not in self
         self._fresh[key] = memory
+        if memory.is_gone and self._rows.row(key) is not None:
+            self._pack(key, memory)
 
     def __delitem__(self, key: MemoryId) -> None:
         if key not in self:
@@ -92,14 +97,17 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
     def pack(self, most: int) -> int:
         """Make bytes of at most `most` memories; returns how many are left. Some 3 ms a thousand."""
         for key, memory in list(islice(self._fresh.items(), most)):
-            row = self._rows.row(key)
-            if row is None:
-                raise KeyError(key)
-            if row >= len(self._packed):
-                self._packed += [None] * (row + 1 - len(self._packed))
-            self._packed[row] = encoded(memory)
-            del self._fresh[key]
+            self._pack(key, memory)
         return len(self._fresh)
+
+    def _pack(self, key: MemoryId, memory: Memory) -> None:
+        row = self._rows.row(key)
+        if row is None:
+            raise KeyError(key)
+        if row >= len(self._packed):
+            self._packed += [None] * (row + 1 - len(self._packed))
+        self._packed[row] = encoded(memory)
+        del self._fresh[key]
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later; every memory must have been made bytes."""

@@ -98,13 +98,14 @@ class Player:
             await asyncio.sleep(max(0.0, self._pace - (time.monotonic() - start)))
 
     async def _new_chat(self) -> None:
-        """Begin another chat; the oldest of this player's is deleted."""
+        """Begin another chat; the oldest of this player's is deleted, and the bin emptied."""
         self._chats += 1
         self._messages = []
         self._kept.append(self._chat)
         if len(self._kept) > KEPT_CHATS:
             self._tally.done["delete chat"] += 1
             await self._ask("DELETE", f"/chats/{self._kept.pop(0)}")
+            await self._run("purge", {"confirm": "purge"})  # else its memories stay for a week
 
     @property
     def _chat(self) -> str:
@@ -173,8 +174,10 @@ class Player:
         await self._ask("GET", path + self.soul)
 
     async def _job(self) -> None:
-        kind = self._chance.choice(["topics", "consolidate", "forget", "digest"])
-        told = await self._ask("POST", "/jobs", {"kind": kind, "soul": self.soul})
+        await self._run(self._chance.choice(["topics", "consolidate", "forget", "digest"]), {})
+
+    async def _run(self, kind: str, arguments: dict[str, str]) -> None:
+        told = await self._ask("POST", "/jobs", {"kind": kind, "soul": self.soul, "arguments": arguments})
         while told and not self._tally.over:
             view = await self._ask("GET", f"/jobs/{told['job']}")
             if view is None or view["state"] not in ("queued", "running"):

@@ -196,6 +196,18 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
         ).wait_for()
     assert desk.state(gone) is None
     assert desk.state(told_by_chat) == "bin"
+
+    # All of the bin goes at once, but for what a chat still tells.
+    more = [desk.note(f"The moon is made of {stuff}.") for stuff in ("chalk", "tin", "glass")]
+    for one in more:
+        desk.world.sidecar.ask("DELETE", f"/memories/{one}")
+    desk.turn_to("memories")
+    desk.turn_to("bin")
+    desk.press("#soulmem_empty_bin")
+    page.screenshot("bin-empty-en")
+    desk.type_into_popup("for good")
+    tab.locator(".toast-success", has_text="deleted for good: 3").wait_for()
+    assert [desk.state(one) for one in (*more, told_by_chat)] == [None, None, None, "bin"]
     desk.world.sidecar.ask("POST", f"/memories/{told_by_chat}/restore", {})
 
     # What a model did is listed, and taken back.

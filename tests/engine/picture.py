@@ -40,13 +40,17 @@ async def picture(stage: Stage, soul: str) -> Picture:
 
 
 async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
-    """Memories and pairs whose vector is not that of their text."""
+    """Memories and pairs whose vector is not that of their text, and those in the bin that have one."""
     return await asyncio.to_thread(_stray_vectors, mind, embedder)
 
 
 def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     out: list[object] = []
-    searched = [(key, row) for key, row in mind._rows if not mind.at(row).is_bare_name]
+    met = [(key, row) for key, row in mind._rows if not mind.at(row).is_bare_name]
+    searched = [(key, row) for key, row in met if not mind.at(row).is_gone]
+    turns = mind.embedded.turns
+    if turns is not None:
+        out += [key for key, row in met if mind.at(row).is_gone and turns.has(row + 1)[row]]
     for rows, table in ((searched, mind.embedded.turns), (list(mind._pairs), mind.embedded.pairs)):
         assert table is not None
         for key, row in rows:

@@ -172,3 +172,30 @@ async def test_a_name_thrown_away_stays_so_while_messages_or_the_card_give_it(st
     await stage.restart()
     names = (await stage.mind()).names
     assert [m.text for m in names.concepts()] == []
+
+
+async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(12))
+    kept, gone = (await stage.note("otter")).memory, (await stage.note("heron")).memory
+    await stage.engine.delete_memory(ME, gone.id, None)
+    await stage.engine.delete_chat(ME, ChatId("c1"))
+    assert len(await binned(stage)) == 12, "the last line of a chat is not settled yet"
+    job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {"confirm": "purge"})
+    await asyncio.gather(*stage.engine.jobs._tasks)
+    assert (stage.engine.jobs.get(ME, job).state, await binned(stage)) == (JobState.DONE, [])
+    assert [m.id for m in await stage.listed()] == [kept.id]
+    assert not await told_anywhere(stage, "heron")
+    history = (await stage.engine.governor.history(ME, gone.id, 9, None)).entries
+    assert (history[0].actor, history[0].action, history[0].source) == (Actor.USER, Action.PURGE, job)
+
+
+async def test_the_bin_is_not_emptied_by_a_slip(stage: Stage) -> None:
+    await stage.soul()
+    await stage.engine.delete_memory(ME, (await stage.note("heron")).memory.id, None)
+    job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {})
+    await asyncio.gather(*stage.engine.jobs._tasks)
+    view = stage.engine.jobs.get(ME, job)
+    assert view.state is JobState.FAILED
+    assert '"confirm": "purge"' in (view.error or "")
+    assert await binned(stage) == ["heron"]

@@ -197,6 +197,15 @@ async def test_idle_work_keeps_to_its_hour(stage: ModelStage) -> None:
     assert len(stage.calls) == 8
 
 
+async def test_who_was_talked_to_last_comes_first(stage: ModelStage) -> None:
+    await stage.soul("s2", "Tovan")
+    await stage.sync("long", talk(100))
+    await stage.sync("last", talk(30), souls=["s2"])
+    stage.engine.consolidator.ledger.params = LedgerParams(calls=2)
+    await stage.rest()
+    assert [prompt.user.count("<character>Tovan<") for prompt in stage.llm.asked] == [1, 1]
+
+
 async def test_a_job_that_a_stop_cut_off_goes_on_after_it(stage: ModelStage) -> None:
     if isinstance(stage.store, SurrealStore):
         return  # mem:// is gone with its process

@@ -99,3 +99,70 @@ async def test_two_scenes_in_the_same_words_are_two(stage: ModelStage) -> None:
     await stage.rest()
     found = await told(stage, "Where is the silver ring?", "c", "silver ring")
     assert sorted(slots.pop() for _, slots in found) == ["m3", "m40"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "tail", "is_both"),
+    [
+        ("Al asked for the copper kettle and Mira lent the copper kettle gladly", "", False),
+        ("Mira gladly parted from the vessel that boils her water", "", True),
+        (
+            "Al asked for the copper kettle and Mira lent the copper kettle gladly",
+            " " + " ".join(f"And then she spoke of lake{at} and hill{at}." for at in range(12)),
+            True,
+        ),
+    ],
+    ids=["in their words", "in other words", "of long messages"],
+)
+async def test_a_draft_and_messages_that_say_the_same_cost_one_place(
+    draft: str, tail: str, is_both: bool
+) -> None:
+    """What says it in other words, or says more, has a place of its own."""
+
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "summary":
+            return obliging(prompt)
+        lines = [number for number, _, text in read_of(prompt) if "copper kettle" in text]
+        episodes = [{"lines": lines, "text": draft, "importance": 0.8}] if lines else []
+        return json.dumps({"episodes": episodes, "facts": [], "concepts": [], "habits": [], "kinds": []})
+
+    stage = ModelStage(answer)
+    await stage.start()
+    await stage.soul()
+    said = talk(60)
+    said[6] = line("m7", "Could I borrow the copper kettle, he asked." + tail)
+    said[7] = line("m8", "The copper kettle is lent gladly." + tail, Role.CHARACTER)
+    await stage.sync("c", said)
+    await stage.rest()
+    assert draft in [m.text for m in await stage.drafted()]
+    found = (await stage.recall("Who has the copper kettle? It boils water.", "c")).memories
+    by_draft = [m for m in found if m.text == draft]
+    by_message = [m for m in found if "The copper kettle is lent" in m.text]
+    assert len(by_draft) == 1
+    assert bool(by_message) is is_both
+    assert is_both or {place.slot for place in by_draft[0].sources} == {"m7", "m8"}
+    await stage.stop()
+
+
+async def test_a_message_is_told_itself_where_the_others_of_its_draft_are_far(stage: ModelStage) -> None:
+    """A draft of the chat's words would bring what has nothing to do with the cue."""
+
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "summary":
+            return obliging(prompt)
+        lines = [number for number, _, text in read_of(prompt) if "kettle" in text or "raven" in text]
+        text = "He asked to borrow the copper kettle and the raven flew over the northern gate"
+        episodes = [{"lines": lines, "text": text, "importance": 0.8}] if len(lines) == 2 else []
+        return json.dumps({"episodes": episodes, "facts": [], "concepts": [], "habits": [], "kinds": []})
+
+    stage.llm.then([answer])
+    said = talk(60)
+    said[6] = line("m7", "Could I borrow the copper kettle, he asked.")
+    said[9] = line("m10", "The raven flew over the northern gate.", Role.CHARACTER)
+    await stage.sync("c", said)
+    await stage.rest()
+    assert [m for m in await stage.drafted() if "raven" in m.text and "kettle" in m.text]
+    found = (await stage.recall("Who has the copper kettle?", "c", max_items=3)).memories
+    assert [m.text for m in found if "kettle" in m.text] == [
+        "Al: Could I borrow the copper kettle, he asked."
+    ]
