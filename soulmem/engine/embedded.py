@@ -99,13 +99,18 @@ class Embedded:
         return sum(1 for key in list(self._wanted) if isinstance(key, str))
 
     def take(self, vectors: Iterable[tuple[Wanted, NDArray[np.float32]]]) -> None:
-        """Keep these vectors; one whose text has changed or gone meanwhile is ignored."""
+        """Keep these vectors; one whose text has changed, or that nobody wants any more, is ignored."""
         if self.turns is None or self.pairs is None:
             return
         for wanted, vector in vectors:
             key = wanted.key
             row, table = self._row(key), self.pairs if isinstance(key, tuple) else self.turns
-            if row is not None and vector.shape == (table.dim,) and self._text_of(key) == wanted.text:
+            if (
+                row is not None
+                and key in self._wanted
+                and vector.shape == (table.dim,)
+                and self._text_of(key) == wanted.text
+            ):
                 table.put(row, vector)
                 self._wanted.pop(key, None)
 
