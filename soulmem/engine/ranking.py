@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -85,12 +86,19 @@ class Ranked:
         return spread.thought(place) if spread is not None and place is not None else None
 
 
-def rank(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Ranked:
-    """The candidates for an answer. Computes."""
+def rank(
+    mind: Mind,
+    walks: Walks,
+    scene: Scene,
+    texts: Texts,
+    params: RankingParams,
+    spread: Callable[[], Spread | None] | None = None,
+) -> Ranked:
+    """The candidates for an answer. Computes; `spread` is `reaching.spread_ahead`, where it was begun."""
     p, n = params, mind.size
     mood = _mood(mind, scene)
     plain = scene.request.mode is RecallMode.BASELINE
-    gone = reach(mind, walks, scene, texts, mood, p.reach)
+    gone = reach(mind, walks, scene, texts, mood, p.reach, spread)
     heard = replace(p.score, walk=voice(gone.named, p.score))
     voices = combine(texts.score, gone.share, scene.visible, None, heard, gone.started)
     voices = preferring(voices, scene.asked, p.when)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,8 +66,24 @@ class _Start:
     named: Doubles
 
 
-def reach(mind: Mind, walks: Walks, scene: Scene, texts: Texts, mood: Mood, params: ReachParams) -> Reach:
-    """What this recall's mode asks for. Computes.
+def spread_ahead(mind: Mind, scene: Scene, params: ReachParams) -> Spread | None:
+    """What the words of the cue are met with, in a mode that wants it. Computes, but reads no text for it."""
+    only_time = scene.asked is not None and scene.asked.only  # then no word leads anywhere
+    if scene.request.mode not in _SPREADING or not scene.cue.meant or only_time:
+        return None
+    return spread_in(mind, scene, params.spreading)
+
+
+def reach(
+    mind: Mind,
+    walks: Walks,
+    scene: Scene,
+    texts: Texts,
+    mood: Mood,
+    params: ReachParams,
+    spread_of: Callable[[], Spread | None] | None = None,
+) -> Reach:
+    """What this recall's mode asks for. Computes; `spread_of` is `spread_ahead`, where it was begun.
 
     `auto` walks, and looks what is met with the cue's words, for the seats that this may have; `baseline`
     goes nowhere.
@@ -74,8 +91,7 @@ def reach(mind: Mind, walks: Walks, scene: Scene, texts: Texts, mood: Mood, para
     mode, nothing = scene.request.mode, np.zeros(mind.size, np.float32)
     if mode is RecallMode.BASELINE or not scene.cue.meant:
         return Reach(nothing, None, np.zeros(0))
-    only_time = scene.asked is not None and scene.asked.only  # then no word leads anywhere
-    spread = spread_in(mind, scene, params.spreading) if mode in _SPREADING and not only_time else None
+    spread = spread_of() if spread_of is not None else spread_ahead(mind, scene, params)
     if mode is RecallMode.SPREAD:
         if spread is None:
             return Reach(nothing, None, np.zeros(0))

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache, partial
 from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import NotFound
@@ -22,9 +23,10 @@ from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.names_drafted import DraftedNames
 from soulmem.engine.ranking import Ranked, RankingParams, named, rank, walk_alone
+from soulmem.engine.reaching import spread_ahead
 from soulmem.engine.reading import Read
 from soulmem.engine.requests import RecallMode, RecallRequest
-from soulmem.engine.search import Cue, Floats, RecallParams, Scene, Texts, cue_of, read, scene_of
+from soulmem.engine.search import Cue, Floats, RecallParams, Scene, Texts, cue_of, meaning, read, scene_of
 from soulmem.engine.walking import WalkingParams, Walks
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -150,8 +152,9 @@ class Recaller:
         self, world: World, mind: Mind, request: RecallRequest, cue: Cue, vectors: Floats | None
     ) -> tuple[Scene, Texts, list[MemoryId]]:
         """What a recall reads before it walks. Computes."""
+        alike = meaning(mind, cue, vectors)
         scene = self._scene(world, mind, request, cue)
-        return scene, read(mind, scene, vectors, self._params.fusion), named(mind, scene)
+        return scene, read(mind, scene, alike, self._params.fusion), named(mind, scene)
 
     async def _mind(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
         """The soul's memory; after so long what is loaded of it by then, if it is being opened."""
@@ -206,10 +209,12 @@ class Recaller:
         moment: Moment,
     ) -> tuple[Recalled, Trace, Flows | None]:
         began = time.perf_counter()
+        alike = meaning(mind, cue, vectors)
         scene = self._scene(world, mind, request, cue)
-        texts = read(mind, scene, vectors, self._params.fusion)
+        spread = cache(partial(spread_ahead, mind, scene, self._ranking.reach))
+        texts = read(mind, scene, alike, self._params.fusion, spread)
         searched = time.perf_counter()
-        ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking)
+        ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking, spread)
         habits = self._habits.of(mind, scene, scene.known, moment)
         walked = time.perf_counter()
         novelty = 0.0 if request.mode is RecallMode.BASELINE else self._params.novelty

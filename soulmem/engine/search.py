@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,12 +24,14 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.summing_up import drafted_inside, summary_before
 from soulmem.engine.world import World
+from soulmem.graph.vectors import cosines_with
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import Evidence, FusionParams, fuse_all
 from soulmem.retrieval.when import inside
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+Cosines = Callable[[], tuple[Floats, Floats]]  # of the cue and each row, and each pair; waits for them
 
 _FEW_ROWS = 5000  # are read before another thread has begun
 _FEW_WORDS = 0.2  # of a cue: a name in the other script says nothing of how it reads
@@ -172,17 +175,36 @@ def _words_of(world: World, request: RecallRequest) -> str:
     return next(said, "")
 
 
-def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams) -> Texts:
-    """How well each text answers. Computes; `vectors` holds a unit row per part of the query, or is None."""
+def meaning(mind: Mind, cue: Cue, vectors: Floats | None) -> Cosines:
+    """How alike the cue and each text are; of many texts another processor compares them from now on.
+
+    `vectors` holds a unit row per part of the cue, or is None.
+    """
+    if mind.size <= _FEW_ROWS:
+        return lambda: _cosines(mind, cue, vectors)
+    begun = _ASIDE.submit(_cosines, mind, cue, vectors)
+    time.sleep(0)  # let it begin, or it waits 5 ms for its turn; compiled code then lets others run
+    return begun.result
+
+
+def read(
+    mind: Mind,
+    scene: Scene,
+    cosines: Cosines,
+    params: FusionParams,
+    meanwhile: Callable[[], object] | None = None,
+) -> Texts:
+    """How well each text answers. Computes; `meanwhile` is done before it waits for the cosines."""
     n = mind.size
     beside = mind.neighbours(scene.request.chat)
-    # Cosines are compiled code that lets other threads run: a processor of their own, while words are read.
-    meaning = _ASIDE.submit(_cosines, mind, scene, vectors) if n > _FEW_ROWS else None
     said = queries.words(scene.cue.said, mind.tokeniser.tokens)
     words = {**_other_names(mind, scene), **said}
     lexical = mind.words.scores(words, n)
     lexical_in = mind.words.pair_scores(words, beside.before)
-    turn, pairs = meaning.result() if meaning is not None else _cosines(mind, scene, vectors)
+    unread = _unread(mind, said)
+    if meanwhile is not None:
+        meanwhile()
+    turn, pairs = cosines()
     evidence = Evidence(
         turn=turn,
         pair_in=pairs[beside.pair_in],
@@ -192,24 +214,24 @@ def read(mind: Mind, scene: Scene, vectors: Floats | None, params: FusionParams)
         before=beside.before,
         after=beside.after,
         visible=scene.visible,
-        unread=_unread(mind, said),
+        unread=unread,
     )
     fused = fuse_all(evidence, params)
     return Texts(fused.score, fused.own, fused.alone, turn, lexical, beside.position)
 
 
-def _cosines(mind: Mind, scene: Scene, vectors: Floats | None) -> tuple[Floats, Floats]:
-    """Cosine of the query and each row, shape (n,), and each pair, with one place more that stands for none;
+def _cosines(mind: Mind, cue: Cue, vectors: Floats | None) -> tuple[Floats, Floats]:
+    """Cosine of the cue and each row, shape (n,), and each pair, with one place more that stands for none;
     NaN where there is no vector.
     """
     own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
     if vectors is None or not own_table or not pair_table or vectors.shape[1] != own_table.dim:
         nothing = np.full(max(mind.size, mind.pair_count + 1), np.nan, np.float32)
         return nothing[: mind.size], nothing[: mind.pair_count + 1]
-    asked = np.asarray([share for _, share in scene.cue.meant], np.float32) @ vectors
+    asked = np.asarray([share for _, share in cue.meant], np.float32) @ vectors
     asked /= max(float(np.linalg.norm(asked)), 1e-9)
-    pairs = pair_table.cosines(asked, mind.pair_count)
-    return own_table.cosines(asked, mind.size), np.append(pairs, np.float32(np.nan))
+    own, pairs = cosines_with(asked, own_table, mind.size, pair_table, mind.pair_count)
+    return own, np.append(pairs, np.float32(np.nan))
 
 
 def _other_names(mind: Mind, scene: Scene) -> dict[str, float]:

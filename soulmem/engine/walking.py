@@ -16,7 +16,7 @@ from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationPar
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays, pair_of
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.steady import Steady, SteadyParams, steady
-from soulmem.kernels.tuning import NO_FLAGS
+from soulmem.kernels.tuning import NO_FLAGS, places_of
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval.edge_weights import (
@@ -98,13 +98,15 @@ class Walks:
             fact_rows, fact_edges = _facts_on(mind, edges)
             rising = np.argsort(fact_edges)  # so that their arcs rise, too, and nobody sorts them for a query
             fact_rows, fact_edges = fact_rows[rising], fact_edges[rising]
+            fact_arcs = np.concatenate([fact_edges, made.back[fact_edges]]).astype(np.uint32)
             self._ground = Ground(
                 arcs=made,
                 walker=Walker(made.graph),
                 slots=edges.slot,
                 fact_rows=fact_rows,
                 fact_edges=fact_edges,
-                fact_arcs=np.concatenate([fact_edges, made.back[fact_edges]]).astype(np.uint32),
+                fact_arcs=fact_arcs,
+                places=places_of(made.graph, fact_arcs),
                 fact_of=_by_arc(fact_rows, fact_edges, made),
                 associating=self._associating,
             )
@@ -148,6 +150,7 @@ class Ground:
     fact_rows: Ints
     fact_edges: Ints  # number of the edge of each fact, rising
     fact_arcs: Rows  # the arcs of these edges, all that lead on and then all that lead back, rising
+    places: NDArray[np.int32]  # of these arcs, by position in the graph; see `places_of`
     fact_of: NDArray[np.int32]  # by position in the graph: the row of the fact that the arc is, -1 for none
     associating: Floats  # the factor of each class of arcs where only associations are followed
 
@@ -210,7 +213,11 @@ class Walked:
         if not reached.size or not seeds.size:
             return {}
         graph, hops = self.ground.arcs.graph, self._walking.max_hops
-        found = explain(graph, self.walk, reached, seeds, self._params.restart, tuning, max_hops=hops)
+        found = explain(
+            *(graph, self.walk, reached, seeds, self._params.restart, tuning),
+            max_hops=hops,
+            places=self.ground.places,
+        )
         return {int(chain.rows[-1]): self._way(chain) for chain in found if len(chain.edges)}
 
     def _way(self, chain: Chain) -> Way:

@@ -64,7 +64,11 @@ def base_activations(
     """
     p = params or ActivationParams()
     at = np.minimum(at, now)
-    order = np.lexsort((at, concept))
+    # The moments first, in wide registers, then the concepts, which are small numbers and so counted:
+    # `lexsort` takes twice as long. Which of two at one moment comes first is the same.
+    order = np.argsort(at)
+    small = concept[order].astype(np.min_scalar_type(int(concept.max(initial=0))))
+    order = order[np.argsort(small, kind="stable")]
     concept, at = concept[order], at[order]
     kept = np.log1p(-np.minimum(gain[order], 1 - 1e-12))  # what each leaves of what was there, as a logarithm
     upto = np.cumsum(kept)

@@ -72,12 +72,7 @@ class VectorTable:
         """Cosine of the unit vector `query` with the first `n` rows, shape (n,); NaN where there is no
         vector.
         """
-        self._grow(n)
-        out = np.empty(n, np.float32)
-        compiled = kernels()
-        count = plain_dots if compiled is None else compiled.dots
-        count(self._codes[:n], self._scale[:n], np.ascontiguousarray(query, np.float32), out)
-        return out
+        return cosines_with(query, self, n, VectorTable(self.dim), 0)[0]
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Everything, as `unpacked` takes it: views, to be read before the next put or drop.
@@ -116,3 +111,24 @@ class VectorTable:
             codes[:size] = self._codes
             self._codes = codes
             self._scale = np.concatenate([self._scale, np.full(wanted - size, np.nan, np.float32)])
+
+
+def cosines_with(
+    query: Floats, first: VectorTable, n: int, second: VectorTable, m: int
+) -> tuple[Floats, Floats]:
+    """Cosine of the unit vector `query` with the first `n` rows of one table and the first `m` of another of
+    as many dimensions, shapes (n,) and (m,); NaN where there is no vector.
+    """
+    first._grow(n)
+    second._grow(m)
+    query = np.ascontiguousarray(query, np.float32)
+    parts = []
+    for table, count in ((first, n), (second, m)):
+        parts.append((table._codes[:count], table._scale[:count], np.empty(count, np.float32)))
+    compiled = kernels()
+    if compiled is not None:
+        compiled.dots_of_two(*parts[0], *parts[1], query)
+    else:
+        for codes, scale, out in parts:
+            plain_dots(codes, scale, query, out)
+    return parts[0][2], parts[1][2]

@@ -7,25 +7,18 @@ import heapq
 import numpy as np
 
 from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+from soulmem.kernels.tuning import Places
 
 UNSEEN = 255  # more hops than any chain has
 
 
 def edge_weight(
-    at: int,
-    weight: Weights,
-    kind: Kinds,
-    edge: Ids,
-    kind_factor: Weights,
-    own_edges: Ids,
-    own_factor: Weights,
+    at: int, weight: Weights, kind: Kinds, kind_factor: Weights, own_of: Places, own_factor: Weights
 ) -> float:
     """The weight of the edge at a position for this query, were its target alive."""
     product = weight[at] * kind_factor[kind[at]]
-    if own_edges.size > 0:
-        i = np.searchsorted(own_edges, edge[at])
-        if i < own_edges.size and own_edges[i] == edge[at]:
-            product *= own_factor[i]
+    if own_of.size > 0 and own_of[at] >= 0:
+        product *= own_factor[own_of[at]]
     return float(product)
 
 
@@ -34,9 +27,8 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     indices: Ids,
     weight: Weights,
     kind: Kinds,
-    edge: Ids,
     kind_factor: Weights,
-    own_edges: Ids,
+    own_of: Places,
     own_factor: Weights,
     alive: Flags,
     boundary: Flags,
@@ -54,7 +46,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
 
         flow of a chain = start_flow * product of (1 - restart) * P over its edges
 
-    own_edges  uint32[k], rising: edges with a factor of their own, by the caller's number
+    own_of     int32[m] or empty: by position, which of `own_factor` the edge has; -1: none
     alive, boundary  bool[n] or empty
     wanted     bool[n], of which `many` are set: where to
     hops       uint8[n]: UNSEEN where a chain may lead, 0 elsewhere; changed
@@ -70,6 +62,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     heap = [(-start_flow[i], np.int64(0), np.int64(i)) for i in range(starts.size)]
     heapq.heapify(heap)
     found = [np.int64(0) for _ in range(0)]
+    products = np.empty(64)  # the weights of the edges that leave a node: a hub has thousands
     while len(heap) > 0 and len(found) < many:
         _, length, label = heapq.heappop(heap)
         u = nodes[label]
@@ -80,16 +73,22 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
         hops[u] = length
         if length == max_hops or (boundary.size > 0 and boundary[u]):
             continue
+        first, past = np.int64(indptr[u]), np.int64(indptr[u + 1])
+        if past - first > products.size:
+            products = np.empty(2 * (past - first))
         total = 0.0
-        for at in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+        for at in range(first, past):
+            product = 0.0
             if alive.size == 0 or alive[indices[at]]:
-                total += edge_weight(at, weight, kind, edge, kind_factor, own_edges, own_factor)
-        for at in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+                product = edge_weight(at, weight, kind, kind_factor, own_of, own_factor)
+            products[at - first] = product
+            total += product
+        for at in range(first, past):
             v = np.int64(indices[at])
-            if hops[v] <= length + 1 or (alive.size > 0 and not alive[v]):
+            product = products[at - first]
+            if product <= 0.0 or hops[v] <= length + 1:
                 continue
-            product = edge_weight(at, weight, kind, edge, kind_factor, own_edges, own_factor)
-            flow = flows[label] * (1.0 - restart) * product / total if product > 0.0 else 0.0
+            flow = flows[label] * (1.0 - restart) * product / total
             if flow > best[v] or (flow > 0.0 and length + 1 < best_hops[v]):
                 if flow > best[v]:
                     best[v], best_hops[v] = flow, length + 1

@@ -21,7 +21,7 @@ class Kernels:
     transpose: Callable[..., None]
     pull: Callable[..., int]
     best_chains: Callable[..., tuple[list[int], list[int], list[int], list[float], list[int]]]
-    dots: Callable[..., None]
+    dots_of_two: Callable[..., None]
     order_edges: Callable[..., None]
     bound_classes: Callable[..., None]
     add_passed: Callable[..., None]
@@ -40,6 +40,7 @@ def compile_kernels(cache: bool) -> Kernels:
     _teach_prefetch()
     register_jitable(chains.edge_weight)
     register_jitable(bm25.inverse_frequency)
+    register_jitable(**_WIDE)(dots.dots)
     register_jitable(**_WIDE)(texts.measure)
     register_jitable(**_WIDE)(texts.join)
     u4, f4, f8, b1 = (
@@ -60,7 +61,7 @@ def compile_kernels(cache: bool) -> Kernels:
     query = (u4, f8, real, real, real)
     tuning = (flag, f4, f4, real, b1, b1)
     state = (f8, f4, u4, f8, u4, u4)
-    search = (u4, u4, f4, u1, u4, f4, u4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
+    search = (u4, u4, f4, u1, f4, i4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
     sweep = (f8, real, real, u4, u4, real)
     words = (i8, i4, u2, f4, whole, f4)
     return Kernels(
@@ -72,7 +73,7 @@ def compile_kernels(cache: bool) -> Kernels:
         add_passed=jit(passing.add_passed, (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, f4)),
         order_edges=jit(ordering.order_edges, (u4, u4, u4, u4)),
         bound_classes=jit(ordering.bound_classes, (u4, u1, f8, real, whole, f8)),
-        dots=jit(dots.dots, (table, scales, f4, f4), **_WIDE),
+        dots_of_two=jit(dots.dots_of_two, (*(table, scales, f4) * 2, f4), **_WIDE),
         add_words=jit(bm25.add_words, (*words, f4), **_WIDE),
         add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4), **_WIDE),
         add_walk=jit(texts.add_walk, (f4, f4, u1, real, f4), **_WIDE),

@@ -12,7 +12,7 @@ _BLOCK = 4096  # rows made float32 at a time: 6 MB of 384 dimensions, which stay
 
 
 def dots(codes: Codes, scale: Weights, query: Weights, out: Weights) -> None:
-    """scale * (codes @ query) row by row; a plain function, compiled by `compiled.py`.
+    """scale * (codes @ query) row by row; a plain function, compiled as a part of `dots_of_two`.
 
     codes  int8[n, dim], scale float32[n], NaN where there is no row
     query  float32[dim]
@@ -27,6 +27,20 @@ def dots(codes: Codes, scale: Weights, query: Weights, out: Weights) -> None:
             out[row] = total * one
         else:
             out[row] = one
+
+
+def dots_of_two(
+    codes: Codes,
+    scale: Weights,
+    out: Weights,
+    more_codes: Codes,
+    more_scale: Weights,
+    more_out: Weights,
+    query: Weights,
+) -> None:
+    """`dots` of two tables; compiled, in one go: between two calls a thread waits for its turn."""
+    dots(codes, scale, query, out)
+    dots(more_codes, more_scale, query, more_out)
 
 
 def plain_dots(codes: Codes, scale: Weights, query: Weights, out: Weights) -> None:

@@ -11,7 +11,7 @@ from soulmem.kernels.answer import Walk
 from soulmem.kernels.chains import UNSEEN, best_chains
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Ids
-from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tuning
+from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Places, Tuning, places_of
 from soulmem.kernels.warm import kernels
 
 PLAIN_ROWS = 100  # that chains may pass while nothing is compiled: all of a large graph would take seconds
@@ -40,21 +40,19 @@ def explain(
     tuning: Tuning | None = None,
     max_hops: int = 6,
     find_kernels: Callable[[], Kernels | None] = kernels,
+    places: Places | None = None,
 ) -> list[Chain]:
     """For every target, in their order, the chain of most flow over nodes that the walk reached.
 
     Targets to which no chain of at most max_hops (< 255) edges leads are left out. `restart` and `tuning` are
-    those of the walk. Until kernels are compiled, chains pass over the best PLAIN_ROWS nodes only.
+    those of the walk; `places` is `places_of(graph, tuning.edges)` where it is at hand. Until kernels are
+    compiled, chains pass over the best PLAIN_ROWS nodes only.
     """
     tuning = tuning or Tuning()
-    if tuning.edges is None or tuning.factor is None:
-        own_edges, own_factor = NO_IDS, NO_WEIGHTS
-    else:
-        own_edges = tuning.edges.astype(np.uint32, copy=False)
+    own_of, own_factor = NO_PLACES, NO_WEIGHTS
+    if tuning.edges is not None and tuning.factor is not None:
+        own_of = places if places is not None else places_of(graph, tuning.edges)
         own_factor = tuning.factor.astype(np.float32, copy=False)
-        if (own_edges[1:] < own_edges[:-1]).any():
-            rising = np.argsort(own_edges)
-            own_edges, own_factor = own_edges[rising], own_factor[rising]
     hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
     compiled = find_kernels()
@@ -69,9 +67,8 @@ def explain(
         graph.indices,
         graph.weight,
         graph.kind,
-        graph.edge,
         NO_KINDS if tuning.kind_factor is None else tuning.kind_factor.astype(np.float32),
-        own_edges,
+        own_of,
         own_factor,
         NO_FLAGS if tuning.alive is None else np.require(tuning.alive, np.bool_, ["C", "W"]),
         NO_FLAGS if tuning.boundary is None else np.require(tuning.boundary, np.bool_, ["C", "W"]),

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.kernels.csr import LARGEST, Csr, Flags, Ids, Weights
+
+Places = NDArray[np.int32]
 
 NO_KINDS = np.ones(256, np.float32)
 NO_IDS = np.empty(0, np.uint32)
 NO_WEIGHTS = np.empty(0, np.float32)
 NO_FLAGS = np.empty(0, np.bool_)
+NO_PLACES = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,13 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
     for factors in (tuning.kind_factor, tuning.factor):
         if factors is not None and factors.size and not 0 <= factors.min() <= factors.max() <= LARGEST:
             raise ValueError(f"multipliers must be in 0..{LARGEST:g}")
+
+
+def places_of(graph: Csr, edges: Ids) -> Places:
+    """int32[m] by position: the place in `edges`, the caller's numbers, of the edge there; -1: none. O(m)."""
+    by_edge = np.full(graph.edge.size, -1, np.int32)
+    by_edge[edges] = np.arange(edges.size)
+    return np.asarray(by_edge[graph.edge], np.int32)
 
 
 def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:

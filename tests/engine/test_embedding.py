@@ -78,6 +78,22 @@ async def test_every_memory_and_pair_gets_its_vector(theatre: Theatre) -> None:
     assert await stray_vectors(await stage.mind(), fake) == []
 
 
+async def test_a_vector_that_comes_after_its_memory_went_to_the_bin_is_not_kept(theatre: Theatre) -> None:
+    fake = FakeEmbedder()
+    stage = await theatre.open(model=fake.source())
+    await stage.engine._embedding.drain()
+    fake.answers.clear()
+    note = (await stage.note("heron")).memory
+    await asyncio.sleep(0.05)  # it is being embedded
+    await stage.engine.delete_memory(ME, note.id, None)
+    fake.answers.set()
+    await stage.engine._embedding.drain()
+    assert await stray_vectors(await stage.mind(), fake) == []
+    await stage.engine.restore_memory(ME, note.id)
+    await stage.engine._embedding.drain()
+    assert await stray_vectors(await stage.mind(), fake) == []
+
+
 async def test_a_memory_is_not_judged_by_the_vector_of_another(theatre: Theatre) -> None:
     """Where a forgotten one was, a new one has no vector until its own is there."""
     fake = FakeEmbedder()
