@@ -70,7 +70,7 @@ def retained(
         return fading
     place = np.full(mind.size, -1, np.int64)
     place[rows[concepts]] = np.arange(concepts.size)
-    target, touched, at_turn = mind.edges.touches(EdgeKind.MENTIONS, place >= 0)
+    target, touched, at_turn = latest(*mind.edges.touches(EdgeKind.MENTIONS, place >= 0))
     keys = ((at, mind.id_at(int(rows[row]))) for at, row in enumerate(concepts))
     usages = [(key, at, usage) for at, key in keys if (usage := mind.recalls.usage(key)) is not None]
     at_of = {key: at for key, at, _ in usages}
@@ -85,6 +85,18 @@ def retained(
     met = concepts[: active.size]
     out[met] = np.maximum(out[met], active)
     return out
+
+
+def latest(target: Ints, touched: Ints, at_turn: Floats) -> tuple[Ints, Ints, Floats]:
+    """Of concepts that a great many texts mention the latest mentions: all before leave a thousandth."""
+    often = np.flatnonzero(np.bincount(target) > 4 * _LATEST)
+    if not often.size:
+        return target, touched, at_turn
+    kept = np.ones(target.size, np.bool_)
+    for concept in often:
+        mentions = np.flatnonzero(target == concept)
+        kept[mentions[np.argpartition(touched[mentions], -_LATEST)[:-_LATEST]]] = False
+    return target[kept], touched[kept], at_turn[kept]
 
 
 def unused_for(mind: Mind, memories: Iterable[MemoryId], extra: int) -> dict[MemoryId, float]:

@@ -1,0 +1,29 @@
+"""Is a concept of a great many mentions as present by its latest as by all?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from soulmem.engine.presence import latest
+from soulmem.forgetting.base_activation import ActivationParams, base_activations
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("span", [100.0, 5_000.0, 100_000.0], ids=["at once", "a while", "a long life"])
+def test_the_latest_mentions_tell_nearly_all(seed: int, span: float) -> None:
+    """In no order of time: a chat from long ago may be imported late."""
+    rng, p = np.random.default_rng(seed), ActivationParams()
+    counts = rng.choice([1, 3, 60, 257, 900, 4000], 12)
+    target = rng.permutation(np.repeat(np.arange(12), counts))
+    turn = rng.uniform(0, span, target.size)
+    touched = (turn * 1e6).astype(np.int64)
+
+    def presence(target: np.ndarray, turn: np.ndarray) -> np.ndarray:
+        return base_activations(target, turn, np.full(target.size, p.mention / 2), span, 1.0, p)
+
+    few, _, turns = latest(target, touched, turn)
+    assert np.bincount(few).max() <= 256
+    full = presence(target, turn)
+    assert np.abs(presence(few, turns) - full).max() < 0.0015
+    assert (np.bincount(few)[counts <= 256] == counts[counts <= 256]).all()
