@@ -64,9 +64,13 @@ def _told(mind: Mind, texts: list[MemoryId], first: ChatId | None) -> tuple[Plac
 def _drafted(
     mind: Mind, product: MemoryId, cited: tuple[MemoryId, ...], first: ChatId | None
 ) -> tuple[Place, ...]:
-    """The messages that a language model named as evidence, in the chats that hold all it read."""
+    """The messages that a language model named as evidence, in the chats that hold all it read; where no chat
+    does any more, in those that tell one of them.
+    """
     chats = sorted(mind.derived.holders(product), key=lambda chat: (chat != first, chat))
     told = [mind.memories[key] for key in cited if key in mind.memories]
+    if not chats:
+        return tuple(place for m in told for place in _own(mind, m, first))
     return tuple(Place(chat, m.evidence[0][0].slot) for chat in chats for m in told if m.evidence)
 
 

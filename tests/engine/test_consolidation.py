@@ -272,3 +272,19 @@ async def test_two_users_of_one_model_take_turns(stage: ModelStage, monkeypatch:
     await ended(stage, job)
     assert len(started) == 10
     assert not any(started)
+
+
+async def test_what_no_chat_tells_as_a_whole_any_more_still_names_its_messages(stage: ModelStage) -> None:
+    """One chat lost a message that its branch still tells, and the branch ends before the others."""
+    said = talk(30)
+    await stage.sync("c", said)
+    await stage.rest()
+    drafted = [m for m in await stage.drafted() if m.kind is MemoryKind.EPISODE]
+    before = {m.id: await stage.sources_of(m.id) for m in drafted}
+    await stage.sync("b", said[:20], parent=("c", "m20"))
+    await stage.sync("c", [*said[:12], *said[13:]])
+    unheld = (await stage.mind()).derived.loose()
+    loose = [m.id for m in await stage.drafted() if m.id in unheld and m.id in before]
+    assert "m13" in {slot for key in loose for slot in before[key]}
+    for key in loose:
+        assert set(await stage.sources_of(key)) == set(before[key])
