@@ -87,7 +87,7 @@ async function emptied(desk) {
             job = await memories.job(job.job);
         }
         if (job.state === 'failed') throw new Error(job.error ?? '');
-        desk.app.host.toast('success', say('bin_emptied', { n: job.result?.purged ?? 0 }));
+        if (job.state === 'done') desk.app.host.toast('success', say('bin_emptied', { n: job.result.purged })); // else it was stopped
         await desk.again();
     });
 }

@@ -68,12 +68,6 @@ class VectorTable:
         out[inside] = self._codes[known] * self._scale[known, None]
         return out
 
-    def cosines(self, query: Floats, n: int) -> Floats:
-        """Cosine of the unit vector `query` with the first `n` rows, shape (n,); NaN where there is no
-        vector.
-        """
-        return cosines_with(query, self, n, VectorTable(self.dim), 0)[0]
-
     def packed(self) -> dict[str, NDArray[Any]]:
         """Everything, as `unpacked` takes it: views, to be read before the next put or drop.
 
