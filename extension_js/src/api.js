@@ -35,9 +35,9 @@ async function json(response) {
  * @param {typeof fetch} [doFetch] */
 export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch(...args)) {
     /** @param {Route} route @param {string} method @param {string} path below /v1 @param {unknown} [body]
-     * @param {{signal?: AbortSignal, timeout?: number}} [options] timeout in ms
+     * @param {{signal?: AbortSignal, timeout?: number, keepalive?: boolean}} [options] timeout in ms; a call kept alive outlives the page
      * @returns {Promise<any>} the answer's JSON, null for one without content. Raises ApiError */
-    async function call(route, method, path, body, { signal, timeout = 60_000 } = {}) {
+    async function call(route, method, path, body, { signal, timeout = 60_000, keepalive = false } = {}) {
         const own = new AbortController();
         const timer = setTimeout(() => own.abort('timeout'), timeout);
         const stop = () => own.abort('aborted');
@@ -49,6 +49,7 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
                 headers: headers(route, body !== undefined),
                 body: body === undefined ? undefined : JSON.stringify(body),
                 signal: own.signal,
+                keepalive,
                 cache: 'no-store',
                 credentials: route.kind === 'plugin' ? 'same-origin' : 'omit',
             });

@@ -107,6 +107,7 @@ export function createApp(host) {
         host.on('GENERATE_AFTER_COMBINE_PROMPTS', ({ prompt, dryRun }) => {
             if (!dryRun && typeof prompt === 'string' && prompt) checkPrompt(prompt);
         });
+        window.addEventListener('pagehide', llm.leave); // into the back/forward cache too: nothing runs there
         setInterval(() => {
             if (!document.hidden && !keeper.state.error) sync();
         }, WATCH);

@@ -16,6 +16,7 @@ const REASON = 200; // characters of an error that are told
 export function createLlm(state, ask, host, enabled) {
     let looking = false;
     let hot = 0; // looks that may find the next call
+    let held = /** @type {string | null} */ (null); // the call that runs here now
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     /** The sidecar calls its model "client" when it means the connection of whoever uses it. */
@@ -35,7 +36,11 @@ export function createLlm(state, ask, host, enabled) {
         if (!wanted() || host.busy()) return false;
         const call = await ask('GET', '/llm/next', undefined, { timeout: LOOK });
         if (!call) return false;
-        await ask('POST', `/llm/${call.request}`, await run(call), { timeout: LOOK });
+        held = call.request;
+        const answer = await run(call);
+        if (held === null) return false; // given back
+        held = null;
+        await ask('POST', `/llm/${call.request}`, answer, { timeout: LOOK });
         return true;
     }
 
@@ -54,6 +59,12 @@ export function createLlm(state, ask, host, enabled) {
     return {
         start() {
             timer ??= setTimeout(look, PAUSE);
+        },
+        /** The page goes, and with it the connection: the sidecar need not wait until it takes us for dead. */
+        leave() {
+            if (held === null) return;
+            ask('DELETE', `/llm/${held}`, undefined, { timeout: LOOK, keepalive: true }).catch(() => undefined);
+            held = null;
         },
         /** The user has just asked for work. */
         soon() {

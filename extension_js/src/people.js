@@ -8,7 +8,7 @@ import { newId } from './ids.js';
 /** @typedef {import('./identity.js').CardConfig} CardConfig */
 /** @typedef {import('./settings.js').Settings} Settings */
 /** @typedef {Member & {soul: string, config: CardConfig}} Person */
-/** @typedef {(method: string, path: string, body?: unknown, options?: {signal?: AbortSignal, timeout?: number}) => Promise<any>} Ask */
+/** @typedef {(method: string, path: string, body?: unknown, options?: {signal?: AbortSignal, timeout?: number, keepalive?: boolean}) => Promise<any>} Ask */
 
 /** @param {Pick<Host, 'members' | 'cardField' | 'writeCard' | 'avatars' | 'saveSettings' | 'persona'>} host
  * @param {() => Settings} settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -16,11 +17,12 @@ from soulmem.ports.llm import DeskTell, LlmRequest
 
 MODEL = "client"  # what the settings call it
 _REASON_SIGNS = 200  # of a client's reason
+_STEP = 1.0  # seconds between looks at whether prompts are held back
 
 
 @dataclass(frozen=True, slots=True)
 class ClientParams:
-    """How long is waited for a client."""
+    """How long is waited for a client; all of it anew when one gives the call back."""
 
     answer: float = 180.0  # seconds from the call to the answer; the setting llm.timeout_seconds
     fetch: float = 30.0  # seconds until a client must have fetched it: none is there, it seems
@@ -32,8 +34,9 @@ class ClientParams:
 class _Waiting:
     owner: Owner
     prompt: Prompt
-    answered: asyncio.Future[str]
-    leased_until: float | None = None  # monotonic seconds; None: no client has fetched it yet
+    answered: asyncio.Future[str | None]  # None: it was given back, and another future takes this one's place
+    clients: int = 0  # that fetched it and did not give it back; more than one after a lease ran out
+    leased_until: float = -math.inf  # monotonic seconds
 
 
 class ClientDesk:
@@ -46,10 +49,11 @@ class ClientDesk:
         self._clock = clock
         self._waiting: dict[str, _Waiting] = {}
         self._tell: DeskTell = _nobody
+        self._is_held: Callable[[], bool] = bool
 
-    def listen(self, tell: DeskTell) -> None:
+    def listen(self, tell: DeskTell, is_held: Callable[[], bool]) -> None:
         """See `LlmDesk`."""
-        self._tell = tell
+        self._tell, self._is_held = tell, is_held
 
     def llm(self, owner: Owner) -> ClientLlm:
         """The model that this owner's clients reach."""
@@ -59,8 +63,9 @@ class ClientDesk:
         """The owner's oldest prompt that no client has now; it is this client's for a while."""
         now = self._clock()
         for request, waiting in self._waiting.items():
-            free = waiting.leased_until is None or waiting.leased_until <= now
-            if waiting.owner == owner and free and not waiting.answered.done():
+            free = waiting.leased_until <= now and not waiting.answered.done()
+            if waiting.owner == owner and free:
+                waiting.clients += 1
                 waiting.leased_until = now + self._params.lease
                 return LlmRequest(request, waiting.prompt)
         return None
@@ -75,6 +80,18 @@ class ClientDesk:
         failed = LlmFailed(Failure.SERVER, f"the client's own connection failed: {words}")
         self._of(owner, request).answered.set_exception(failed)
 
+    def give_back(self, owner: Owner, request: str) -> None:
+        """See `LlmDesk`. One whose lease ran out may still answer: then it is not waited for anew."""
+        waiting = self._of(owner, request)
+        if not waiting.clients:
+            return
+        waiting.clients -= 1
+        waiting.leased_until = -math.inf
+        if not waiting.clients:
+            over, waiting.answered = waiting.answered, waiting.answered.get_loop().create_future()
+            over.set_result(None)
+        self._tell(owner, request, True)
+
     def _of(self, owner: Owner, request: str) -> _Waiting:
         waiting = self._waiting.get(request)
         if waiting is None or waiting.owner != owner or waiting.answered.done():
@@ -88,16 +105,27 @@ class ClientDesk:
         self._waiting[request] = waiting
         self._tell(owner, request, True)
         try:
-            await asyncio.wait([waiting.answered], timeout=min(self._params.fetch, self._params.answer))
-            if waiting.leased_until is None and not waiting.answered.done():
-                raise LlmFailed(Failure.UNREACHABLE, "no client with a connection of its own is open")
-            await asyncio.wait([waiting.answered], timeout=max(0.0, self._params.answer - self._params.fetch))
-            if not waiting.answered.done():
-                raise LlmFailed(Failure.TIMEOUT, f"the client gave no answer in {self._params.answer:g} s")
-            return waiting.answered.result()
+            while (text := await self._offer(waiting)) is None:
+                pass
+            return text
         finally:
             del self._waiting[request]
             self._tell(owner, request, False)
+
+    async def _offer(self, waiting: _Waiting) -> str | None:
+        """The answer; None when it was given back. Raises LlmFailed."""
+        answered = waiting.answered
+        left = min(self._params.fetch, self._params.answer)
+        while left > 0 and not answered.done():
+            step = min(left, _STEP)
+            await asyncio.wait([answered], timeout=step)
+            left -= 0 if not waiting.clients and self._is_held() else step
+        if not waiting.clients and not answered.done():
+            raise LlmFailed(Failure.UNREACHABLE, "no client with a connection of its own is open")
+        await asyncio.wait([answered], timeout=max(0.0, self._params.answer - self._params.fetch))
+        if not answered.done():
+            raise LlmFailed(Failure.TIMEOUT, f"the client gave no answer in {self._params.answer:g} s")
+        return answered.result()
 
 
 def _nobody(owner: Owner, request: str, waits: bool) -> None:

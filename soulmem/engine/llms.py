@@ -52,7 +52,7 @@ class Llms:
         self._trouble: str | None = None
         self._events = events or Events()
         if self._sources.desk is not None:
-            self._sources.desk.listen(self._waits)
+            self._sources.desk.listen(self._waits, is_busy)
 
     def _waits(self, owner: Owner, request: str, waits: bool) -> None:
         self._events.tell("llm", owner, request=request, state="waiting" if waits else "over")
@@ -101,6 +101,12 @@ class Llms:
             desk.refuse(owner, request, error or "no reason given")
         else:
             desk.answer(owner, request, text)
+
+    def give_back(self, owner: Owner, request: str) -> None:
+        """The client cannot run such a call after all; another may. Raises NotFound."""
+        if self._sources.desk is None:
+            raise NotFound(f"nobody waits for the answer {request!r}")
+        self._sources.desk.give_back(owner, request)
 
     async def stop(self) -> None:
         """Let go of all connections."""

@@ -34,14 +34,17 @@ class LlmRequest:
     prompt: Prompt
 
 
-DeskTell = Callable[[Owner, str, bool], None]  # whose prompt, its id, and whether it waits or no longer does
+# Whose prompt, its id, and whether it waits for a client (again, when one gave it back) or no longer does.
+DeskTell = Callable[[Owner, str, bool], None]
 
 
 class LlmDesk(Protocol):
     """Where prompts wait for a client that runs them on its own connection; each for its owner's alone."""
 
-    def listen(self, tell: DeskTell) -> None:
-        """From now on let `tell` know of prompts that come and go. It must not wait."""
+    def listen(self, tell: DeskTell, is_held: Callable[[], bool]) -> None:
+        """From now on let `tell` know of prompts that come and go. While `is_held` says that no client gets
+        one, it shows nothing that none comes for it. Neither may wait.
+        """
         ...
 
     def take(self, owner: Owner) -> LlmRequest | None:
@@ -54,4 +57,11 @@ class LlmDesk(Protocol):
 
     def refuse(self, owner: Owner, request: str, reason: str) -> None:
         """The client's connection failed. Raises NotFound like `answer`."""
+        ...
+
+    def give_back(self, owner: Owner, request: str) -> None:
+        """The client that has it cannot run it after all, which is no failure: it is free for the next.
+
+        Raises NotFound like `answer`.
+        """
         ...

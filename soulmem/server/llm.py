@@ -48,4 +48,11 @@ async def answer_request(call: Call[NoQuery, LlmAnswerBody]) -> Reply[Done]:
     return Reply(Done)
 
 
-DOORS = (next_request, answer_request)
+@door("DELETE", "/v1/llm/{request}", query=NoQuery, body=None, answer=Done, is_use=False)
+async def give_request_back(call: Call[NoQuery, NoBody]) -> Reply[Done]:
+    """Such a call cannot be run after all and is free for the next client; 404 when nobody waits for it."""
+    call.engine.llms.give_back(call.owner, call.ids["request"])
+    return Reply(Done)
+
+
+DOORS = (next_request, answer_request, give_request_back)

@@ -42,6 +42,18 @@ async def test_without_a_client_nobody_is_reached() -> None:
     assert raised.value.kind is Failure.UNREACHABLE
 
 
+async def test_while_prompts_are_held_back_nobody_is_missed() -> None:
+    """As while a reply is written: however long it is, a client is there all the same."""
+    desk = ClientDesk(SHORT)
+    held = [True] * 5
+    desk.listen(lambda *_: None, lambda: bool(held) and held.pop())
+    call = begin(desk)
+    with pytest.raises(LlmFailed) as raised:
+        await call
+    assert raised.value.kind is Failure.UNREACHABLE
+    assert held == [], "it began to miss one only when they were no longer held back"
+
+
 async def test_a_client_that_never_answers() -> None:
     desk = ClientDesk(SHORT)
     call = begin(desk)
@@ -103,3 +115,88 @@ async def test_a_reason_is_cut() -> None:
     with pytest.raises(LlmFailed) as raised:
         await call
     assert len(raised.value.message) < 300
+
+
+async def test_what_is_given_back_is_the_next_clients_at_once() -> None:
+    desk = ClientDesk()
+    call = begin(desk)
+    await asyncio.sleep(0)
+    first = took(desk)
+    assert desk.take(DEFAULT_OWNER) is None
+    desk.give_back(DEFAULT_OWNER, first.id)
+    assert took(desk) == first
+    desk.answer(DEFAULT_OWNER, first.id, "from the second")
+    assert (await call).text == "from the second"
+    with pytest.raises(NotFound):
+        desk.give_back(DEFAULT_OWNER, first.id)
+
+
+async def test_what_is_given_back_keeps_its_place() -> None:
+    desk = ClientDesk()
+    calls = [begin(desk), begin(desk)]
+    await asyncio.sleep(0)
+    first = took(desk)
+    desk.give_back(DEFAULT_OWNER, first.id)
+    await asyncio.sleep(0)
+    assert took(desk) == first
+    for call in calls:
+        call.cancel()
+
+
+async def test_what_is_given_back_and_fetched_by_nobody_is_not_waited_for_long() -> None:
+    desk = ClientDesk(ClientParams(answer=60, fetch=0.1, lease=30))
+    call = begin(desk)
+    await asyncio.sleep(0)
+    request = took(desk)
+    await asyncio.sleep(0.2)
+    desk.give_back(DEFAULT_OWNER, request.id)
+    with pytest.raises(LlmFailed) as raised:
+        await asyncio.wait_for(call, 5)
+    assert raised.value.kind is Failure.UNREACHABLE
+
+
+async def test_after_it_was_given_back_a_client_has_all_the_time_again() -> None:
+    desk = ClientDesk(ClientParams(answer=0.6, fetch=0.3, lease=0.3))
+    call = begin(desk)
+    await asyncio.sleep(0)
+    request = took(desk)
+    await asyncio.sleep(0.4)
+    desk.give_back(DEFAULT_OWNER, request.id)
+    assert took(desk) == request
+    await asyncio.sleep(0.4)
+    desk.answer(DEFAULT_OWNER, request.id, "in time")
+    assert (await call).text == "in time"
+
+
+async def test_only_its_owner_gives_it_back_and_only_what_a_client_has() -> None:
+    desk = ClientDesk(ClientParams(answer=60, fetch=0.1, lease=30))
+    told: list[bool] = []
+    desk.listen(lambda _owner, _request, waits: told.append(waits), lambda: False)
+    call = begin(desk)
+    await asyncio.sleep(0)
+    request = took(desk)
+    with pytest.raises(NotFound):
+        desk.give_back(Owner("somebody"), request.id)
+    assert desk.take(DEFAULT_OWNER) is None
+    for _ in range(3):
+        desk.give_back(DEFAULT_OWNER, request.id)
+    assert told == [True, True], "it waits once more; who gives back what nobody has makes nobody wait longer"
+    with pytest.raises(LlmFailed):
+        await asyncio.wait_for(call, 5)
+    assert told == [True, True, False]
+
+
+async def test_one_whose_lease_ran_out_is_waited_for_though_the_next_gives_it_back() -> None:
+    time = Time()
+    desk = ClientDesk(ClientParams(answer=30, fetch=0.1, lease=10), time)
+    call = begin(desk)
+    await asyncio.sleep(0)
+    first = took(desk)
+    time.now = 10.0
+    took(desk)
+    desk.give_back(DEFAULT_OWNER, first.id)
+    await asyncio.sleep(0.2)
+    assert took(desk) == first
+    desk.give_back(DEFAULT_OWNER, first.id)
+    desk.answer(DEFAULT_OWNER, first.id, "late, but in time")
+    assert (await call).text == "late, but in time"

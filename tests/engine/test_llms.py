@@ -34,6 +34,8 @@ def test_without_models_it_is_off() -> None:
     assert llms.take(DEFAULT_OWNER) is None
     with pytest.raises(NotFound):
         llms.answer(DEFAULT_OWNER, "x", "text", None)
+    with pytest.raises(NotFound):
+        llms.give_back(DEFAULT_OWNER, "x")
 
 
 async def test_the_last_call_tells_how_it_is() -> None:

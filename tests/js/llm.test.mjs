@@ -19,11 +19,13 @@ function scene() {
     const world = {
         waiting: /** @type {(typeof CALL)[]} */ ([]), asked: /** @type {string[]} */ ([]), told: /** @type {[string, any][]} */ ([]),
         model: /** @type {string | null} */ ('client'), via: /** @type {string | null} */ ('plugin'), busy: false, enabled: true, fails: false, lost: false,
+        slow: /** @type {Promise<void> | null} */ (null), options: /** @type {any} */ (null),
     };
     const llm = createLlm(
         () => ({ via: world.via, health: { llm: { state: 'ok', model: world.model } } }),
-        async (method, path, body) => {
+        async (method, path, body, options) => {
             world.asked.push(`${method} ${path}`);
+            world.options = options;
             if (world.lost) throw new Error('lost');
             if (method === 'GET') return world.waiting.shift() ?? null;
             world.told.push([path, body]);
@@ -32,6 +34,7 @@ function scene() {
         {
             busy: () => world.busy,
             complete: async call => {
+                await world.slow;
                 if (world.fails) throw new Error('no connection '.repeat(90));
                 return `answer to ${call.user}`;
             },
@@ -39,7 +42,7 @@ function scene() {
         () => world.enabled,
     );
     llm.start();
-    return Object.assign(world, { soon: llm.soon });
+    return Object.assign(world, { soon: llm.soon, leave: llm.leave });
 }
 
 test('a call that waits is run and its answer brought back, and then the next', async () => {
@@ -105,6 +108,51 @@ test('a sidecar that does not answer ends nothing', async () => {
     world.lost = false;
     await pass(5_000);
     assert.equal(world.told.length, 1);
+});
+
+test('a page that goes gives its call back, once, and brings no answer; out of the browser\'s cache it goes on', async () => {
+    const world = scene();
+    world.waiting = [CALL, { ...CALL, request: 'r2' }];
+    let finish = () => {};
+    world.slow = new Promise(resolve => { finish = resolve; });
+    await pass(5_000);
+    world.leave();
+    world.leave();
+    assert.deepEqual(world.asked, ['GET /llm/next', 'DELETE /llm/r1']);
+    assert.equal(world.options.keepalive, true, 'or it would go with the page');
+    finish();
+    await pass(0);
+    assert.equal(world.asked.length, 2, 'no answer');
+    await pass(5_000);
+    assert.deepEqual(world.asked.slice(2), ['GET /llm/next', 'POST /llm/r2']);
+});
+
+test('a page that has no call gives none back, and a sidecar that is lost then is no error', async () => {
+    const world = scene();
+    world.leave();
+    world.waiting = [CALL];
+    await pass(5_000);
+    world.leave();
+    assert.deepEqual(world.asked, ['GET /llm/next', 'POST /llm/r1']);
+    world.waiting = [CALL];
+    world.slow = new Promise(() => {});
+    await pass(500);
+    world.lost = true;
+    world.leave();
+    await pass(0);
+    assert.equal(world.asked.at(-1), 'DELETE /llm/r1');
+});
+
+test('a call that is kept alive says so to the browser, on both ways', async () => {
+    const seen = /** @type {any[]} */ ([]);
+    const api = createApi(() => ({}), /** @type {any} */ (async (/** @type {string} */ url, /** @type {any} */ options) => {
+        seen.push([options.method, url, options.keepalive]);
+        return Response.json({});
+    }));
+    await api.call({ kind: 'plugin' }, 'DELETE', '/llm/r1', undefined, { keepalive: true });
+    await api.call({ kind: 'direct', url: 'http://h:1', token: 't' }, 'DELETE', '/llm/r1', undefined, { keepalive: true });
+    await api.call({ kind: 'plugin' }, 'GET', '/llm/next');
+    assert.deepEqual(seen, [['DELETE', '/api/plugins/soulmem/llm/r1', true], ['DELETE', 'http://h:1/v1/llm/r1', true], ['GET', '/api/plugins/soulmem/llm/next', false]]);
 });
 
 test('an answer without content is nothing, not an error', async () => {

@@ -79,6 +79,12 @@ test('a GET carries no body', async () => {
     assert.deepEqual([seen.at(-1)?.url, seen.at(-1)?.body], ['/v1/health', '']);
 });
 
+test('a DELETE passes without a body', async () => {
+    const answer = await ask('/llm/r1', { method: 'DELETE', headers: { 'Content-Type': 'application/json' } });
+    const { method, url, body } = seen.at(-1) ?? assert.fail();
+    assert.deepEqual([answer.status, method, url, body], [200, 'DELETE', '/v1/llm/r1', '']);
+});
+
 test('a refusal of the sidecar passes as it is', async () => {
     const answer = await ask('/chats/conflict', { method: 'PUT', body: '{}' });
     assert.deepEqual([answer.status, await answer.json()], [409, { error: 'conflict', message: 'send all', field: 'base' }]);

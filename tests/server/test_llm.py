@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.engine.events import Event
@@ -81,6 +82,34 @@ async def test_whoever_listens_hears_of_a_call(engine: FakeEngine) -> None:
         Event("llm", {**told, "state": "over"}),
     ]
     assert others.empty()
+
+
+async def test_what_is_given_back_is_the_next_clients(
+    client: Client, engine: FakeEngine, call: asyncio.Task[Completion]
+) -> None:
+    told = await (await client.get("/v1/llm/next")).json()
+    answer = await client.delete(f"/v1/llm/{told['request']}")
+    assert (answer.status, await answer.json()) == (200, {"ok": True})
+    assert await (await client.get("/v1/llm/next")).json() == told
+    assert not call.done()
+    assert engine.llms.health().state == "ok", "the model did not fail"
+    assert engine.touches == 0
+    await client.post(f"/v1/llm/{told['request']}", json={"text": "written"})
+    assert (await call).text == "written"
+    await refused(await client.delete(f"/v1/llm/{told['request']}"), 404)
+
+
+async def test_what_nobody_waits_for_cannot_be_given_back(client: Client) -> None:
+    await refused(await client.delete("/v1/llm/abc"), 404)
+
+
+async def test_no_other_user_gives_it_back(engine: FakeEngine, call: asyncio.Task[Completion]) -> None:
+    request = engine.llms.take(DEFAULT_OWNER)
+    assert request is not None
+    with pytest.raises(NotFound):
+        engine.llms.give_back(Owner("somebody"), request.id)
+    assert engine.llms.take(DEFAULT_OWNER) is None
+    call.cancel()
 
 
 async def test_a_failed_connection_is_told(client: Client, call: asyncio.Task[Completion]) -> None:
