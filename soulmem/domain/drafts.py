@@ -28,6 +28,7 @@ class Passage:
     lines: tuple[PassageLine, ...]
     summary: str = ""  # of what came before the lines
     known: tuple[str, ...] = ()  # names that memory holds already; a draft should use these
+    names: tuple[str, ...] = ()  # that the lines give, in order; whom facts are asked about
 
     def text(self) -> str:
         """All a draft may draw on: the lines with their speakers, the summary, the names."""

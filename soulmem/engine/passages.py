@@ -19,6 +19,7 @@ from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.chat_log import ChatLog
 from soulmem.engine.consolidation_plan import Task
 from soulmem.engine.mind import Mind
+from soulmem.language.names import names
 from soulmem.prompts.marking import language_of
 
 _AROUND = 1800  # tokens beside the lines: what is asked for, the summary so far, the answer
@@ -69,6 +70,7 @@ def reading_of(mind: Mind, log: ChatLog, task: Task, context: int) -> Reading:
             lines=tuple(lines),
             summary=_summary(mind, task) if task.work is Work.SUMMARY else "",
             known=tuple(m.text for m in known if m is not None),
+            names=names(said),
         ),
         task.read,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from soulmem.domain.drafts import (
@@ -18,11 +20,13 @@ from soulmem.domain.drafts import (
 from soulmem.domain.llm import Unreadable
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
 from soulmem.prompts import fields
+from soulmem.prompts.claims import Claims, Truth
 from soulmem.prompts.evidence import EvidenceParams, Grounds, is_label_like, is_name_like
 
 T = TypeVar("T")
 
 _LISTS = ("episodes", "kinds", "facts", "concepts", "habits")
+_BREAK = re.compile("[，,；;。！!?？]")
 _MOST = 12  # drafts of one sort; more is a model that runs on
 _IMPORTANCE = 0.5  # of what the model gives none for
 _ME = {
@@ -58,7 +62,10 @@ class Drafting:
         self._form = form.casefold()
         self._params = params or EvidenceParams()
         self._grounds = Grounds(passage, self._params)
+        self._claims = Claims(passage)
         self._dropped: list[str] = []
+        self._mended = 0
+        self._reworded: list[DraftFact] = []
         self._spoilt = ""
 
     def drafts(self, found: Mapping[str, Any]) -> Drafts:
@@ -67,7 +74,7 @@ class Drafting:
         Raises Unreadable when nothing is of the right type, or nothing stands and something came in a foreign
         script or without what makes a draft: the model was cut short, or does not keep to the form.
         """
-        lists = {key: fields.objects(found[key]) for key in _LISTS if key in found}
+        lists = {key: fields.objects(found[key], "subject") for key in _LISTS if key in found}
         if all(items is None for items in lists.values()):
             raise Unreadable("no list of drafts: " + ", ".join(lists) + " of the wrong type")
         drafts = Drafts(
@@ -78,6 +85,7 @@ class Drafting:
             habits=self._each(lists.get("habits"), self._habit, lambda d: (d.when, d.action)),
             dropped=tuple(self._dropped),
         )
+        drafts = self._believed(drafts)
         if self._spoilt and not drafts.count:
             raise Unreadable(self._spoilt)
         return drafts
@@ -102,7 +110,7 @@ class Drafting:
         text = self._text(item, "text", told=self._params.told)
         return DraftEpisode(
             text=text,
-            lines=self._lines(item, text),
+            lines=self._lines(fields.numbers(item.get("lines")), text),
             importance=fields.share(item.get("importance"), _IMPORTANCE),
             story_time=self._own(item.get("time")),
             location=self._place(item.get("place")),
@@ -115,33 +123,59 @@ class Drafting:
 
     def _abstract(self, item: Mapping[str, Any]) -> DraftAbstract:
         text = self._text(item, "text")
-        return DraftAbstract(text, self._lines(item, text), fields.share(item.get("importance"), _IMPORTANCE))
+        return DraftAbstract(
+            text,
+            self._lines(fields.numbers(item.get("lines")), text),
+            fields.share(item.get("importance"), _IMPORTANCE),
+        )
 
     def _fact(self, item: Mapping[str, Any]) -> DraftFact:
         self._need(item, "subject", "verb", "object")
-        subject, thing = self._name(item.get("subject")), self._name(item.get("object"))
-        verb = fields.short(item.get("verb"))
-        if subject is None or verb is None or thing is None:
-            raise _Dropped("a fact without subject, verb or object")
+        subject, thing = self._name(item.get("subject")), self._name(item.get("object")) or ""
+        verb = fields.short(_BREAK.split(str(item.get("verb")))[0])
+        if subject is None or verb is None:
+            raise _Dropped("a fact without subject or verb")
         if not self._grounds.holds(subject):
             raise _Dropped("a fact about a name that stands nowhere in the passage")
+        self._check_script(f"{verb} {thing}")
+        claim = self._claims.of(subject, verb, thing)
+        if claim.truth is Truth.DENIED:
+            raise _Dropped("a fact whose words the passage says of somebody or something else")
+        subject, verb, thing = claim.subject, claim.verb, claim.object
         if not (self._grounds.holds(thing) or self._is_told(thing)):
             raise _Dropped("a fact with an object that stands nowhere in the passage")
-        self._check_script(f"{verb} {thing}")
         if self._grounds.unknown_names(f"{subject} {verb} {thing}"):
             raise _Dropped("a fact with a name that stands nowhere in the passage")
-        if not self._grounds.can_be_said_of(subject, f"{verb} {thing}"):
+        if claim.truth is Truth.REWORDED and not self._grounds.can_be_said_of(subject, f"{verb} {thing}"):
             raise _Dropped("a fact that is said of somebody else")
-        return DraftFact(
+        self._mended += claim.truth is Truth.MENDED
+        cited = claim.lines or fields.numbers(item.get("lines"))
+        draft = DraftFact(
             subject=subject,
             verb=verb,
             object=thing,
             intensity=fields.share(item.get("strength"), 0.5),
             confidence=fields.share(item.get("sure"), 0.5),
-            lines=self._lines(item, f"{subject} {verb} {thing}", (subject, thing)),
+            lines=self._lines(cited, f"{subject} {verb} {thing}", (subject, thing)),
             importance=fields.share(item.get("importance"), _IMPORTANCE),
             is_over=fields.truth(item.get("over")),
         )
+        if claim.truth is Truth.REWORDED:
+            self._reworded.append(draft)
+        return draft
+
+    def _believed(self, drafts: Drafts) -> Drafts:
+        """What is said in other words than the passage's stands as far as the rest of the answer does."""
+        wrong = self._mended + len(self._dropped)
+        if wrong <= self._params.wrong * (drafts.count + len(self._dropped)):
+            return drafts
+        facts = tuple(fact for fact in drafts.facts if fact not in self._reworded)
+        told = ((episode, self._grounds.copied(episode.text)) for episode in drafts.episodes)
+        borne = ((episode, text, self._grounds.lines_of((), text)) for episode, text in told if text)
+        episodes = tuple(replace(episode, text=text, lines=lines) for episode, text, lines in borne if lines)
+        lost = len(drafts.facts) - len(facts) + len(drafts.episodes) - len(episodes)
+        dropped = ["in words that nobody said, of an answer that is wrong elsewhere"] * lost
+        return replace(drafts, facts=facts, episodes=episodes, dropped=(*drafts.dropped, *dropped))
 
     def _concept(self, item: Mapping[str, Any]) -> DraftConcept:
         self._need(item, "name")
@@ -158,7 +192,7 @@ class Drafting:
         return DraftConcept(
             name=name,
             concept_type=ConceptType.ABSTRACT if kind in _ABSTRACT else ConceptType.ENTITY,
-            lines=self._lines(item, about or name, (name,)),
+            lines=self._lines(fields.numbers(item.get("lines")), about or name, (name,)),
             importance=fields.share(item.get("importance"), _IMPORTANCE),
             aliases=tuple(alias for alias in aliases if alias.casefold() != name.casefold()),
             description=about,
@@ -214,8 +248,8 @@ class Drafting:
             self._spoilt = "drafts in another script than the chat's"
             raise _Dropped("a text in another script than the chat's")
 
-    def _lines(self, item: Mapping[str, Any], text: str, names: Iterable[str] = ()) -> Lines:
-        found = self._grounds.lines_of(fields.numbers(item.get("lines")), text, names)
+    def _lines(self, cited: Iterable[int], text: str, names: Iterable[str] = ()) -> Lines:
+        found = self._grounds.lines_of(cited, text, names)
         if not found:
             raise _Dropped("no lines of the passage bear it out")
         return found

@@ -64,6 +64,10 @@ class EvidenceParams:
     inferred: float = 0.5  # .. in one line, for that line to be taken when the model cites none
     alike: float = 0.6  # .. of a habit's words in a line, for it to be one more time that it showed
     capitals: float = 0.12  # share of capital words within sentences from which they mark no names (German)
+    wrong: float = 0.25  # share of an answer's drafts up to which what it says in other words is believed
+    copied: float = (
+        0.8  # share of a sentence's words that one line has, for it to be said in the line's words
+    )
     wide: int = 8  # lines; a draft that needs more of them tells no one thing
 
 
@@ -77,7 +81,7 @@ class Grounds:
         }
         self._plain = {line.number: (line.speaker + "\n" + line.text).casefold() for line in passage.lines}
         self._passage = passage
-        self._speakers = Speakers(passage, _stands)
+        self._speakers = Speakers(passage, stands)
         whole = passage.text()
         self._whole = whole.casefold()
         self._units = frozenset(units(whole))
@@ -108,7 +112,7 @@ class Grounds:
 
     def holds(self, name: str) -> bool:
         """Whether the name stands somewhere in the passage, in any case of letters."""
-        return _stands(name.casefold(), self._whole)
+        return stands(name.casefold(), self._whole)
 
     def unknown_names(self, text: str) -> tuple[str, ...]:
         """Names in the text that stand nowhere in the passage: capital words within its sentences, and in a
@@ -174,13 +178,23 @@ class Grounds:
             kept[f"{speaker}: {sentence}" if speaker else sentence] = None
         return text if list(kept) == sentences else ("" if is_unspaced(text) else " ").join(kept)
 
+    def copied(self, text: str) -> str:
+        """The sentences of the text that one line says in these words; empty when none is."""
+        kept = []
+        for found in _SENTENCE.finditer(text):
+            mine = frozenset(units(found.group()))
+            most = max((len(said & mine) for said in self._lines.values()), default=0)
+            if mine and most >= self._params.copied * len(mine):
+                kept.append(found.group().strip())
+        return ("" if is_unspaced(text) else " ").join(kept)
+
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
         """The lines in which the soul does what the action says: those cited that it speaks or that name it,
         and those of its own that say most of the action.
 
         Where more than half of the soul's lines are cited, only those count that have words of the action.
         """
-        own = [number for number, text in self._plain.items() if _stands(soul.casefold(), text)]
+        own = [number for number, text in self._plain.items() if stands(soul.casefold(), text)]
         mine = frozenset(units(action)) - self._before
         found = {number for number in cited if number in own}
         if 2 * len(found) > len(own):
@@ -229,7 +243,7 @@ class Grounds:
         plain = name.casefold()
         if plain in self._known:
             return
-        where = [number for number, text in self._plain.items() if _stands(plain, text)]
+        where = [number for number, text in self._plain.items() if stands(plain, text)]
         if where and not set(where) & set(kept):
             kept.append(min(where, key=lambda n: abs(n - kept[0]) if kept else n))
 
@@ -247,7 +261,7 @@ def is_label_like(text: str) -> bool:
 
 def units(text: str) -> list[str]:
     """What a text says, piece by piece: words that mean something by their stems, pairs of unspaced signs."""
-    found = [_stem(word) for word in _WORD.findall(text.casefold()) if len(word) > 3 and word not in _COMMON]
+    found = [stem(word) for word in _WORD.findall(text.casefold()) if len(word) > 3 and word not in _COMMON]
     found += [word for word in _WORD.findall(text.casefold()) if word.isdigit() and len(word) <= 3]
     for run in _SIGNS.findall(text):
         pairs = (run[at : at + 2] for at in range(len(run) - 1))
@@ -255,7 +269,7 @@ def units(text: str) -> list[str]:
     return found
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """The word without an ending, roughly: so that walked, walks and walking are one."""
     plain = re.sub(r"['’]\w+$", "", word)
     for ending in ("ingly", "edly", "ing", "ed", "es", "s"):
@@ -264,7 +278,7 @@ def _stem(word: str) -> str:
     return plain[:-1] if plain.endswith("e") and len(plain) > 4 else plain
 
 
-def _stands(name: str, text: str) -> bool:
+def stands(name: str, text: str) -> bool:
     """Whether the name stands in the text as a whole word, or anywhere in a script without spaces."""
     if not name:
         return False

@@ -8,12 +8,13 @@ from typing import Any
 from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.llm import Prompt
 from soulmem.prompts.drafting import Drafting
-from soulmem.prompts.marking import marked
+from soulmem.prompts.marking import marked, tagged, told_of
 from soulmem.prompts.replies import read_lists
 
-NAME, VERSION = "extraction", 1  # a wording change raises VERSION; recorded replies are kept by both
+NAME, VERSION = "extraction", 2  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 700
+_MORE = 2  # facts beside one of each name
 _SYSTEM = {
     "en": (
         "You write down what one character of a role-play chat will remember.\n"
@@ -30,26 +31,28 @@ _SYSTEM = {
 }
 _JSON = {
     "en": """Answer with JSON only. "lines": the numbers of the lines that say it. Other numbers: 0 to 1.
-{"episodes":[{"lines":[],"text":"what happened, one or two sentences","importance":0.5,"place":"",
+{"facts":{"1":{"subject":"a name","verb":"","object":"","lines":[]},"2":..},
+"episodes":[{"lines":[],"text":"","importance":0.5,"place":"",
 "people":[],"feelings":[{"label":"","intensity":0.5}]}],
-"facts":[{"lines":[],"subject":"","verb":"","object":"","strength":0.5,"sure":0.5}],
 "concepts":[{"lines":[],"name":"","type":"entity or abstract","aliases":[],"about":""}],
 "habits":[{"lines":[all where it happens],"when":"kind of situation","does":"what the character tends to do",
 "chance":0.5}],
 "kinds":[{"lines":[],"text":"kind of episode, like: walking in the rain"}]}
 If the lines tell them, an episode also has "time", "senses":[], "background", "keep":[words not to forget];
-a fact that is no longer so has "over":true.
-At most 3 episodes, 5 facts, 5 concepts, 2 habits, 2 kinds. An empty list where there is nothing.""",
-    "zh": """只回答 JSON。"lines"：说到此事的行的编号。其他数值在0到1之间。
-{"episodes":[{"lines":[],"text":"发生了什么，一两句话","importance":0.5,"place":"","people":[],
+a fact "strength" and "sure", and "over":true when it is no longer so.
+Facts: what the lines say of each of <names>. Episodes: what happened, one or two sentences.
+At most 8 facts, 3 episodes, 5 concepts, 2 habits, 2 kinds. An empty list where there is nothing.""",
+    "zh": """只回答 JSON。"lines"、"行号"：说到此事的行的编号。其他数值在0到1之间。
+{"facts":{"1":{"谁":"名字","做了什么":"","对象":"","行号":[]},"2":..},
+"episodes":[{"lines":[],"text":"","importance":0.5,"place":"","people":[],
 "feelings":[{"label":"","intensity":0.5}]}],
-"facts":[{"lines":[],"subject":"","verb":"","object":"","strength":0.5,"sure":0.5}],
 "concepts":[{"lines":[],"name":"","type":"entity 或 abstract","aliases":[],"about":""}],
 "habits":[{"lines":[出现过的所有行],"when":"哪类情境","does":"该角色倾向于怎么做","chance":0.5}],
 "kinds":[{"lines":[],"text":"哪类情节，如：在雨中散步"}]}
 行中说到时，情节还可有 "time"、"senses":[]、"background"、"keep":[不该忘的原词]；
-已不再成立的事实写 "over":true。
-最多3个 episodes、5个 facts、5个 concepts、2个 habits、2个 kinds。没有就留空列表。""",
+事实还可有 "strength"、"sure"，已不再成立的写 "over":true。
+facts：各行说到 <names> 中每个名字的什么。episodes：发生了什么，一两句话。
+最多8个 facts、3个 episodes、5个 concepts、2个 habits、2个 kinds。没有就留空列表。""",
 }
 _PLAIN = {
     "en": """Answer with lines of these forms only; first the numbers of the chat lines that say it:
@@ -77,13 +80,17 @@ _FORMS: Mapping[str, tuple[str, Sequence[str]]] = {
 _LISTS = ("episodes", "facts", "concepts", "habits", "kinds")
 
 
-def _list(most: int, properties: Mapping[str, object], required: Sequence[str]) -> Mapping[str, object]:
-    item = {
+def _object(properties: Mapping[str, object], required: Sequence[str]) -> Mapping[str, object]:
+    return {
         "type": "object",
-        "properties": {"lines": _NUMBERS, **properties},
-        "required": ["lines", *required],
+        "properties": dict(properties),
+        "required": list(required),
         "additionalProperties": False,
     }
+
+
+def _list(most: int, properties: Mapping[str, object], required: Sequence[str]) -> Mapping[str, object]:
+    item = _object({"lines": _NUMBERS, **properties}, ("lines", *required))
     return {"type": "array", "items": item, "maxItems": most}
 
 
@@ -93,38 +100,51 @@ _SHORTS = {"type": "array", "items": _SHORT, "maxItems": 6}
 _NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 12}
 _FEELINGS = {
     "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"label": _SHORT, "intensity": _SHARE},
-        "required": ["label", "intensity"],
-        "additionalProperties": False,
-    },
+    "items": _object({"label": _SHORT, "intensity": _SHARE}, ("label", "intensity")),
     "maxItems": 3,
 }
 _EPISODE = {"text": _TEXT, "importance": _SHARE, "place": _SHORT, "time": _SHORT, "people": _SHORTS}
 _EPISODE |= {"feelings": _FEELINGS, "senses": _SHORTS, "background": _TEXT, "keep": _SHORTS}
-_FACT = {"subject": _SHORT, "verb": _SHORT, "object": _SHORT}
-_FACT |= {"strength": _SHARE, "sure": _SHARE, "over": {"type": "boolean"}}
-_CONCEPT = {"name": _SHORT, "type": {"enum": ["entity", "abstract"]}, "aliases": _SHORTS, "about": _TEXT}
-_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "episodes": _list(3, _EPISODE, ("text", "importance")),
-        "facts": _list(5, _FACT, ("subject", "verb", "object")),
-        "concepts": _list(5, _CONCEPT, ("name", "type")),
-        "habits": _list(2, {"when": _TEXT, "does": _TEXT, "chance": _SHARE}, ("when", "does")),
-        "kinds": _list(2, {"text": _TEXT}, ("text",)),
-    },
-    "required": list(_LISTS),
-    "additionalProperties": False,
+# Where it stands comes last: a small model that begins with lines tells of who speaks there. And it is asked
+# in the chat's language what somebody did: for a "verb" it gives one word, whoever it is about.
+_FACT_KEYS = {
+    "en": {key: key for key in ("subject", "verb", "object", "lines")},
+    "zh": {"subject": "谁", "verb": "做了什么", "object": "对象", "lines": "行号"},
 }
+_FACT = {"subject": _SHORT, "verb": _SHORT, "object": _SHORT, "lines": {**_NUMBERS, "maxItems": 3}}
+_MORE_OF_FACT = {"strength": _SHARE, "sure": _SHARE, "over": {"type": "boolean"}}
+_CONCEPT = {"name": _SHORT, "type": {"enum": ["entity", "abstract"]}, "aliases": _SHORTS, "about": _TEXT}
+_LATER: Mapping[str, object] = {
+    "episodes": _list(3, _EPISODE, ("text", "importance")),
+    "concepts": _list(5, _CONCEPT, ("name", "type")),
+    "habits": _list(2, {"when": _TEXT, "does": _TEXT, "chance": _SHARE}, ("when", "does")),
+    "kinds": _list(2, {"text": _TEXT}, ("text",)),
+}
+
+
+def _schema(names: Sequence[str], language: str) -> Mapping[str, object]:
+    """The form of an answer. One fact is asked for of each name, by its number: left to itself a small model
+    tells of one of them again and again. Further facts are of whom it likes.
+    """
+    keys = _FACT_KEYS[language]
+    about = [{"enum": [name]} for name in names] + [_SHORT] * _MORE
+    facts = {}
+    for number, subject in enumerate(about, 1):
+        fact = {**_FACT, "subject": subject}
+        named = {keys[key]: value for key, value in fact.items()}
+        facts[str(number)] = _object({**named, **_MORE_OF_FACT}, list(named))
+    return _object({"facts": _object(facts, list(facts)[: len(names)]), **_LATER}, _LISTS)
 
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
     """The call. `plain` asks for lines instead of JSON, for models that cannot keep to that."""
-    form = (_PLAIN if plain else _JSON)[passage.language]
-    user = "\n".join((marked(passage), form))
-    return Prompt(NAME, VERSION, _SYSTEM[passage.language], user, None if plain else _SCHEMA, _MAX_TOKENS)
+    system = _SYSTEM[passage.language]
+    if plain:
+        user = "\n".join((marked(passage), _PLAIN[passage.language]))
+        return Prompt(NAME, VERSION, system, user, None, _MAX_TOKENS)
+    names = told_of(passage)
+    user = "\n".join((marked(passage), tagged(names), _JSON[passage.language]))
+    return Prompt(NAME, VERSION, system, user, _schema(names, passage.language), _MAX_TOKENS)
 
 
 def parse(text: str, passage: Passage) -> Drafts:
@@ -133,6 +153,18 @@ def parse(text: str, passage: Passage) -> Drafts:
     An answer may say that there is nothing. Raises Unreadable when it says nothing that can be read, or all
     of it in another script than the chat's.
     """
-    found: Mapping[str, Any] = read_lists(text, _LISTS, _FORMS)
+    found = dict[str, Any](read_lists(text, _LISTS, _FORMS))
+    if "facts" in found:
+        found["facts"] = _in_english(found["facts"])
     form = _JSON[passage.language] + _PLAIN[passage.language]
     return Drafting(passage, form).drafts(found)
+
+
+def _in_english(facts: Any) -> Any:
+    """The facts by the names of their parts in the schema of an English chat."""
+    names = {theirs: ours for keys in _FACT_KEYS.values() for ours, theirs in keys.items()}
+    if isinstance(facts, list):
+        return [_in_english(fact) for fact in facts]
+    if not isinstance(facts, Mapping):
+        return facts
+    return {names.get(key, key): _in_english(part) for key, part in facts.items()}

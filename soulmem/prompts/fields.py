@@ -122,11 +122,21 @@ def numbers(value: Any) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def objects(value: Any) -> list[Mapping[str, Any]] | None:
-    """The objects of a list, or the one object; None when it is neither (an empty list is a list)."""
+def objects(value: Any, name: str = "") -> list[Mapping[str, Any]] | None:
+    """The objects of a list, of an object's fields, or the one object; None when it is none of these (an
+    empty list is a list). An object under a word, and not under a number, has this as its `name`.
+    """
     if isinstance(value, Mapping):
-        return [value]
+        inner = [(key, part) for key, one in value.items() for part in _parts(one)]
+        if not inner or len({key for key, _ in inner}) < len(value):
+            return [value]
+        return [part if str(key).isdigit() else {name: key, **part} for key, part in inner]
     if not isinstance(value, list):
         return None
-    found = [part for part in value if isinstance(part, Mapping)]
+    found = _parts(value)
     return found if found or not value else None
+
+
+def _parts(value: Any) -> list[Mapping[str, Any]]:
+    parts = value if isinstance(value, list) else [value]
+    return [part for part in parts if isinstance(part, Mapping)]

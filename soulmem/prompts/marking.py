@@ -7,12 +7,13 @@ break or a tag inside a message is taken away, so neither a line nor the end of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.scripts import is_unspaced
 
 _KNOWN = 30  # names shown at most: each costs tokens in every call
+_NAMED = 6  # names of whom facts are asked for
 _NAME_SIGNS = 60  # of a name; a longer one is no name
 _TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
 _LINE = re.compile(r"\[(?=\s*\d+\s*\])")
@@ -42,6 +43,19 @@ def marked(passage: Passage) -> str:
         for line in passage.lines
     ]
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])
+
+
+def told_of(passage: Passage) -> tuple[str, ...]:
+    """The names of whom the lines tell, those who talk last."""
+    talk = (passage.soul, *passage.users)[:_NAMED]
+    others = dict.fromkeys(name for name in (*passage.names, *passage.known) if name not in talk)
+    shown = (*list(others)[: _NAMED - len(talk)], *talk)
+    return tuple(dict.fromkeys(_name(name) for name in shown if name))
+
+
+def tagged(names: Sequence[str]) -> str:
+    """These as a prompt shows them."""
+    return "<names>" + "; ".join(names) + "</names>"
 
 
 def _name(name: str) -> str:

@@ -9,14 +9,15 @@ import pytest
 
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.consolidation.marks import MarkParams
-from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.consolidating import ConsolidationParams
 from soulmem.engine.engine import EngineParams
+from tests.engine.evenings import talk
 from tests.engine.model_stage import ModelStage
 from tests.engine.reflexes import PATIENT
-from tests.engine.stage import ME, line
+from tests.engine.stage import ME
 from tests.real_llm import llama
 
 __all__ = ["llama"]  # a fixture
@@ -29,55 +30,10 @@ pytestmark = [
 ]
 
 MOST_TRIES = 3
-PEOPLE = {
-    "en": (
-        "Oswin",
-        "Petra",
-        "Quentin",
-        "Rosalind",
-        "Sorrel",
-        "Tamsin",
-        "Ulric",
-        "Verity",
-        "Wendel",
-        "Ysolde",
-    ),
-    "zh": ("沈砚", "苏晴", "周岚", "顾南", "陆川", "江离", "温言", "秦朔", "叶舟", "白露"),
-}
-THINGS = {
-    "en": ("lantern", "anvil", "flute", "map", "scarf", "rope", "candle", "mirror", "kite", "basket"),
-    "zh": ("灯笼", "铁砧", "长笛", "地图", "围巾", "绳索", "蜡烛", "铜镜", "风筝", "竹篮"),
-}
-SAID = {
-    "en": (
-        *("{who} hung the {what} in the attic.", "Then I will fetch the {what} tomorrow."),
-        *("You danced so well, Mira.", "*looks away* It was nothing."),
-        *("Shall we walk to the harbour?", "Yes. I like the harbour in the evening."),
-    ),
-    "zh": (
-        *("{who}把{what}挂在了阁楼上。", "那我明天去取{what}。"),
-        *("你跳得真好，米拉。", "*转过头* 没什么。"),
-        *("我们去港口走走吧？", "好，我喜欢傍晚的港口。"),
-    ),
-}
-
-
 # The chat in one stretch: two calls, of which each takes such a model a minute.
 WHOLE = EngineParams(
     rest_by_itself=False, consolidation=ConsolidationParams(marks=MarkParams(least=30)), recall=PATIENT
 )
-
-
-def talk(language: str) -> list[SentMessage]:
-    """Ten times: where a thing is, praise, a walk."""
-    names = {"en": ("Al", "Mira"), "zh": ("阿明", "米拉")}[language]
-    out = []
-    for turn, (who, what) in enumerate(zip(PEOPLE[language], THINGS[language], strict=True)):
-        for at, text in enumerate(SAID[language]):
-            said = text.replace("{who}", who).replace("{what}", what)
-            role = (Role.USER, Role.CHARACTER)[at % 2]
-            out.append(line(f"m{6 * turn + at + 1}", said, role, speaker=names[at % 2]))
-    return out
 
 
 @pytest.fixture
@@ -94,14 +50,21 @@ async def stage(llama: str) -> AsyncIterator[ModelStage]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> None:
     await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
-    chat, tries, made = talk(language), 0, list[Memory]()
-    while len(made) <= tries and tries < MOST_TRIES:  # now and then nothing of what such a model says stands
+    chat, tries, made, facts = talk(language), 0, list[Memory](), list[Edge]()
+    kinds = set[MemoryKind]()
+    # Now and then nothing of what such a model says stands.
+    while not (facts and MemoryKind.EPISODE in kinds) and tries < MOST_TRIES:
         tries += 1
         await stage.sync(f"c{tries}", chat)
         await stage.engine.run_idle()
         made = [memory for memory in await stage.listed() if memory.origin is Origin.MODEL]
-    assert MemoryKind.SUMMARY in {memory.kind for memory in made}
-    assert len(made) > tries  # more than a summary of each
+        kinds = {memory.kind for memory in made}
+        edges = (await stage.store.graph(ME, SoulId("s1"))).edges
+        facts = [e for e in edges if e.kind is EdgeKind.RELATES and e.origin is Origin.MODEL]
+    assert facts
+    assert kinds >= {MemoryKind.SUMMARY, MemoryKind.EPISODE, MemoryKind.CONCEPT}
+    for fact in facts:
+        await check_fact(stage, fact, language)
     books = await stage.engine.consolidator.books(await stage.world(), SoulId("s1"))
     spent = books.totals["consolidation"]
     # One for the summary, one for all else, each asked again at most once.
@@ -120,6 +83,15 @@ async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> No
     assert {m.id for m in recalled.memories} & {m.id for m in made}
 
 
+async def check_fact(stage: ModelStage, fact: Edge, language: str) -> None:
+    """A line says it: it has the thing, and it or one of the two before has whom it is about."""
+    ends = [(await stage.engine.get_memory(ME, end)).memory.text or "" for end in (fact.source, fact.target)]
+    thing = ends[1].removeprefix("the ").casefold()
+    told = [f"{message.speaker}: {message.text}" for message in talk(language)]
+    saying = [at for at, text in enumerate(told) if thing in text.casefold()]
+    assert any(ends[0] in "\n".join(told[max(0, at - 2) : at + 1]) for at in saying), (ends, fact.verb)
+
+
 def check_language(memory: Memory, language: str) -> None:
     """It is in the chat's language, and names nobody whom the chat does not know."""
     if language == "zh":
@@ -127,4 +99,5 @@ def check_language(memory: Memory, language: str) -> None:
         return
     assert memory.text.isascii() or "’" in memory.text
     within = re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", memory.text)
-    assert set(within) <= {*PEOPLE["en"], "Al", "Mira", "I"}
+    told = "\n".join(f"{message.speaker} {message.text}" for message in talk(language))
+    assert set(within) <= set(re.findall(r"[A-Z][a-z]*", told)), memory.text

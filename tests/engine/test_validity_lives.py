@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
@@ -97,6 +97,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 
 @pytest.mark.timeout(300)
+@example([("say", 4, 0), ("say", 28, 0), ("edit", 0, 0), ("branch", 82, 9)])  # she moves away and back
 @given(STEPS)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_home_that_a_chat_told_last_is_the_one_that_holds(steps: list[tuple[str, int, int]]) -> None:

@@ -15,10 +15,11 @@ def passage(
     language: str = "en",
     summary: str = "",
     known: tuple[str, ...] = (),
+    names: tuple[str, ...] = (),
 ) -> Passage:
     """A passage of these (speaker, text), numbered from 1."""
     lines = tuple(PassageLine(at, speaker, text) for at, (speaker, text) in enumerate(rows, 1))
-    return Passage(language, soul, users, lines, summary, known)
+    return Passage(language, soul, users, lines, summary, known, names)
 
 
 EN = passage(
@@ -35,7 +36,8 @@ EN = passage(
         ("Lena", "Yes, my older brother. He hates thunder."),
         ("Nora", "You sang beautifully."),
         ("Lena", "*looks away, tugging her sleeve* I was off key."),
-    ]
+    ],
+    names=("Hester", "Anton"),
 )
 ZH = passage(
     [
@@ -53,4 +55,5 @@ ZH = passage(
     soul="林月",
     users=("阿明",),
     language="zh",
+    names=("外婆", "小雨"),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.domain.drafts import Drafts
+from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.llm import Unreadable
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
 from soulmem.prompts import extraction
@@ -56,6 +57,10 @@ GOOD: dict[str, Any] = {
 
 def parse(value: Any) -> Drafts:
     return extraction.parse(json.dumps(value, ensure_ascii=False), EN)
+
+
+def parse_chinese(value: Any) -> Drafts:
+    return extraction.parse(json.dumps(value, ensure_ascii=False), ZH)
 
 
 def test_every_field() -> None:
@@ -191,7 +196,7 @@ def test_what_cannot_be_read(answer: str) -> None:
         ("habits", {"lines": [6], "when": "when it rains", "does": "Nora is kind to her"}),
         ("habits", {"lines": [1, 3], "when": "when asked", "does": "makes a secret of it"}),
         ("habits", {"lines": list(range(1, 13)), "when": "ever", "does": "makes a secret of it"}),
-        ("facts", {"lines": [1, 2, 3, 4], "subject": "Nora", "verb": "promised", "object": "Anton"}),
+        ("facts", {"lines": [1, 2, 3, 4], "subject": "Nora", "verb": "promised", "object": "the bakery"}),
         ("facts", {"lines": [11], "subject": "Nora", "verb": "sang", "object": "beautifully"}),
         ("kinds", {"lines": [1], "text": "kind of situation"}),
         ("episodes", {"lines": [1], "text": "what happened, one or two sentences"}),
@@ -205,8 +210,56 @@ def test_what_the_chat_does_not_say_is_dropped(kind: str, item: dict[str, Any]) 
 
 
 def test_i_and_you_are_the_character_and_the_user() -> None:
-    (fact,) = parse({"facts": [{"lines": [4], "subject": "I", "verb": "promised", "object": "you"}]}).facts
+    (fact,) = parse({"facts": [{"lines": [4], "subject": "I", "verb": "belongs to", "object": "you"}]}).facts
     assert (fact.subject, fact.object) == ("Lena", "Nora")
+
+
+@pytest.mark.parametrize("form", [list, lambda facts: dict(enumerate(facts, 1))], ids=["list", "by number"])
+def test_a_fact_is_of_whom_the_chat_tells_it(form: Callable[[list[Any]], Any]) -> None:
+    asked = {"lines": [1, 2, 3], "subject": "Nora", "verb": "promised", "object": "Anton"}
+    (fact,) = parse({"facts": form([asked])}).facts
+    assert (fact.subject, fact.verb, fact.object, fact.lines) == ("Lena", "promised", "Anton", (4,))
+
+
+def test_facts_may_stand_under_their_names() -> None:
+    facts = {
+        "Anton": [{"verb": "hates", "object": "thunder"}],
+        "Lena": {"verb": "promised", "object": "Anton"},
+    }
+    found = {(d.subject, d.verb, d.object) for d in parse({"facts": facts}).facts}
+    assert found == {("Anton", "hates", "thunder"), ("Lena", "promised", "Anton")}
+
+
+def test_a_chinese_answer_names_its_parts_in_chinese() -> None:
+    facts = {"1": {"谁": "外婆", "做了什么": "把怀表藏在了阁楼的箱子里", "对象": "", "行号": [1]}}
+    (fact,) = parse_chinese({"facts": facts}).facts
+    assert (fact.subject, fact.verb, fact.object, fact.lines) == ("外婆", "把怀表藏在了", "阁楼的箱子", (1,))
+
+
+def test_other_words_are_believed_as_far_as_the_answer_is() -> None:
+    said = [
+        {"lines": [9], "subject": "Anton", "verb": "hates", "object": "thunder"},
+        {"lines": [4], "subject": "Lena", "verb": "promised", "object": "Anton"},
+        {"lines": [1], "subject": "Hester", "verb": "buried", "object": "the locket"},
+    ]
+    reworded = {"lines": [4], "subject": "Anton", "verb": "owns", "object": "cat"}
+    wrong = {"lines": [11], "subject": "Nora", "verb": "sang", "object": "beautifully"}
+    assert len(parse({"facts": [*said, reworded]}).facts) == 4
+    assert len(parse({"facts": [*said, reworded, wrong]}).facts) == 4
+    found = parse({"facts": [*said, reworded, wrong, {**wrong, "subject": "Anton"}]})
+    assert [fact.verb for fact in found.facts] == ["hates", "promised", "buried"]
+    assert sum("words that nobody said" in reason for reason in found.dropped) == 1
+
+
+@pytest.mark.parametrize("told", [EN, ZH], ids=["en", "zh"])
+def test_one_fact_is_asked_for_of_each_name(told: Passage) -> None:
+    prompt = extraction.render(told)
+    facts = prompt.schema["properties"]["facts"] if prompt.schema else {}  # type: ignore[index]
+    about = [next(iter(fact["properties"].values())).get("enum") for fact in facts["properties"].values()]
+    names = [*told.names, told.soul, *told.users]
+    assert about == [*([name] for name in names), None, None]
+    assert facts["required"] == [str(at) for at in range(1, len(names) + 1)]
+    assert f"<names>{'; '.join(names)}</names>" in prompt.user
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.prompts import extraction, summary
-from soulmem.prompts.marking import language_of, marked
+from soulmem.prompts.marking import language_of, marked, told_of
 from tests.prompts.passages import EN, ZH, passage
 
 TAG = re.compile(r"</?(?:character|user|known|summary|chat)>")
@@ -76,3 +76,11 @@ def test_each_language_has_its_own_wording() -> None:
             assert not chinese.system.isascii()
             assert (english.schema is None) is plain
             assert (english.name, english.version) == (chinese.name, chinese.version)
+
+
+def test_facts_are_asked_of_six_at_most() -> None:
+    personas = tuple(f"Persona{number}" for number in range(9))
+    told = passage([("Lena", "Hello, Anton.")], users=personas, names=("Anton", "Hester"))
+    assert told_of(told) == ("Lena", *personas[:5])
+    few = passage([("Lena", "Hello, Anton.")], names=("Anton", "Lena", "Hester"))
+    assert told_of(few) == ("Anton", "Hester", "Lena", "Nora")
