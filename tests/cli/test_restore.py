@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def ended(client: Client, job: str) -> dict[str, Any]:
             return told
         time.sleep(0.05)
     raise AssertionError(told)
+
+
+def until_noon() -> int:
+    """Seconds to the next noon, so that no midnight comes within a test: of each day a backup is kept."""
+    now = datetime.now(timezone.utc)
+    return (12 * 3600 - now.hour * 3600 - now.minute * 60) % 86400
 
 
 def fill(client: Client, chat: Path) -> str:
@@ -131,6 +138,7 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(tmp_path:
     """Acceptance: truncate a file, start, read the words, do what they say, and all is as it was."""
     data = tmp_path / "data folder"
     with serving(data) as client:
+        client.ask("POST", "/test/clock", {"advance_seconds": until_noon()})
         before = fill(client, chat)
         client.ask("POST", "/test/idle")
         (backup,) = (data / "backups").iterdir()
