@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
-from soulmem.graph.lineage import Pair
+from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
 
@@ -30,7 +30,7 @@ class Embedded:
     def __init__(
         self,
         rows: Rows[MemoryId],
-        pairs: Rows[Pair],
+        pairs: Pairs,
         text_of: Callable[[TextKey], str],
         is_searched: Callable[[MemoryId], bool],
     ) -> None:
@@ -72,7 +72,7 @@ class Embedded:
     def forget(self, key: TextKey, row: int | None) -> None:
         """The text is gone, and with it the vector at `row`."""
         self.forgotten += 1
-        self._wanted.pop(key, None)
+        self._want_no_more(key)
         table = self.pairs if isinstance(key, tuple) else self.turns
         if row is not None and table is not None:
             table.drop(row)
@@ -112,7 +112,12 @@ class Embedded:
                 and self._text_of(key) == wanted.text
             ):
                 table.put(row, vector)
-                self._wanted.pop(key, None)
+                self._want_no_more(key)
+
+    def _want_no_more(self, key: TextKey) -> None:
+        self._wanted.pop(key, None)
+        if not self._wanted:
+            self._wanted = {}  # one that was emptied keeps the room of all it held, 20 MB of a large soul
 
     def _row(self, key: TextKey) -> int | None:
         return self._pair_rows.row(key) if isinstance(key, tuple) else self._rows.row(key)

@@ -173,7 +173,7 @@ class Embedding:
     async def forget_unused(self) -> None:
         """Idle work: drop stored vectors that no text of any open mind needs.
 
-        Only when every soul is open. Listing them takes 10 s for 280,000, so it is done once after a start,
+        Only when every soul is open. Listing them takes 3 s for 280,000, so it is done once after a start,
         and whenever a text went since.
         """
         model = self._embedder.model if self._embedder else None
@@ -185,10 +185,10 @@ class Embedding:
         needed = {
             _key(w.text) for mind in self._minds for w in await self._compute.run(mind.embedded.all_texts)
         }
-        stored = await self._store.vector_keys()
-        stale = [(m, key) for m, key in stored if key not in needed or m != model]
-        if stale:
-            await self._store.drop_vectors(stale)
+        async for stored in self._store.vector_keys(model):
+            stale = [(m, key) for m, key in stored if key not in needed or m != model]
+            if stale:
+                await self._store.drop_vectors(stale)
         self._swept = swept
 
     async def _load(self) -> None:

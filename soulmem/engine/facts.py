@@ -17,9 +17,10 @@ from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
+from soulmem.kernels.warm import kernels
 
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.int32]
 
 _VERB = "relates to"  # of a relation that was given none
 _DENSE = re.compile(f"[{UNSPACED}，。、；：！？「」《》]")
@@ -36,7 +37,7 @@ class Facts(Mapping[MemoryId, Memory]):
         self._memories = memories
         self._rows = rows
         self._size = 0
-        self._table = np.zeros((64, 3), np.int64)  # rows of a fact and of its two ends, in no order
+        self._table = np.zeros((64, 3), np.int32)  # rows of a fact and of its two ends, in no order
         self._place = np.full(64, -1, np.int32)  # by row of a fact: its place in the table
 
     def __getitem__(self, key: MemoryId) -> Memory:
@@ -52,16 +53,27 @@ class Facts(Mapping[MemoryId, Memory]):
     def text(self, key: MemoryId) -> str | None:
         """The text of a fact, without the price of the rest; None where there is no such fact."""
         row = self._rows.row(key)
-        at = -1 if row is None else self._place_of(row)
+        return self.text_at(row, key) if row is not None else None
+
+    def text_at(self, row: int, key: MemoryId) -> str | None:
+        """The same of the row of that id."""
+        at = self._place_of(row)
         if at < 0:
             return None
-        ends = (self._rows.id(end) for end in self._table[at, 1:].tolist())
-        subject, object_ = (self._memories.text(end) for end in ends if end is not None)
+        subject, object_ = map(self._memories.text_at, self._table[at, 1:].tolist())
+        assert subject is not None  # a fact goes before its ends do
+        assert object_ is not None
         return fact_text(subject, self._edges.verb_of(key), object_)
 
     def is_at(self, row: int) -> bool:
         """Whether a fact is at the row."""
         return self._place_of(row) >= 0
+
+    def flags(self, n: int) -> Bools:
+        """At which of the first `n` rows there is a fact, bool[n]."""
+        out = np.zeros(n, np.bool_)
+        np.greater_equal(self._place[:n], 0, out=out[: self._place.size])
+        return out
 
     def __contains__(self, key: object) -> bool:  # that of Mapping makes the fact
         row = self._rows.row(key)  # type: ignore[arg-type]
@@ -106,20 +118,29 @@ class Facts(Mapping[MemoryId, Memory]):
             self._take_place(at)
         return True
 
-    def rows(self) -> tuple[Ints, Ints, Ints]:
+    def rows(self) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
         """The row of each fact, of what it tells about, and of what it says of that; views of one length."""
         used = self._table[: self._size]
         return used[:, 0], used[:, 1], used[:, 2]
 
+    def narrow(self, known: Bools) -> None:
+        """Let those facts be known, shape (rows,), of which both that they tell of are, and no others."""
+        facts, subjects, objects = self.rows()
+        compiled = kernels()
+        if compiled is None:
+            known[facts] = known[subjects] & known[objects]
+        else:
+            compiled.know_facts(self._table[: self._size], known)
+
     def packed(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later; rows are those of the memories."""
-        return {"table": self._table[: self._size].astype(np.int32)}
+        return {"table": self._table[: self._size].copy()}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was packed, instead of anything there was; memories and edges are here."""
-        table = arrays["table"].astype(np.int64)
+        table = arrays["table"]
         self._size = len(table)
-        self._table = np.concatenate([table, np.zeros((64, 3), np.int64)])
+        self._table = np.concatenate([table, np.zeros((64, 3), np.int32)])
         self._place = np.full(int(table.max(initial=0)) + 1, -1, np.int32)
         self._place[table[:, 0]] = np.arange(self._size, dtype=np.int32)
 

@@ -60,7 +60,10 @@ class Held:
 
     def text(self, mind: Mind, row: int) -> str:
         """The text of `told`, without the price of the memory."""
-        return self.told(row, mind.at(row)).text if row in self.past else mind.text_of(mind.id_at(row))
+        if row in self.past:
+            return self.told(row, mind.at(row)).text
+        key = mind.id_at(row)
+        return mind.facts.text_at(row, key) or mind.memories.text(key)
 
     def united(self, mind: Mind, row: int, answer: RecalledMemory, chat: ChatId | None) -> RecalledMemory:
         """The answer with the messages, too, that told the same in other words."""
@@ -85,7 +88,8 @@ def held(mind: Mind, scene: Scene, rows: Ints, score: Floats, params: HoldingPar
     standings = Standings(mind, scene.known, scene.request.chat)
     keys = {row: mind.id_at(row) for row in left.tolist() if mind.facts.is_at(row)}
     may_end = (row for row, key in keys.items() if standings.may_end(mind.edges.verb_of(key)))
-    edges = {row: mind.edges.known(keys[row]) for row in may_end}
+    facts = {row: mind.edges.known(keys[row]) for row in may_end}
+    edges = {row: edge for row, edge in facts.items() if not standings.is_alone(keys[row], edge)}
     if not edges:
         return Held(left, also=_keyed(mind, also))
     found = ((row, standings.claim(edge)) for row, edge in edges.items())

@@ -17,13 +17,13 @@ from soulmem.engine.embedded import TextKey
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.incidence import Incidence, PackedIncidence
-from soulmem.graph.lineage import Pair
-from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
+from soulmem.graph.packing import Arrays, named, part
 from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.retrieval.lexical import LexicalIndex
 
 _AT_ONCE = 2000  # memories made bytes in one go: some 10 ms
+_TERMS = ("keys", "rows", "counts", "terms", "salience")
 _NAMES_AT_ONCE = 200  # concepts whose names are put in order in one go: some 10 ms
 
 Pieces = Iterator[dict[str, NDArray[Any]]]
@@ -36,11 +36,13 @@ def pieces(mind: Mind) -> Pieces:
     frame = mind.frame()
     yield named("memories", mind.memories.packed())
     yield named("names", mind.sightings.packed(frame.rows))
-    yield {"ids": packed_texts(frame.rows.ids()), "pairs": _ends(frame.rows, frame.pairs)}
+    yield {"ids": frame.rows.packed(), "pairs": frame.pairs.ends()}
     yield named("columns", mind.columns.packed(mind.size))
     yield named("edges", mind.edges.packed())
     yield named("facts", mind.facts.packed())
     yield named("sight", frame.sight.packed())
+    for _ in mind.words.gather():
+        yield {}
     yield _copied(named("words", mind.words.packed()))
     yield named("terms", _terms(mind))
     for name, table in (("turns", mind.embedded.turns), ("following", mind.embedded.pairs)):
@@ -51,21 +53,22 @@ def pieces(mind: Mind) -> Pieces:
 def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
     """Fill a new mind with what `pieces` gave, step by step. `model` is the one its vectors are of."""
     frame = mind.frame()
-    frame.rows.restore([None if key is None else MemoryId(key) for key in unpacked_texts(arrays["ids"])])
+    frame.rows.restore(arrays["ids"])
+    ids = _Ids(frame.rows)
     yield
     mind.memories.restore(part("memories", arrays))
     mind.columns.restore(part("columns", arrays))
     yield
-    mind.sightings.restore(part("names", arrays), frame.rows)
+    mind.sightings.restore(part("names", arrays), ids.__getitem__)
     yield
     mind.edges.restore(part("edges", arrays))
     mind.facts.restore(part("facts", arrays))
     yield
-    frame.pairs.restore(_pairs(frame.rows, arrays["pairs"]))
+    frame.pairs.restore(arrays["pairs"], arrays["sight.pairs.values"])
     yield
-    yield from frame.sight.restore(part("sight", arrays))
+    yield from frame.sight.restore(part("sight", arrays), ids.__getitem__)
     mind.words = LexicalIndex.unpacked(part("words", arrays))
-    mind.terms.incidence = _incidence(part("terms", arrays))
+    mind.terms.incidence = Incidence.unpacked(PackedIncidence(**part("terms", arrays)))
     yield
     if model is None:
         mind.embedded.want_all()
@@ -81,12 +84,27 @@ def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
         yield
 
 
+class _Ids(dict[int, MemoryId]):
+    """Ids by row, each made once: those that chats hold and those that give names are the same."""
+
+    def __init__(self, rows: Rows[MemoryId]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, row: int) -> MemoryId:
+        key = self._rows.id(row)
+        if key is None:
+            raise KeyError(f"row {row} is free")
+        self[row] = key
+        return key
+
+
 def _without_vector(mind: Mind, turns: VectorTable, following: VectorTable) -> Iterator[TextKey]:
-    n, keys = mind.size, mind.frame().pairs.ids()
+    n, pairs = mind.size, mind.frame().pairs
     for row in np.flatnonzero(mind.columns.searched[:n] & ~turns.has(n)).tolist():
         yield mind.id_at(row)
-    for row in np.flatnonzero(~following.has(len(keys))).tolist():
-        if (pair := keys[row]) is not None:
+    for row in np.flatnonzero(~following.has(pairs.capacity)).tolist():
+        if (pair := pairs.id(row)) is not None:
             yield pair
 
 
@@ -94,29 +112,6 @@ def _copied(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {name: array.copy() for name, array in arrays.items()}
 
 
-def _ends(rows: Rows[MemoryId], pairs: Rows[Pair]) -> NDArray[np.int32]:
-    """The rows of each two that follow each other, -1 where none are."""
-    row = rows.row
-    ends = [(-1, -1) if pair is None else (row(pair[0]), row(pair[1])) for pair in pairs.ids()]
-    return np.asarray(ends, np.int32).reshape(-1, 2)
-
-
-def _pairs(rows: Rows[MemoryId], ends: NDArray[Any]) -> list[Pair | None]:
-    keys = rows.ids()
-    out: list[Pair | None] = []
-    for first, second in ends.tolist():
-        before, after = (keys[first], keys[second]) if first >= 0 else (None, None)
-        out.append(None if before is None or after is None else (before, after))
-    return out
-
-
 def _terms(mind: Mind) -> dict[str, NDArray[Any]]:
     packed = mind.terms.incidence.packed()
-    arrays = {name: getattr(packed, name) for name in ("rows", "counts", "terms", "salience")}
-    return {**arrays, "keys": packed_texts(packed.keys)}
-
-
-def _incidence(arrays: Arrays) -> Incidence:
-    keys = tuple(key for key in unpacked_texts(arrays["keys"]) if key is not None)
-    rest = {name: array for name, array in arrays.items() if name != "keys"}
-    return Incidence.unpacked(PackedIncidence(keys=keys, **rest))
+    return {name: getattr(packed, name) for name in _TERMS}

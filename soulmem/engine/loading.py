@@ -367,7 +367,7 @@ def _is_new(mind: Mind, page: EdgePage, at: int) -> bool:
         return False
     # What an interrupted change left: no chat tells the two one after the other.
     follows = page.kind[at] == EdgeKind.NEXT.value and page.origin[at] == Origin.CHAT.value
-    return not follows or bool(mind.lineages.pair_holders((source, target)))
+    return not follows or mind.lineages.is_told((source, target))
 
 
 def _hot(mind: Mind, count: int) -> list[MemoryId]:

@@ -32,9 +32,10 @@ from soulmem.engine.text_terms import TextTerms
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_table import EdgeArrays, EdgeTable
-from soulmem.graph.lineage import Pair, Strand, StrandChange, told_anew
+from soulmem.graph.lineage import Strand, StrandChange, told_anew
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.opinions import Opinions
+from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
@@ -48,7 +49,7 @@ class Frame(NamedTuple):
     """The tables that all others refer to: for who puts a mind away and fetches it again."""
 
     rows: Rows[MemoryId]
-    pairs: Rows[Pair]
+    pairs: Pairs
     sight: Sight
 
 
@@ -62,13 +63,13 @@ class Mind:
         self._rows: Rows[MemoryId] = Rows()
         self.memories = MemoryTable(self._rows)
         self._changes = 0  # taken over so far
-        self._pairs: Rows[Pair] = Rows()
+        self._pairs = Pairs(self._rows)
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
         self.residency = Residency()
         self.recalls = Recalls(self._rows)
         self.opinions = Opinions(self._rows)
-        self._sight = Sight(self.memories, self._rows, self.columns)
+        self._sight = Sight(self.memories, self._rows, self._pairs, self.columns)
         self.lineages = self._sight.lineages
         self.derived = self._sight.derived
         self.time = SoulTime(lambda: self.soul.settings.clock, self._sight, self.columns)
@@ -148,8 +149,7 @@ class Mind:
     ) -> Bools:
         """See `Sight.known`; a fact is known where both that it tells of are."""
         known = self._sight.known(chat, family, self.soul.settings.scope, holds)
-        facts, subjects, objects = self.facts.rows()
-        known[facts] = known[subjects] & known[objects]
+        self.facts.narrow(known)
         known[self._sight.unknown_facts(chat, family, self.soul.settings.scope)] = False
         if chat is not None:
             self.name_reach.narrow(known)
@@ -180,20 +180,23 @@ class Mind:
     def expect(self, strand: Strand) -> None:
         """Take over what a chat tells before its memories are here: each shows once it comes."""
         self._changes += 1
-        self.lineages.put(strand)
-        self._sight.take_strand(strand, (), self._pair_row)
+        paired = self.lineages.put(strand)
+        self._sight.take_strand(strand, ())
+        for pair in paired:
+            self.embedded.want(pair)
 
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""
         self.residency.went((*change.drop_edges, *change.drop_memories))
-        gone_pairs: Iterable[Pair] = ()
+        gone_pairs: list[tuple[Pair, int | None]] = []
+        paired: Iterable[Pair] = ()
         before: tuple[MemoryId, ...] = ()
         touched: set[MemoryId] = {m.id for m in change.put_memories}
         drafted = set[str]().union(*map(self.derived.drop, change.drop_derivations))
         if change.strand is not None:
             compared: StrandChange = self.lineages.compare(change.strand)
             old = self.lineages.strand(change.strand.chat)
-            gone_pairs = compared.parted
+            gone_pairs = [(pair, self._pairs.row(pair)) for pair in compared.parted]
             before = old.order if old else ()
             touched |= (
                 {*compared.came, *compared.went} | (old.held if old else frozenset()) | change.strand.held
@@ -201,7 +204,8 @@ class Mind:
             if any(strand.held for strand in self.lineages):
                 # What another chat lost this one may still tell, or be the last that told it.
                 touched.update(before, change.strand.order)
-            self.lineages.put(change.strand)
+            paired = self.lineages.put(change.strand)
+            self.columns.grow(self._rows.capacity)
             drafted |= self.derived.told(told_anew(old, change.strand))
         drafted = drafted.union(*map(self.derived.put, change.put_derivations))
         texts = self._texts_changed(change)
@@ -213,10 +217,12 @@ class Mind:
         for key in change.drop_memories:
             self._drop_memory(key)
         self.terms.refresh(texts)
-        for pair in gone_pairs:
-            self._drop_pair(pair)
+        for pair, row in gone_pairs:
+            self.embedded.forget(pair, row)
         if change.strand is not None:
-            self._sight.take_strand(change.strand, before, self._pair_row)
+            self._sight.take_strand(change.strand, before)
+        for pair in paired:
+            self.embedded.want(pair)
         for key in (*touched, *map(MemoryId, drafted)):
             self._sight.refresh(key)
 
@@ -341,9 +347,8 @@ class Mind:
                 self.words.drop(row)
                 self.embedded.forget(memory.id, row)
             if old is not None and memory.kind is MemoryKind.EPISODE:
-                for pair, _ in list(self._pairs):
-                    if memory.id in pair:
-                        self.embedded.want(pair)
+                for pair in self._pairs.beside(memory.id):
+                    self.embedded.want(pair)
         is_renamed = bool(called) and called != self.names.names_of(memory.id)
         return dict.fromkeys(self.terms.texts_of(memory.id)) if is_renamed else {}
 
@@ -388,13 +393,3 @@ class Mind:
             self.terms.incidence.drop(row)
             self.columns.clear(row)
             self.residency.free(row)
-
-    def _drop_pair(self, pair: Pair) -> None:
-        self.embedded.forget(pair, self._pairs.drop(pair))
-
-    def _pair_row(self, pair: Pair) -> int:
-        row = self._pairs.row(pair)
-        if row is None:
-            row = self._pairs.add(pair)
-            self.embedded.want(pair)
-        return row

@@ -13,7 +13,7 @@ from soulmem.domain.edges import TEXTS, EdgeKind
 from soulmem.domain.ids import Owner
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.changes import MindChange
-from soulmem.engine.heap import spare_the_collector
+from soulmem.engine.heap import give_back, spare_the_collector
 from soulmem.engine.images import ImageKeeper
 from soulmem.engine.loading import Loader, of_kinds
 from soulmem.engine.mind import Mind
@@ -48,6 +48,7 @@ class Opener:
         if found is None:
             await self._fill(world, mind)
         await self._compute.run(spare_the_collector)
+        await self._compute.run(give_back)  # what reading took beside what came of it
         return found or mind
 
     async def _fill(self, world: World, mind: Mind) -> None:

@@ -27,13 +27,13 @@ from soulmem.forgetting.base_activation import (
     recall,
 )
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.mentions import LATEST
 from soulmem.graph.names import Tokens, fold
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
-_LATEST = 64  # mentions that are looked at: with more of them a concept is as present as can be
 _SALIENCE = 0.5  # 0..1, of a mention whose text does not tell how much it is about the concept
 
 
@@ -70,8 +70,9 @@ def retained(
         return fading
     place = np.full(mind.size, -1, np.int64)
     place[rows[concepts]] = np.arange(concepts.size)
-    target, touched, at_turn = latest(*mind.edges.touches(EdgeKind.MENTIONS, place >= 0))
-    keys = ((at, mind.id_at(int(rows[row]))) for at, row in enumerate(concepts))
+    target, touched, at_turn = mind.edges.mentions(rows[concepts])
+    recalled = np.flatnonzero(mind.recalls.uses(mind.size)[rows[concepts]])
+    keys = ((at, mind.id_at(int(rows[concepts[at]]))) for at in recalled.tolist())
     usages = [(key, at, usage) for at, key in keys if (usage := mind.recalls.usage(key)) is not None]
     at_of = {key: at for key, at, _ in usages}
     used = [(at_of[key], turn) for key, turn in _used(mind, [(key, usage) for key, _, usage in usages])]
@@ -85,18 +86,6 @@ def retained(
     met = concepts[: active.size]
     out[met] = np.maximum(out[met], active)
     return out
-
-
-def latest(target: Ints, touched: Ints, at_turn: Floats) -> tuple[Ints, Ints, Floats]:
-    """Of concepts that a great many texts mention the latest mentions: all before leave a thousandth."""
-    often = np.flatnonzero(np.bincount(target) > 4 * _LATEST)
-    if not often.size:
-        return target, touched, at_turn
-    kept = np.ones(target.size, np.bool_)
-    for concept in often:
-        mentions = np.flatnonzero(target == concept)
-        kept[mentions[np.argpartition(touched[mentions], -_LATEST)[:-_LATEST]]] = False
-    return target[kept], touched[kept], at_turn[kept]
 
 
 def unused_for(mind: Mind, memories: Iterable[MemoryId], extra: int) -> dict[MemoryId, float]:
@@ -152,7 +141,7 @@ def _mentions(mind: Mind, concept: MemoryId) -> list[Edge]:
         if edge.kind is EdgeKind.MENTIONS and edge.target == concept and edge.source in mind.memories
     ]
     edges.sort(key=lambda edge: (edge.touched, edge.at_turn or 0.0, edge.id), reverse=True)
-    return edges[:_LATEST]
+    return edges[:LATEST]  # with more of them a concept is as present as can be
 
 
 def _salience(mind: Mind, concept: MemoryId, edge: Edge) -> float:

@@ -69,7 +69,7 @@ class Ranked:
     seats: Seats  # rows that only association leads to
     of_kind: tuple[int, ...]  # rows with a seat for their kind
     of_time: tuple[int, ...]  # rows with a seat for the time they are of
-    position: Ints  # of every row of the mind in its chat
+    position: NDArray[np.int32]  # of every row of the mind in its chat
     reach: Reach
     learned: dict[int, int]  # rows that a learned association leads to, and the place of its term
     held: Held  # facts that are over, and such as others tell as well
@@ -149,8 +149,7 @@ def _seats(
     seats, learned = Seats((), ()), dict[int, int]()
     if scene.asked is not None and scene.asked.only:
         return seats, learned  # no word leads anywhere
-    eligible = np.where(scene.visible & np.isfinite(voices), np.maximum(score, voices), -np.inf)
-    eligible = eligible.astype(np.float32)
+    eligible = np.maximum(score, voices)  # neither is finite where nothing is visible
     if gone.walk is not None:
         ways, names = gone.walk.distances(), gone.named.astype(np.int64)
         seats = by_association(eligible, ways, names, scene.max_items, p.seats)

@@ -122,7 +122,7 @@ def _start(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: SeedPar
     if not scene.cue.meant:
         return None
     known = scene.known & (mind.columns.kind[: mind.size] != _TRIGGER)
-    known[mind.facts.rows()[0]] = False  # a fact is a step between two memories, not a place
+    known &= ~mind.facts.flags(mind.size)  # a fact is a step between two memories, not a place
     # A learned name takes more from the moments before and after a text than it gives: walks through them
     # cost LoCoMo 1.6 points of R@10, English role-play cues as much. What is met with them, spreading knows.
     known[mind.name_reach.rows(mind.size)] = False
@@ -134,7 +134,8 @@ def _start(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: SeedPar
             if row is not None and known[row]:
                 heard[row] = heard.get(row, 0.0) + share
     named = np.fromiter(heard, np.uint32, len(heard))
-    degree = np.diff(graph.indptr)[named].astype(np.float64)
+    begin = named.astype(np.int64)
+    degree = (graph.indptr[begin + 1] - graph.indptr[begin]).astype(np.float64)
     loudness = np.fromiter(heard.values(), np.float64, len(heard))
     rows, start = seeds(texts.own, scene.visible & known, named, degree, params, loudness)
     if not rows.size or (mind.residency.whole and not graph.indices.size):

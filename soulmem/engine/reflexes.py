@@ -40,7 +40,7 @@ def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
     edges = mind.edges.arrays(_KINDS)
 
     def of(kind: EdgeKind) -> list[tuple[int, int, float, float]]:
-        return _columns(edges, np.flatnonzero(edges.kind == EDGE_KINDS.index(kind)))
+        return _columns(mind, edges, np.flatnonzero(edges.kind == EDGE_KINDS.index(kind)))
 
     tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
     for trigger, action, strength, probability in of(EdgeKind.FIRES):
@@ -57,7 +57,7 @@ def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
     )
     seeds = set()
     scenes: defaultdict[int, list[int]] = defaultdict(list)
-    for instance, whole, _, _ in _columns(edges, inner):
+    for instance, whole, _, _ in _columns(mind, edges, inner):
         if whole in by_source and instance not in by_source and mind.at(instance).origin is Origin.CHAT:
             if opens_exchange(mind.at(instance)):  # what the soul said itself is no situation
                 scenes[whole].append(instance)
@@ -86,9 +86,9 @@ def _newest(mind: Mind, rows: Sequence[int]) -> tuple[int, ...]:
     return tuple(found[-_SCENES:])
 
 
-def _columns(edges: EdgeArrays, which: Ints) -> list[tuple[int, int, float, float]]:
+def _columns(mind: Mind, edges: EdgeArrays, which: Ints) -> list[tuple[int, int, float, float]]:
     """Source, target, strength times confidence, probability (1 where none is given) of these edges."""
-    probability = np.nan_to_num(edges.probability[which], nan=1.0)
+    probability = np.nan_to_num(mind.edges.probabilities(edges.slot[which]), nan=1.0)
     strength = edges.strength[which] * edges.confidence[which]
     columns = (edges.source[which], edges.target[which], strength, probability)
     return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -130,7 +130,7 @@ def region_of(mind: Mind, wanted: Region, extra: int, params: RehearsalParams) -
     if wanted.around is not None:
         inside &= _near(mind, MemoryId(wanted.around))
     rows = np.flatnonzero(inside)
-    ages, uses = mind.ages(None, extra, rows), mind.recalls.uses(n)[rows]
+    ages, uses = mind.ages(None, extra, rows), mind.recalls.uses(n)[rows].astype(np.int64)
     value = worth(columns.importance[rows], uses, ages.astype(np.float64), params)
     best = np.lexsort((rows, -value))[: params.memories]
     return [mind.id_at(int(rows[at])) for at in best]

@@ -86,7 +86,7 @@ class Texts:
     alone: Floats  # the text by itself, without pairs and neighbours; -inf where not visible
     dense: Floats  # cosine, NaN where there is no vector
     lexical: Floats
-    position: NDArray[np.int64]  # of every row in its chat
+    position: NDArray[np.int32]  # of every row in its chat
 
 
 def cue_of(world: World, request: RecallRequest) -> Cue:
@@ -207,8 +207,8 @@ def read(
     turn, pairs = cosines()
     evidence = Evidence(
         turn=turn,
-        pair_in=pairs[beside.pair_in],
-        pair_out=pairs[beside.pair_out],
+        pair_in=pairs.take(beside.pair_in, mode="wrap"),  # -1 is the last: none
+        pair_out=pairs.take(beside.pair_out, mode="wrap"),
         lexical=lexical,
         lexical_in=lexical_in,
         before=beside.before,

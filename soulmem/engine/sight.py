@@ -17,7 +17,7 @@ from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.derivations import Derivations
-from soulmem.graph.lineage import Lineages, Pair, Strand
+from soulmem.graph.lineage import Lineages, Strand
 from soulmem.graph.packing import (
     Arrays,
     named,
@@ -27,14 +27,16 @@ from soulmem.graph.packing import (
     unpacked_runs,
     unpacked_texts,
 )
+from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
 
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
-_CHATS_AT_HAND = 2  # whose neighbours are kept: 40 bytes a row each
+_CHATS_AT_HAND = 2  # whose neighbours are kept: 20 bytes a row each
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +45,31 @@ class Neighbours:
     -1: none.
     """
 
-    before: Ints
-    after: Ints
-    pair_in: Ints
-    pair_out: Ints
-    position: Ints
+    before: RowNumbers
+    after: RowNumbers
+    pair_in: RowNumbers
+    pair_out: RowNumbers
+    position: RowNumbers
 
 
 class Sight:
     """The strands of a soul as rows, and the flags of each row that decide who may see it."""
 
-    def __init__(self, memories: Mapping[MemoryId, Memory], rows: Rows[MemoryId], columns: Columns) -> None:
-        self.lineages = Lineages()
+    def __init__(
+        self, memories: Mapping[MemoryId, Memory], rows: Rows[MemoryId], pairs: Pairs, columns: Columns
+    ) -> None:
+        self.lineages = Lineages(pairs)
         self.derived = Derivations(self.lineages)
         self._memories = memories
         self._rows = rows
+        self._pairs = pairs
         self._columns = columns
         self._families: Rows[ChatId] = Rows()
         self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         self._bound: dict[MemoryId, Place] = {}  # memories made by hand for one timeline
         self._in_many: dict[MemoryId, frozenset[ChatId]] = {}  # drafted in chats of several families
         self._nearby: dict[ChatId | None, Neighbours] = {}  # of the chats asked about last
+        self._told: NDArray[np.float64] | None = None  # what `told` says, until a row is another
 
     def visible(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
@@ -146,7 +152,7 @@ class Sight:
         known = self._nearby.get(chat)
         if known is not None and known.before.size == n:
             return known
-        out = Neighbours(*(np.full(n, -1, np.int64) for _ in range(5)))
+        out = Neighbours(*(np.full(n, -1, np.int32) for _ in range(5)))
         strands = [s.chat for s in self.lineages if s.chat != chat]
         if chat is not None and self.lineages.strand(chat) is not None:
             strands.append(chat)
@@ -166,12 +172,13 @@ class Sight:
         return out
 
     def told(self) -> NDArray[np.float64]:
-        """When each exchange the soul lived took place, in POSIX seconds, ascending."""
-        n = self._rows.capacity
-        columns = self._columns
-        told = columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]]
-        told.sort(kind="stable")  # chats are runs in order, which are merged
-        return told
+        """When each exchange the soul lived took place, in POSIX seconds, ascending; to be read only."""
+        if self._told is None:
+            n = self._rows.capacity
+            columns = self._columns
+            self._told = columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]]
+            self._told.sort(kind="stable")  # chats are runs in order, which are merged
+        return self._told
 
     def told_of_story(self) -> NDArray[np.float64]:
         """When each of them took place by the story's calendar, in the same order; 0: not known."""
@@ -231,44 +238,36 @@ class Sight:
         return {
             "chats": packed_texts([strand.chat for strand in strands]),
             "families": packed_texts([strand.family for strand in strands]),
-            "known_families": packed_texts(self._families.ids()),
+            "known_families": self._families.packed(),
             "bound": packed_texts(bound),
             **named("rows", packed_runs([rows for rows, _ in told])),
             **named("pairs", packed_runs([pairs for _, pairs in told])),
             **named("held", packed_runs([np.asarray(rows, np.int64) for rows in held])),
         }
 
-    def restore(self, arrays: Arrays) -> Iterator[None]:
-        """Take over what was packed, chat by chat, instead of anything there was; rows and columns are
+    def restore(self, arrays: Arrays, id_at: Callable[[int], MemoryId]) -> Iterator[None]:
+        """Take over what was packed, chat by chat, instead of anything there was; rows, pairs and columns are
         here.
         """
-        known = unpacked_texts(arrays["known_families"])
-        self._families.restore([None if family is None else ChatId(family) for family in known])
+        self._families.restore(arrays["known_families"])
         bound = [text or "" for text in unpacked_texts(arrays["bound"])]
         for key, place, slot in zip(bound[::3], bound[1::3], bound[2::3], strict=True):
             self._bound[MemoryId(key)] = Place(ChatId(place), SlotId(slot))
         chats, families = unpacked_texts(arrays["chats"]), unpacked_texts(arrays["families"])
         runs = (unpacked_runs(part(name, arrays)) for name in ("rows", "pairs", "held"))
         for chat, family, rows, pairs, held in zip(chats, families, *runs, strict=True):
-            order = tuple(self._known(row) for row in rows.tolist())
-            lost = frozenset(self._known(row) for row in held.tolist())
+            order = tuple(map(id_at, rows.tolist()))
+            lost = frozenset(map(id_at, held.tolist()))
             strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, lost)
-            self.lineages.put(strand)
+            self.lineages.restore(strand)
             self._strand_rows[strand.chat] = rows, pairs
             self._nearby.clear()
+            self._told = None
             yield
 
-    def _known(self, row: int) -> MemoryId:
-        key = self._rows.id(row)
-        if key is None:
-            raise KeyError(f"row {row} is free")
-        return key
-
-    def take_strand(
-        self, strand: Strand, before: tuple[MemoryId, ...], pair_row: Callable[[Pair], int]
-    ) -> None:
-        """Rows of the strand and of its pairs; only where its order differs from `before` are they looked
-        up.
+    def take_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
+        """Rows of the strand and of its pairs, as the lineages have them; only where its order differs from
+        `before` are they looked up.
         """
         self._nearby.clear()
         rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
@@ -279,7 +278,7 @@ class Sight:
         fresh = strand.order[start : stop + 1]
         middle = np.asarray([self._rows.add(m) for m in strand.order[prefix:stop]], np.int64)
         rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
-        between = np.asarray([pair_row(pair) for pair in pairwise(fresh)], np.int64)
+        between = np.asarray([self._pairs.row(pair) for pair in pairwise(fresh)], np.int64)
         pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
         self._columns.grow(self._rows.capacity)
         self._columns.family[rows] = self._families.add(strand.family)
@@ -287,6 +286,7 @@ class Sight:
 
     def refresh(self, key: MemoryId) -> None:
         """Bring a row's flags in line with its memory and its holders."""
+        self._told = None
         row, memory = self._rows.row(key), self._memories.get(key)
         if row is None or memory is None:
             return
@@ -316,6 +316,7 @@ class Sight:
 
     def forget(self, key: MemoryId) -> None:
         """The memory is gone; its row's flags are the caller's to clear."""
+        self._told = None
         self._bound.pop(key, None)
         self._in_many.pop(key, None)
 

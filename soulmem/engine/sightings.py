@@ -6,7 +6,7 @@ Only episodes of messages count, as long as they are in use. Computes: its mind'
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -106,15 +106,14 @@ class Sightings:
             "spoke": counts,
         }
 
-    def restore(self, arrays: Arrays, rows: Rows[MemoryId]) -> None:
+    def restore(self, arrays: Arrays, id_at: Callable[[int], MemoryId]) -> None:
         """Take over what was packed, instead of anything there was."""
-        ids = rows.ids()
         for name, held in zip(
             unpacked_texts(arrays["spelled"]), unpacked_runs(part("held", arrays)), strict=True
         ):
-            for row in held.tolist():
-                if name is not None and (key := ids[row]) is not None:
-                    self._see(name, key)
+            if name is not None:
+                for row in held.tolist():
+                    self._see(name, id_at(row))
         words = unpacked_texts(arrays["speakers"])
         self._speakers = Counter(
             {word: count for word, count in zip(words, arrays["spoke"].tolist(), strict=True) if word}

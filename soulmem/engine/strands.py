@@ -19,7 +19,8 @@ from soulmem.domain.sequences import common_ends
 from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.mind import Mind
 from soulmem.graph.edge_table import pair_of
-from soulmem.graph.lineage import Pair, Strand
+from soulmem.graph.lineage import Strand
+from soulmem.graph.pairs import Pair
 
 Draft = Callable[[MemoryId], Memory]  # makes the memory of an episode of the strand
 

@@ -50,6 +50,7 @@ class Standings:
         self._names: dict[MemoryId, list[MemoryId]] = {}
         self._topics: dict[tuple[MemoryId, str], dict[str, Edge]] = {}
         self._may_end: dict[str | None, bool] = {}
+        self._touched: dict[str | None, list[str | None]] = {}  # verbs that may end it, or tell the same
         self._times: dict[ChatId, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
 
     def of(self, edge: Edge) -> Standing:
@@ -87,13 +88,13 @@ class Standings:
 
     def beside(self, claim: Claim, edge: Edge) -> list[Claim]:
         """What the view knows that ends the fact if it is later, or tells the same in other words."""
-        found = self._of_pair(edge)
-        if claim.relation.topic is not None and not claim.relation.pole:
-            found |= self._of_topic(edge.source, claim.relation.topic)
-            if claim.relation.is_mutual:
-                found |= self._of_topic(edge.target, claim.relation.topic)
+        found = {key: self._mind.edges.known(key) for key in self._of_pair(edge)} | self._of_topics(edge)
         others = (one for key, e in found.items() if key != claim.key and (one := self._told_as(key, e)))
         return [one for one in others if excludes(one, claim) or is_twice(one, claim)]
+
+    def is_alone(self, key: str, edge: Edge) -> bool:
+        """Whether `beside` is empty, whatever is claimed: nobody has to look when what was told."""
+        return self._of_pair(edge) <= {key} and self._of_topics(edge).keys() <= {key}
 
     def one_of(self, memory: MemoryId) -> MemoryId:
         """The name that stands for all names which the view knows the thing by."""
@@ -108,15 +109,26 @@ class Standings:
             self._ones.update(dict.fromkeys(names, min(names)))
         return self._ones[memory]
 
-    def _of_pair(self, edge: Edge) -> dict[str, Edge]:
+    def _of_pair(self, edge: Edge) -> set[str]:
         """The known relations between the same two, whatever names they go by, that are about the same."""
-        edges, relation = self._mind.edges, relation_of(edge.verb)
-        verbs = [verb for verb in edges.verbs if _touch(relation_of(verb), relation)]
+        relation = relation_of(edge.verb)
+        if edge.verb not in self._touched:
+            known = self._mind.edges.verbs
+            self._touched[edge.verb] = [verb for verb in known if _touch(relation_of(verb), relation)]
+        verbs = self._touched[edge.verb]
         pairs = [(s, o) for s in self.names_of(edge.source) for o in self.names_of(edge.target)]
         if relation.is_mutual:
             pairs += [(o, s) for s, o in pairs]
         keys = {edge_id(EdgeKind.RELATES, s, o, verb) for s, o in pairs for verb in verbs}
-        return {key: edges.known(key) for key in keys if self.is_known(MemoryId(key))}
+        return {key for key in keys if self.is_known(MemoryId(key))}
+
+    def _of_topics(self, edge: Edge) -> dict[str, Edge]:
+        """The known relations of its ends that it may rule out, or they it."""
+        relation = relation_of(edge.verb)
+        if relation.topic is None or relation.pole:
+            return {}
+        found = self._of_topic(edge.source, relation.topic)
+        return found | self._of_topic(edge.target, relation.topic) if relation.is_mutual else found
 
     def _of_topic(self, subject: MemoryId, topic: str) -> dict[str, Edge]:
         """The known relations of one thing that are about the topic; looked for once."""

@@ -33,6 +33,7 @@ Rows = NDArray[np.uint32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
+Numbers = NDArray[np.int32]
 Doubles = NDArray[np.float64]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
@@ -98,16 +99,17 @@ class Walks:
             fact_rows, fact_edges = _facts_on(mind, edges)
             rising = np.argsort(fact_edges)  # so that their arcs rise, too, and nobody sorts them for a query
             fact_rows, fact_edges = fact_rows[rising], fact_edges[rising]
-            fact_arcs = np.concatenate([fact_edges, made.back[fact_edges]]).astype(np.uint32)
+            fact_arcs = np.concatenate([fact_edges, made.back_over(fact_edges)]).astype(np.uint32)
+            ends = np.concatenate([edges.source[fact_edges], edges.target[fact_edges]])
             self._ground = Ground(
                 arcs=made,
                 walker=Walker(made.graph),
-                slots=edges.slot,
-                fact_rows=fact_rows,
-                fact_edges=fact_edges,
+                slots=edges.slot.astype(np.int32),
+                is_fact=_flags(mind.size, fact_rows),
                 fact_arcs=fact_arcs,
+                fact_of=np.concatenate([fact_rows, fact_rows]).astype(np.int32),
                 places=places_of(made.graph, fact_arcs),
-                fact_of=_by_arc(fact_rows, fact_edges, made),
+                passed=_flags(mind.size, ends),
                 associating=self._associating,
             )
             self._made_for = wanted
@@ -125,8 +127,9 @@ class Walks:
         boundary = self._mind.residency.boundary(self._mind.size)
         tuning = Tuning(kind_factor=self._factors, alive=known, boundary=boundary)
         if ground.fact_rows.size:
-            factor = fact_factors(cosine[ground.fact_rows], p.weights)
-            tuning = replace(tuning, edges=ground.fact_arcs, factor=np.concatenate([factor, factor]))
+            factor = fact_factors(cosine.take(ground.fact_rows), p.weights)
+            both = np.concatenate([factor, factor])
+            tuning = replace(tuning, edges=ground.fact_arcs, factor=both, places=ground.places)
         walk = ground.walker.walk(seeds, share, params, tuning)
         return Walked(self._mind, ground, walk, seeds, share, params, tuning, p)
 
@@ -146,13 +149,23 @@ class Ground:
 
     arcs: Arcs
     walker: Walker
-    slots: Ints  # of each edge in the mind's table
-    fact_rows: Ints
-    fact_edges: Ints  # number of the edge of each fact, rising
-    fact_arcs: Rows  # the arcs of these edges, all that lead on and then all that lead back, rising
-    places: NDArray[np.int32]  # of these arcs, by position in the graph; see `places_of`
-    fact_of: NDArray[np.int32]  # by position in the graph: the row of the fact that the arc is, -1 for none
+    slots: Numbers  # of each edge in the mind's table
+    is_fact: Bools  # by row
+    fact_arcs: Rows  # the arcs that are facts, all that lead on and then all that lead back, rising
+    fact_of: Numbers  # the row of the fact that each of these is
+    places: Numbers  # of these arcs, by position in the graph; see `places_of`
+    passed: Bools  # by row, whether an arc that is a fact leaves it
     associating: Floats  # the factor of each class of arcs where only associations are followed
+
+    @property
+    def fact_rows(self) -> Numbers:
+        """Of every fact."""
+        return self.fact_of[: self.fact_of.size // 2]
+
+    @property
+    def fact_edges(self) -> Rows:
+        """The number of the edge of every fact, in the same order, rising."""
+        return self.fact_arcs[: self.fact_arcs.size // 2]
 
 
 class Walked:
@@ -201,7 +214,7 @@ class Walked:
         """How much of the walk passes over each edge, by id, of the edges of the busiest memories."""
         top, score = self.walk.top(self._walking.busiest)
         position, flow = self._flow(top, score)
-        number = self.ground.arcs.edge[self.ground.arcs.graph.edge[position]]
+        number = self.ground.arcs.edge_of(self.ground.arcs.graph.edge[position])
         total = np.bincount(number, weights=flow) if number.size else np.zeros(0)
         best = np.flatnonzero(total)
         best = best[np.argsort(-total[best])][: 4 * self._walking.busiest]
@@ -209,20 +222,16 @@ class Walked:
         return {edges.at(int(self.ground.slots[at])).id: float(total[at]) for at in best}
 
     def _ways(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, Way]:
-        reached = rows[(self.share[rows] > 0) & ~np.isin(rows, self.ground.fact_rows)].astype(np.uint32)
+        reached = rows[(self.share[rows] > 0) & ~self.ground.is_fact[rows]].astype(np.uint32)
         if not reached.size or not seeds.size:
             return {}
         graph, hops = self.ground.arcs.graph, self._walking.max_hops
-        found = explain(
-            *(graph, self.walk, reached, seeds, self._params.restart, tuning),
-            max_hops=hops,
-            places=self.ground.places,
-        )
+        found = explain(graph, self.walk, reached, seeds, self._params.restart, tuning, max_hops=hops)
         return {int(chain.rows[-1]): self._way(chain) for chain in found if len(chain.edges)}
 
     def _way(self, chain: Chain) -> Way:
         arcs, slots = self.ground.arcs, self.ground.slots
-        edges = (self._mind.edges.at(int(slots[arcs.edge[arc]])) for arc in chain.edges)
+        edges = (self._mind.edges.at(int(slot)) for slot in slots[arcs.edge_of(chain.edges)])
         return Way(tuple(int(row) for row in chain.rows), tuple(edges))
 
     def _tell_facts(self) -> None:
@@ -233,16 +242,16 @@ class Walked:
         compiled = kernels()
         if compiled is None:
             position, flow = self._flow(self.walk.rows, self.walk.score)
-            fact = ground.fact_of[position]
-            passed = np.flatnonzero(fact >= 0)
-            np.add.at(self.share, fact[passed], flow[passed].astype(np.float32))
+            place = ground.places[position]
+            passed = np.flatnonzero(place >= 0)
+            np.add.at(self.share, ground.fact_of[place[passed]], flow[passed].astype(np.float32))
             return
         assert tuning.alive is not None
         assert tuning.kind_factor is not None
         compiled.add_passed(
             *(graph.indptr, graph.indices, graph.weight, graph.kind, self.walk.rows, self.walk.score),
             *(tuning.kind_factor, tuning.alive, NO_FLAGS if tuning.boundary is None else tuning.boundary),
-            *(self._params.restart, ground.fact_of, self.share),
+            *(self._params.restart, ground.places, ground.fact_of, ground.passed, self.share),
         )
 
     def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
@@ -271,16 +280,15 @@ def _names(mind: Mind, edges: EdgeArrays) -> Ints | None:
     return mind.residency.mentions(mind.size, edges.source[edges.kind == _MENTIONS])
 
 
-def _by_arc(fact_rows: Ints, fact_edges: Ints, arcs: Arcs) -> NDArray[np.int32]:
-    """By position in the graph: the row of the fact that an arc is, -1 for none."""
-    of_edge = np.full(arcs.back.size, -1, np.int32)
-    of_edge[fact_edges] = fact_rows
-    return np.asarray(of_edge[arcs.edge[arcs.graph.edge]], np.int32)
+def _flags(n: int, rows: NDArray[np.integer]) -> Bools:
+    flags = np.zeros(n, np.bool_)
+    flags[rows] = True
+    return flags
 
 
 def _facts_on(mind: Mind, edges: EdgeArrays) -> tuple[Ints, Ints]:
     """Rows of the facts, and the numbers of their edges among these, ascending ones."""
-    facts, subjects, objects = mind.facts.rows()
+    facts, subjects, objects = (rows.astype(np.int64) for rows in mind.facts.rows())
     relations = np.flatnonzero(edges.kind == _RELATES)
     pairs = pair_of(edges.source[relations].astype(np.int64), edges.target[relations].astype(np.int64))
     order = np.argsort(pairs, kind="stable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ _BACK = CLASSES // 2  # what the class of an arc against its edge has on top
 Rows = NDArray[np.uint32]
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,29 @@ class AssociationParams:
 
 @dataclass(frozen=True, slots=True)
 class Arcs:
-    """Edges as a walk sees them. Arc i of the first len(back) runs along edge i, those after them run back.
-
-    edge  uint32[arcs]   the edge of each arc
-    back  int64[edges]   the arc that runs back over each edge, -1 where it is walked one way only
+    """Edges as a walk sees them. Of m edges arc i of the first m runs along edge i, those after them run back
+    over all edges in turn but those that are walked one way only.
     """
 
     graph: Csr
-    edge: Rows
-    back: NDArray[np.int64]
+    one_way: Ints  # numbers of these edges, rising
+
+    @property
+    def edges(self) -> int:
+        """How many there are."""
+        return (self.graph.edge.size + self.one_way.size) // 2
+
+    def edge_of(self, arcs: NDArray[np.integer]) -> Ints:
+        """The edge that each of these arcs runs along or back over."""
+        back = arcs.astype(np.int64) - self.edges
+        skipped = np.searchsorted(self.one_way - np.arange(self.one_way.size), back, "right")
+        return np.where(back < 0, arcs, back + skipped)
+
+    def back_over(self, edges: NDArray[np.integer]) -> Ints:
+        """The arc that runs back over each of these edges, -1 where it is walked one way only."""
+        skipped = np.searchsorted(self.one_way, edges)
+        back = self.edges + edges.astype(np.int64) - skipped
+        return np.where(np.isin(edges, self.one_way), -1, back)
 
 
 def arc_class(kind: EdgeKind, target: MemoryKind, *, back: bool = False) -> int:
@@ -64,31 +80,26 @@ def arcs(edges: EdgeArrays, weight: Floats, kinds: Codes, params: AssociationPar
     """
     p = params or AssociationParams()
     count = edges.source.size
-    returns = np.flatnonzero(edges.kind != _ONE_WAY)
+    returns: Any = slice(None)
+    one_way = np.flatnonzero(edges.kind == _ONE_WAY)
+    if one_way.size:
+        returns = np.flatnonzero(edges.kind != _ONE_WAY)
     source = np.concatenate([edges.source, edges.target[returns]])
     target = np.concatenate([edges.target, edges.source[returns]])
-    kind = np.concatenate([edges.kind, edges.kind[returns]]).astype(np.int64)
-    code = kind * len(MEMORY_KINDS) + kinds[target]
-    code[count:] += _BACK
+    code = np.concatenate([edges.kind, edges.kind[returns]]) * np.uint8(len(MEMORY_KINDS)) + kinds[target]
+    code[count:] += np.uint8(_BACK)
     compiled, order = kernels(), None
     both = np.concatenate([weight, weight[returns]])
     if compiled is None:
         bounded = _bounded(source, code, both, p.class_mass)
     else:
         bounded = np.empty(both.size)
-        classes = code.astype(np.uint8)
-        compiled.bound_classes(source, classes, both, p.class_mass, kinds.size, bounded)
+        compiled.bound_classes(source, code, both, p.class_mass, kinds.size, bounded)
         order = compiled.order_edges
-    back = np.full(count, -1, np.int64)
-    back[returns] = count + np.arange(returns.size)
-    return Arcs(
-        graph=build_csr(kinds.size, source, target, bounded, code, order),
-        edge=np.concatenate([np.arange(count), returns]).astype(np.uint32),
-        back=back,
-    )
+    return Arcs(build_csr(kinds.size, source, target, bounded, code, order), one_way)
 
 
-def _bounded(source: Rows, code: NDArray[np.int64], weight: Floats, most: float) -> Floats:
+def _bounded(source: Rows, code: Codes, weight: Floats, most: float) -> Floats:
     """The weights, those of one node and class scaled down where together they exceed `most`."""
     out: Floats = weight.copy()
     for one in np.unique(code):

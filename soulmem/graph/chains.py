@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.graph.packing import Arrays
+from soulmem.kernels.warm import kernels
+
+_ROOM = 1 << 15  # slots: more of them are counted before there is room
 
 
 class Chains:
@@ -19,9 +22,9 @@ class Chains:
         self._next = np.full(64, -1, np.int32)  # by slot, as is _before
         self._before = np.full(64, -1, np.int32)
 
-    def packed(self) -> dict[str, NDArray[Any]]:
-        """All of it as arrays, which nothing changes later."""
-        columns = {"first": self._first, "next": self._next, "before": self._before}
+    def packed(self, slots: int) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, which nothing changes later; only the first `slots` are in use."""
+        columns = {"first": self._first, "next": self._next[:slots], "before": self._before[:slots]}
         return {name: column.copy() for name, column in columns.items()}
 
     @classmethod
@@ -37,6 +40,30 @@ class Chains:
         while slot >= 0:
             yield slot
             slot = int(self._next[slot])
+
+    def of_one(self, row: int, codes: NDArray[np.uint8], code: int) -> list[int]:
+        """The row's slots of which `codes` says `code`."""
+        found = self.of_code(np.asarray([row]), codes, code)
+        if found is None:
+            return [slot for slot in self.of(row) if codes[slot] == code]
+        slots: list[int] = found[0].tolist()
+        return slots
+
+    def of_code(
+        self, rows: NDArray[np.int64], codes: NDArray[np.uint8], code: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """The slots of these rows, row by row, of which `codes` says `code`, and how many there are up to
+        each row; None while nothing is compiled.
+        """
+        compiled = kernels()
+        if compiled is None:
+            return None
+        slots, ends = np.empty(_ROOM, np.int64), np.empty(rows.size, np.int64)
+        found = compiled.follow(self._first, self._next, rows, codes, code, ends, slots)
+        if found > slots.size:
+            slots = np.empty(found, np.int64)
+            compiled.follow(self._first, self._next, rows, codes, code, ends, slots)
+        return slots[:found], ends
 
     def add(self, row: int, slot: int) -> None:
         """Put `slot` first in the row's chain."""

@@ -79,14 +79,14 @@ def all_associates(
     ends = np.searchsorted(place, np.arange(of.size + 1))
     others, pairs = [], []
     for at, term in enumerate(of.tolist()):
-        pair = incidence.together(rows[ends[at] : ends[at + 1]])
-        pair[term] = 0
-        met = _most(pair, p.most)
-        others.append(met)
-        pairs.append(pair[met])
+        met, often = incidence.met_with(rows[ends[at] : ends[at + 1]])
+        kept = np.flatnonzero(met != term)
+        kept = kept[_most(often[kept], p.most)]
+        others.append(met[kept])
+        pairs.append(often[kept])
     many = [met.size for met in others]
     other, pair = np.concatenate([_NONE, *others]), np.concatenate([_NONE, *pairs])
-    windows = counts[other]
+    windows = counts[other].astype(np.int64)
     strength = npmi(pair, np.repeat(np.diff(ends), many), windows, total)
     out = []
     for met in np.split(np.arange(other.size), np.cumsum(many)[:-1]):
@@ -95,13 +95,10 @@ def all_associates(
     return out
 
 
-def _most(pair: Ints, most: int) -> Ints:
-    """The terms that are met, of very many those met most often; whole classes of equals."""
-    terms = np.flatnonzero(pair > 0)  # of flags numpy finds them ten times faster than of numbers
-    if terms.size <= most:
-        return terms
-    often = pair[terms]
+def _most(often: Ints, most: int) -> Ints | slice:
+    """Which of the terms that are met count, of very many those met most often; whole classes of equals."""
+    if often.size <= most:
+        return slice(None)
     floor = np.partition(often, -most)[-most]
     at_least: Bools = often >= floor
-    kept: Ints = terms[at_least if np.count_nonzero(at_least) == most else often > floor]
-    return kept
+    return np.flatnonzero(at_least if np.count_nonzero(at_least) == most else often > floor)

@@ -16,8 +16,10 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.chains import Chains
 from soulmem.graph.hash_index import HashIndex
+from soulmem.graph.mentions import Mentions
 from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
 from soulmem.graph.rows import Rows
+from soulmem.graph.sparse import Sparse
 
 EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
 _ORIGINS = tuple(Origin)
@@ -28,10 +30,11 @@ _MICROSECOND = timedelta(microseconds=1)
 _FREE = 255  # the kind of a slot that holds no edge
 _FIRST_SLOTS = 64
 _DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
+_MOST_USES = np.iinfo(np.uint32).max  # no more are counted
 
 _COLUMNS = (
     *("_source", "_target", "_kind", "_origin", "_verb", "_strength", "_confidence"),
-    *("_stability", "_probability", "_at_turn", "_touched", "_uses"),
+    *("_stability", "_at_turn", "_touched", "_uses"),
 )
 
 Codes = NDArray[np.uint8]
@@ -56,8 +59,6 @@ class EdgeArrays:
     stability: Floats  # turns, > 0
     at_turn: Floats  # NaN where it is not known
     touched: Ints  # microseconds since 1970
-    probability: Floats  # 0..1, NaN where there is none
-    uses: Ints
 
     @property
     def pair(self) -> Ints:
@@ -79,7 +80,7 @@ def pair_of(source: Ints, target: Ints) -> Ints:
 class EdgeTable(Mapping[str, Edge]):
     """The edges of one soul, by id. `rows` must know both ends of an edge as long as it is here.
 
-    `revision` grows with every change. Some 110 bytes an edge, everything included.
+    `revision` grows with every change. Some 100 bytes an edge, everything included.
     """
 
     def __init__(self, soul: SoulId, rows: Rows[MemoryId]) -> None:
@@ -99,12 +100,13 @@ class EdgeTable(Mapping[str, Edge]):
         self._strength = np.zeros(_FIRST_SLOTS, np.float64)
         self._confidence = np.zeros(_FIRST_SLOTS, np.float64)
         self._stability = np.zeros(_FIRST_SLOTS, np.float64)
-        self._probability = np.zeros(_FIRST_SLOTS, np.float64)
         self._at_turn = np.zeros(_FIRST_SLOTS, np.float64)
         self._touched = np.zeros(_FIRST_SLOTS, np.int64)
-        self._uses = np.zeros(_FIRST_SLOTS, np.int64)
+        self._uses = np.zeros(_FIRST_SLOTS, np.uint32)
+        self._probability = Sparse()  # by slot
         self._leaving = Chains()  # by source row
         self._arriving = Chains()  # by target row
+        self._mentions = Mentions(EDGE_KINDS.index(EdgeKind.MENTIONS))
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later; rows are those of the table's `Rows`."""
@@ -113,8 +115,9 @@ class EdgeTable(Mapping[str, Edge]):
             **columns,
             "verbs": packed_texts(self._verbs),
             **named("ids", self._ids.packed()),
-            **named("leaving", self._leaving.packed()),
-            **named("arriving", self._arriving.packed()),
+            **named("probability", self._probability.packed()),
+            **named("leaving", self._leaving.packed(self._size)),
+            **named("arriving", self._arriving.packed(self._size)),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -126,8 +129,10 @@ class EdgeTable(Mapping[str, Edge]):
         self._verbs = unpacked_texts(arrays["verbs"])
         self._verb_code = {verb: code for code, verb in enumerate(self._verbs)}
         self._ids = HashIndex.unpacked(part("ids", arrays))
+        self._probability = Sparse.unpacked(part("probability", arrays))
         self._leaving = Chains.unpacked(part("leaving", arrays))
         self._arriving = Chains.unpacked(part("arriving", arrays))
+        self._mentions.forget()
         self.revision += 1
 
     def __len__(self) -> int:
@@ -144,14 +149,14 @@ class EdgeTable(Mapping[str, Edge]):
 
     def known(self, key: str) -> Edge:
         """The edge of an id that is here: cheaper, as its id is made only where another has its number."""
-        slots = list(self._ids.find(_number(key)))
-        return self.at(slots[0]) if len(slots) == 1 else self[key]
+        slot = self._ids.only(_number(key))
+        return self.at(slot) if slot >= 0 else self[key]
 
     def verb_of(self, key: str) -> str | None:
         """The verb of the edge of an id that is here."""
-        slots = list(self._ids.find(_number(key)))
-        slot = slots[0] if len(slots) == 1 else self.slot(key)
-        return self._verbs[self._verb[slot]] if slot is not None else None
+        only = self._ids.only(_number(key))
+        slot = only if only >= 0 else self.slot(key)
+        return self._verbs[self._verb.item(slot)] if slot is not None else None
 
     def every(self) -> Iterator[Edge]:
         """All edges, without the price of their ids."""
@@ -159,20 +164,20 @@ class EdgeTable(Mapping[str, Edge]):
 
     def at(self, slot: int) -> Edge:
         """The edge in a slot in use."""
-        probability, at_turn = float(self._probability[slot]), float(self._at_turn[slot])
+        at_turn = self._at_turn.item(slot)
         return Edge(
             soul=self._soul,
-            source=self._end(self._source[slot]),
-            target=self._end(self._target[slot]),
-            kind=EDGE_KINDS[self._kind[slot]],
-            origin=_ORIGINS[self._origin[slot]],
-            touched=_EPOCH + int(self._touched[slot]) * _MICROSECOND,
-            strength=float(self._strength[slot]),
-            confidence=float(self._confidence[slot]),
-            stability=float(self._stability[slot]),
-            uses=int(self._uses[slot]),
-            verb=self._verbs[self._verb[slot]],
-            probability=None if probability != probability else probability,
+            source=self._end(self._source.item(slot)),
+            target=self._end(self._target.item(slot)),
+            kind=EDGE_KINDS[self._kind.item(slot)],
+            origin=_ORIGINS[self._origin.item(slot)],
+            touched=_EPOCH + self._touched.item(slot) * _MICROSECOND,
+            strength=self._strength.item(slot),
+            confidence=self._confidence.item(slot),
+            stability=self._stability.item(slot),
+            uses=self._uses.item(slot),
+            verb=self._verbs[self._verb.item(slot)],
+            probability=self._probability.get(slot),
             at_turn=None if at_turn != at_turn else at_turn,
         )
 
@@ -191,11 +196,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def of(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[Edge]:
         """Every edge, or every one of a kind, that starts or ends at the memory, in no particular order."""
-        slots = self._touching(memory)
-        if kind is not None:
-            code = EDGE_KINDS.index(kind)
-            slots = (slot for slot in slots if self._kind[slot] == code)
-        return map(self.at, slots)
+        return map(self.at, self._touching(memory, kind))
 
     @property
     def verbs(self) -> Sequence[str | None]:
@@ -206,9 +207,8 @@ class EdgeTable(Mapping[str, Edge]):
         """The relations with one of these verbs that start or end at the memory, in no particular order."""
         known = self._verb_code
         codes = {known[verb] for verb in verbs if verb in known}
-        slots = (slot for slot in self._touching(memory) if int(self._verb[slot]) in codes) if codes else ()
-        relates = _KIND_CODE[EdgeKind.RELATES.value]
-        return [self.at(slot) for slot in slots if self._kind[slot] == relates]
+        slots = self._touching(memory, EdgeKind.RELATES) if codes else ()
+        return [self.at(slot) for slot in slots if self._verb.item(slot) in codes]
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
         """Every edge from one of the memories to one of them, in no particular order."""
@@ -234,9 +234,11 @@ class EdgeTable(Mapping[str, Edge]):
         self._strength[slot] = edge.strength
         self._confidence[slot] = edge.confidence
         self._stability[slot] = edge.stability
-        self._probability[slot] = np.nan if edge.probability is None else edge.probability
         self._at_turn[slot] = np.nan if edge.at_turn is None else edge.at_turn
-        self._uses[slot] = edge.uses
+        self._uses[slot] = min(max(edge.uses, 0), _MOST_USES)
+        self._probability.put(slot, edge.probability)
+        if edge.kind is EdgeKind.MENTIONS:
+            self._mentions.put(int(self._target[slot]), slot, self._touched, self._at_turn)
         self.revision += 1
 
     def load(self, page: EdgePage) -> None:
@@ -256,15 +258,16 @@ class EdgeTable(Mapping[str, Edge]):
             (self._strength, page.strength),
             (self._confidence, page.confidence),
             (self._stability, page.stability),
-            (self._probability, page.probability),
             (self._at_turn, page.at_turn),
-            (self._uses, page.uses),
+            (self._uses, np.clip(np.asarray(page.uses, np.int64), 0, _MOST_USES)),
         ):
             column[slots] = np.asarray(values, column.dtype)[which]  # None becomes NaN
+        self._probability.put_all(first, map(page.probability.__getitem__, which.tolist()))
         numbers = np.arange(first, first + which.size, dtype=np.int32)
         self._leaving.add_all(source[which], numbers)
         self._arriving.add_all(target[which], numbers)
         self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers)
+        self._mentions.forget()
         self.revision += 1
 
     def drop(self, key: str) -> None:
@@ -282,22 +285,24 @@ class EdgeTable(Mapping[str, Edge]):
         """Let all edges go but those in these distinct slots, and the room they took; slots change."""
         for name in _COLUMNS:
             setattr(self, name, getattr(self, name)[slots])
+        self._probability = self._probability.kept(slots)
         self._size = slots.size
         self._free = []
         self._ids.keep(slots)
         self._leaving, self._arriving = Chains(), Chains()
+        self._mentions.forget()
         if slots.size:
             numbers = np.arange(slots.size, dtype=np.int32)
             self._leaving.add_all(self._source.astype(np.int64), numbers)
             self._arriving.add_all(self._target.astype(np.int64), numbers)
         self.revision += 1
 
-    def touches(self, kind: EdgeKind, targets: NDArray[np.bool_]) -> tuple[Ints, Ints, Floats]:
-        """Of the edges of a kind that end at rows with a flag: the row, and when each was touched last, in
-        microseconds and in turns, NaN where these are not known.
+    def mentions(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
+        """Of the mentions that end at these distinct rows: the row, and when each was touched last, in
+        microseconds and in turns, NaN where these are not known. Of very many those touched last.
         """
-        slots = np.flatnonzero(targets.take(self._target[: self._size], mode="clip"))
-        slots = slots[self._kind[slots] == EDGE_KINDS.index(kind)]
+        columns = self._kind[: self._size], self._target[: self._size]
+        slots = self._mentions.of(rows, self._arriving, *columns, self._touched, self._at_turn)
         return self._target[slots].astype(np.int64), self._touched[slots], self._at_turn[slots]
 
     def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS) -> EdgeArrays:
@@ -317,17 +322,24 @@ class EdgeTable(Mapping[str, Edge]):
             stability=self._stability[which],
             at_turn=self._at_turn[which],
             touched=self._touched[which],
-            probability=self._probability[which],
-            uses=self._uses[which],
         )
+
+    def probabilities(self, slots: Ints) -> Floats:
+        """Of the edges in these slots, 0..1; NaN where there is none."""
+        return self._probability.of(slots)
 
     def drawn_by_hand(self, slots: Ints) -> NDArray[np.bool_]:
         """Which of the edges in these slots the user drew."""
         return np.asarray(self._origin[slots] == _ORIGIN_CODE[Origin.USER.value])
 
-    def _touching(self, memory: MemoryId) -> Iterator[int]:
+    def _touching(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[int]:
         row = self._rows.row(memory)
-        if row is not None:
+        if row is not None and kind is not None:
+            code = EDGE_KINDS.index(kind)
+            yield from self._leaving.of_one(row, self._kind, code)
+            arriving = self._arriving.of_one(row, self._kind, code)
+            yield from (slot for slot in arriving if self._source[slot] != row)
+        elif row is not None:
             yield from self._leaving.of(row)
             yield from (slot for slot in self._arriving.of(row) if self._source[slot] != row)
 
@@ -335,16 +347,18 @@ class EdgeTable(Mapping[str, Edge]):
         self._ids.drop(_number(key), slot)
         self._leaving.remove(int(self._source[slot]), slot)
         self._arriving.remove(int(self._target[slot]), slot)
+        self._mentions.forget(int(self._target[slot]))
+        self._probability.put(slot, None)
         self._kind[slot] = _FREE
         self._free.append(slot)
         self.revision += 1
 
     def _id(self, slot: int) -> str:
-        source, target = self._end(self._source[slot]), self._end(self._target[slot])
-        return edge_id(EDGE_KINDS[self._kind[slot]], source, target, self._verbs[self._verb[slot]])
+        source, target = self._end(self._source.item(slot)), self._end(self._target.item(slot))
+        return edge_id(EDGE_KINDS[self._kind.item(slot)], source, target, self._verbs[self._verb.item(slot)])
 
-    def _end(self, row: np.uint32) -> MemoryId:
-        found = self._rows.id(int(row))
+    def _end(self, row: int) -> MemoryId:
+        found = self._rows.id(row)
         assert found is not None  # a memory's edges go before its row does
         return found
 
@@ -373,13 +387,9 @@ class EdgeTable(Mapping[str, Edge]):
         if self._size > size:
             more = max(self._size, size + size // 4) - size
             for name in _COLUMNS:
-                self._lengthen(name, more)
+                old, empty = getattr(self, name), _FREE if name == "_kind" else 0
+                setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
         return first
-
-    def _lengthen(self, name: str, more: int) -> None:
-        old = getattr(self, name)
-        empty = _FREE if name == "_kind" else 0
-        setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
 
 
 def _number(key: str) -> int:

@@ -2,56 +2,113 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import fields
+from datetime import datetime, timezone
 from sys import intern
 from typing import Any, get_type_hints
 
 import msgspec
 
-from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory
-from soulmem.domain.situation import ConceptDetail, Situation
+from soulmem.domain.dialogue import Version
+from soulmem.domain.ids import MemoryId, SlotId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
+from soulmem.domain.situation import ConceptDetail, Participant, Situation, TimeSpan
+from soulmem.domain.terms import Term
 
 _NOTHING, _PLAIN = Situation(), ConceptDetail()
+_APART = ("id", "text", "terms")
+_NAMES = tuple(f.name for f in fields(Memory) if f.name not in _APART)
+_ORDER = tuple((*_APART, *_NAMES).index(f.name) for f in fields(Memory))
+_SOUL, _SITUATION, _CONCEPT = map(_NAMES.index, ("soul", "situation", "concept"))
+_STEPS = 1000  # a salience has three digits and is kept as a whole number; any other as it is
+_WINDOW = -12  # 4 kB and no header: what is written is short
+
 _HINTS = get_type_hints(Memory)
-# The text is asked for most, so it stands first: what follows need not be looked at.
-_NAMES = ("text", *(f.name for f in fields(Memory) if f.name != "text"))
-_PLACES = tuple(_NAMES.index(f.name) for f in fields(Memory))
-_ID, _SOUL, _SITUATION, _CONCEPT = map(_NAMES.index, ("id", "soul", "situation", "concept"))
-_TYPES: Any = tuple[tuple(_HINTS[name] | None if name == "situation" else _HINTS[name] for name in _NAMES)]  # type: ignore[misc]
+_TYPES = (
+    *(tuple[str, ...], tuple[int | float, ...]),  # terms and their saliences
+    *(_HINTS[name] | None if name == "situation" else _HINTS[name] for name in _NAMES),
+)
 
 
 class _Head(msgspec.Struct, array_like=True):
-    """The beginning of a record."""
+    """The beginning of a record: the text is asked for most, and what follows need not be looked at."""
 
     text: str
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder: msgspec.msgpack.Decoder[tuple[Any, ...]] = msgspec.msgpack.Decoder(_TYPES)
+_rest_decoder: msgspec.msgpack.Decoder[tuple[Any, ...]] = msgspec.msgpack.Decoder(tuple[_TYPES])  # type: ignore[valid-type]
+_whole: msgspec.msgpack.Decoder[tuple[str, bytes]] = msgspec.msgpack.Decoder(tuple[str, bytes])
 _head: msgspec.msgpack.Decoder[_Head] = msgspec.msgpack.Decoder(_Head)
 
 
 def encoded(memory: Memory) -> bytes:
-    """The memory as bytes, without its id. Raises UnicodeEncodeError for what is no Unicode text."""
-    values = [getattr(memory, name) for name in _NAMES]
-    values[_ID] = ""
-    if memory.situation == _NOTHING:
-        values[_SITUATION] = None
-    return _encoder.encode(values)
+    """The memory as bytes, without its id. Raises UnicodeEncodeError for what is no Unicode text.
+
+    The text, and all else deflated, for which the text is the dictionary: terms are words of it. Less than
+    half of what the plain record takes, for some 10 microseconds.
+    """
+    deflate = zlib.compressobj(
+        zlib.Z_BEST_COMPRESSION, zlib.DEFLATED, _WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_FIXED, _known(memory.text)
+    )
+    return _encoder.encode((memory.text, deflate.compress(_rest(memory)) + deflate.flush()))
 
 
-def decoded(record: bytes, key: MemoryId) -> Memory:
-    """The memory again, whose id is `key`; moments are told in UTC. Some 5 microseconds."""
-    values = list(_decoder.decode(record))
-    values[_ID], values[_SOUL] = key, intern(values[_SOUL])  # the very texts that others know it by
+def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
+    """The memory again, whose id is `key`; moments are told in UTC. Some 10 microseconds."""
+    text, deflated = _whole.decode(record)
+    rest = zlib.decompressobj(_WINDOW, _known(text)).decompress(deflated)
+    words, saliences, *values = _rest_decoder.decode(rest)
+    values[_SOUL] = intern(values[_SOUL])  # the very text that others know it by
     if values[_SITUATION] is None:
         values[_SITUATION] = _NOTHING
     if values[_CONCEPT] == _PLAIN:
         values[_CONCEPT] = _PLAIN
-    return Memory(*[values[place] for place in _PLACES])
+    numbers = [number / _STEPS if type(number) is int else number for number in saliences]
+    found = (key, text, tuple(map(Term, words, numbers)), *values)
+    return Memory(*[found[place] for place in _ORDER])
 
 
-def text_of(record: bytes) -> str:
+def text_of(record: bytes | memoryview) -> str:
     """The text alone, much sooner."""
     return _head.decode(record).text
+
+
+def _rest(memory: Memory) -> bytes:
+    values = [getattr(memory, name) for name in _NAMES]
+    if memory.situation == _NOTHING:
+        values[_SITUATION] = None
+    numbers = [
+        whole if (whole := round(_STEPS * term.salience)) / _STEPS == term.salience else float(term.salience)
+        for term in memory.terms
+    ]
+    return _encoder.encode(([term.key for term in memory.terms], numbers, *values))
+
+
+def _known(text: str) -> bytes:
+    """What need not be said again; what is met soonest stands last."""
+    return _USUAL + text.lower().encode()
+
+
+def _usual() -> bytes:
+    """What most memories have alike: the names of fields, and what is mostly in them."""
+    then = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    soul = SoulId("")
+    concept = Memory(MemoryId(""), soul, MemoryKind.CONCEPT, ".", Origin.USER, then, concept=_PLAIN)
+    episode = Memory(
+        MemoryId(""),
+        soul,
+        MemoryKind.EPISODE,
+        ".",
+        Origin.CHAT,
+        then,
+        importance=0.2,
+        timelines=Timelines.THIS,
+        evidence=((Version(SlotId(""), ""),),),
+        situation=Situation(TimeSpan(then, then), participants=(Participant(""),)),
+    )
+    return _rest(concept) + _rest(episode)
+
+
+_USUAL = _usual()

@@ -69,6 +69,19 @@ class HashIndex:
                 yield entry
             at = (at + 1) & mask
 
+    def only(self, key: int) -> int:
+        """The entry under `key` where there is one alone, -1 otherwise."""
+        cells, keys = self._cells, self._keys
+        mask = cells.size - 1
+        at, found = key & mask, -1
+        while (entry := cells.item(at)) != _NEVER:
+            if entry >= 0 and keys.item(at) == key:
+                if found >= 0:
+                    return -1
+                found = entry
+            at = (at + 1) & mask
+        return found
+
     def drop(self, key: int, entry: int) -> None:
         """Forget `entry` under `key`. Raises KeyError when it is not there."""
         mask = self._cells.size - 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.sequences import common_ends
-
-Pair = tuple[MemoryId, MemoryId]  # an episode and the one after it
+from soulmem.graph.pairs import Pair, Pairs
+from soulmem.graph.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class StrandChange:
 
 
 class Lineages:
-    """The strands of a soul."""
+    """The strands of a soul, and in `pairs` what follows what in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, pairs: Pairs | None = None) -> None:
         self._strands: dict[ChatId, Strand] = {}
         self._holders: dict[MemoryId, tuple[ChatId, ...]] = {}
-        self._pair_holders: dict[Pair, tuple[ChatId, ...]] = {}
+        self._pairs = Pairs(Rows()) if pairs is None else pairs
 
     def __iter__(self) -> Iterator[Strand]:
         return iter(self._strands.values())
@@ -54,9 +54,9 @@ class Lineages:
         """The chats that hold the episode, the first one that told it first."""
         return self._holders.get(memory, ())
 
-    def pair_holders(self, pair: Pair) -> Sequence[ChatId]:
-        """The chats in which the second episode follows the first."""
-        return self._pair_holders.get(pair, ())
+    def is_told(self, pair: Pair) -> bool:
+        """Whether the second episode follows the first in some chat."""
+        return self._pairs.row(pair) is not None
 
     def compare(self, new: Strand) -> StrandChange:
         """What `put(new)` would change; nothing is changed yet."""
@@ -68,17 +68,35 @@ class Lineages:
             strand=new,
             came=tuple(m for m in now if m not in before and not self._holders.get(m)),
             went=tuple(m for m in old if m not in after and self._holders.get(m) == only),
-            paired=tuple(p for p in pairwise(now) if p not in pairs_before and not self._pair_holders.get(p)),
-            parted=tuple(
-                p for p in pairwise(old) if p not in pairs_now and self._pair_holders.get(p) == only
-            ),
+            paired=tuple(p for p in pairwise(now) if p not in pairs_before and not self.is_told(p)),
+            parted=tuple(p for p in pairwise(old) if p not in pairs_now and self._pairs.chats(p) == 1),
         )
 
-    def put(self, new: Strand) -> None:
-        """Take over a chat's new strand; one without episodes is forgotten."""
+    def put(self, new: Strand) -> list[Pair]:
+        """Take over a chat's new strand; one without episodes is forgotten. Returns the pairs that no chat
+        told before.
+        """
         old, now = self._windows(new)
-        _exchange(self._holders, new.chat, set(old), set(now))
-        _exchange(self._pair_holders, new.chat, set(pairwise(old)), set(pairwise(now)))
+        pairs_before, pairs_now = dict.fromkeys(pairwise(old)), dict.fromkeys(pairwise(now))
+        self._keep(new, old, now)
+        for pair in _without(pairs_before, pairs_now):
+            self._pairs.untell(pair)
+        return [pair for pair in _without(pairs_now, pairs_before) if self._pairs.tell(pair)]
+
+    def restore(self, strand: Strand) -> None:
+        """Take over the strand of a chat that is not here yet, whose pairs are told already."""
+        self._keep(strand, (), strand.order)
+
+    def _keep(self, new: Strand, old: Sequence[MemoryId], now: Sequence[MemoryId]) -> None:
+        before, after = set(old), set(now)
+        alone = (new.chat,)  # one for all that no other chat holds
+        for key in before - after:
+            left = tuple(other for other in self._holders.pop(key) if other != new.chat)
+            if left:
+                self._holders[key] = left
+        for key in after - before:
+            held = self._holders.get(key)
+            self._holders[key] = alone if held is None else (*held, new.chat)
         self._strands.pop(new.chat, None)
         if new.order:
             self._strands[new.chat] = new
@@ -105,22 +123,5 @@ def told_anew(old: Strand | None, new: Strand) -> set[MemoryId]:
     return (set(before) ^ set(now)) | (held ^ new.held)
 
 
-def _exchange(
-    holders: dict[MemoryId, tuple[ChatId, ...]] | dict[Pair, tuple[ChatId, ...]],
-    chat: ChatId,
-    before: Collection[MemoryId] | Collection[Pair],
-    now: Collection[MemoryId] | Collection[Pair],
-) -> None:
-    table: dict[object, tuple[ChatId, ...]] = holders  # type: ignore[assignment]
-    alone = (chat,)  # one for all that no other chat holds
-    for key in _without(before, now):
-        left = tuple(other for other in table.pop(key) if other != chat)
-        if left:
-            table[key] = left
-    for key in _without(now, before):
-        held = table.get(key)
-        table[key] = alone if held is None else (*held, chat)
-
-
-def _without(these: Iterable[object], those: Collection[object]) -> list[object]:
+def _without(these: Collection[Pair], those: Collection[Pair]) -> list[Pair]:
     return [key for key in these if key not in those]

@@ -4,7 +4,9 @@ for.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -17,7 +19,37 @@ from soulmem.graph.encoded import decoded, encoded, text_of
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 
-_REMEMBERED = 4096  # memories read of late, some 5 MB: those of one list, and what comes to mind each turn
+_REMEMBERED = 2048  # memories read of late, some 5 MB: those of one list, and what comes to mind each turn
+_NO_MEMORY = b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """Records one after the other, that of row i from `starts[i]` to `starts[i + 1]`: an object for each
+    would take 40 bytes more.
+    """
+
+    starts: array[int]
+    records: memoryview
+
+    @staticmethod
+    def of(lengths: NDArray[np.int64], records: memoryview) -> _Settled:
+        """From the length of each."""
+        starts = array("q", [0])
+        starts.frombytes(np.cumsum(lengths, dtype=np.int64).tobytes())
+        return _Settled(starts, records)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def at(self, row: int) -> memoryview:
+        """The record of a row, empty where there is no memory."""
+        starts = self.starts
+        return self.records[starts[row] : starts[row + 1]] if row + 1 < len(starts) else _EMPTY
+
+
+_EMPTY = memoryview(_NO_MEMORY)
+_NOTHING = _Settled(array("q", [0]), _EMPTY)
 
 
 class MemoryTable(MutableMapping[MemoryId, Memory]):
@@ -30,38 +62,44 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
     def __init__(self, rows: Rows[MemoryId]) -> None:
         self._rows = rows
         self._fresh: dict[MemoryId, Memory] = {}
-        self._packed: list[bytes | None] = []  # by row; what is fresh as well may be out of date
-        self._recent: dict[MemoryId, tuple[bytes, Memory]] = {}
+        # Of what is fresh as well, records may be out of date; of what is late, those settled are.
+        self._late: dict[int, bytes] = {}  # by row; empty for none
+        self._settled = _NOTHING
+        self._recent: dict[MemoryId, tuple[object, Memory]] = {}  # and where it was read
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     def __contains__(self, key: object) -> bool:
-        return key in self._fresh or self._record(key) is not None
+        if key in self._fresh:
+            return True
+        row = self._rows.row(key)  # type: ignore[arg-type]
+        return row is not None and bool(self._record(row)[0])
 
     def __iter__(self) -> Iterator[MemoryId]:
         """In no particular order; nothing may come or go meanwhile."""
         yield from self._fresh
         fresh = self._fresh
-        for row, record in enumerate(self._packed):
-            if record is not None and (key := self._rows.id(row)) is not None and key not in fresh:
+        for row in range(self._rows.capacity):
+            if self._record(row)[0] and (key := self._rows.id(row)) is not None and key not in fresh:
                 yield key
 
     def __getitem__(self, key: MemoryId) -> Memory:
         found = self._fresh.get(key)
         if found is not None:
             return found
-        record = self._record(key)
-        if record is None:
+        row = self._rows.row(key)
+        record, place = self._record(row) if row is not None else (None, None)
+        if not record:
             raise KeyError(key)
         known = self._recent.get(key)
-        if known is not None and known[0] is record:
+        if known is not None and known[0] is place:
             return known[1]
         memory = decoded(record, key)
         if len(self._recent) >= _REMEMBERED:
             self._recent.clear()
-        self._recent[key] = record, memory
+        self._recent[key] = place, memory
         return memory
 
     def __setitem__(self, key: MemoryId, memory: Memory) -> None:
@@ -74,8 +112,8 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         if key not in self:
             raise KeyError(key)
         row = self._rows.row(key)
-        if row is not None and row < len(self._packed):
-            self._packed[row] = None
+        if row is not None and self._record(row)[0]:
+            self._late[row] = _NO_MEMORY
         self._fresh.pop(key, None)
         self._recent.pop(key, None)
         self._count -= 1
@@ -85,10 +123,21 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         found = self._fresh.get(key)
         if found is not None:
             return found.text
-        record = self._record(key)
-        if record is None:
+        row = self._rows.row(key)
+        record = self._record(row)[0] if row is not None else None
+        if not record:
             raise KeyError(key)
         return text_of(record)
+
+    def text_at(self, row: int) -> str | None:
+        """The text of the memory at a row, sooner still; None where there is none."""
+        if self._fresh:
+            key = self._rows.id(row)
+            found = self._fresh.get(key) if key is not None else None
+            if found is not None:
+                return found.text
+        record = self._record(row)[0]
+        return text_of(record) if record else None
 
     def unpacked(self) -> int:
         """How many are not bytes yet."""
@@ -104,29 +153,44 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         row = self._rows.row(key)
         if row is None:
             raise KeyError(key)
-        if row >= len(self._packed):
-            self._packed += [None] * (row + 1 - len(self._packed))
-        self._packed[row] = encoded(memory)
+        self._late[row] = encoded(memory)
         del self._fresh[key]
+        if not self._fresh:
+            self._fresh = {}  # one that was emptied keeps the room of all it held
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later; every memory must have been made bytes."""
         if self._fresh:
             raise ValueError(f"{len(self._fresh)} memories are not packed")
-        lengths = np.asarray([0 if record is None else len(record) for record in self._packed], np.int64)
-        return {"lengths": lengths, "records": np.frombuffer(b"".join(filter(None, self._packed)), np.uint8)}
+        self._settle()
+        starts = np.frombuffer(self._settled.starts, np.int64)
+        return {"lengths": np.diff(starts), "records": np.frombuffer(self._settled.records, np.uint8)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was packed, instead of anything there was."""
-        ends = np.cumsum(arrays["lengths"]).tolist()
-        records, start = arrays["records"].tobytes(), 0
-        out: list[bytes | None] = []
-        for end in ends:
-            out.append(records[start:end] if end > start else None)
-            start = end
-        self._packed, self._fresh, self._recent = out, {}, {}
+        self._settled = _Settled.of(arrays["lengths"], arrays["records"].data)
+        self._late, self._fresh, self._recent = {}, {}, {}
         self._count = int(np.count_nonzero(arrays["lengths"]))
 
-    def _record(self, key: object) -> bytes | None:
-        row = self._rows.row(key)  # type: ignore[arg-type]
-        return self._packed[row] if row is not None and row < len(self._packed) else None
+    def _settle(self) -> None:
+        """Lay what is late among what is settled."""
+        old, late = self._settled, self._late
+        lengths = np.zeros(max(len(old), 1 + max(late, default=-1)), np.int64)
+        lengths[: len(old)] = np.diff(np.frombuffer(old.starts, np.int64))
+        parts: list[bytes | memoryview] = []
+        at = 0
+        for row in sorted(late):
+            parts += old.records[at : old.starts[min(row, len(old))]], late[row]
+            at = old.starts[min(row + 1, len(old))]
+            lengths[row] = len(late[row])
+        parts.append(old.records[at:])
+        self._settled = _Settled.of(lengths, memoryview(b"".join(parts)))
+        self._late = {}
+
+    def _record(self, row: int) -> tuple[bytes | memoryview, object]:
+        """The record of a row, empty where there is no memory, and what is another once it was changed."""
+        late = self._late.get(row)
+        if late is not None:
+            return late, late
+        settled = self._settled
+        return settled.at(row), settled

@@ -12,9 +12,11 @@ from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.graph.rows import Rows
 from soulmem.graph.working_memory import WorkingMemory
 
+_MOST = np.iinfo(np.int32).max  # no more recalls are counted, and no later turn
 KEPT = 1000  # recalls kept with their paths; what is active lies within a few hundred turns
 
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 Reply = tuple[ChatId, SlotId, int]  # the reply a recall was for
 
 
@@ -25,8 +27,8 @@ class Recalls:
         self.working: WorkingMemory | None = None  # None until the graph library is loaded
         self._rows = rows
         self._usage: dict[MemoryId, Usage] = {}
-        self._uses: Ints = np.zeros(64, np.int64)
-        self._turn: Ints = np.full(64, -1, np.int64)
+        self._uses: Numbers = np.zeros(64, np.int32)
+        self._turn: Numbers = np.full(64, -1, np.int32)
         self._records: dict[str, RecallRecord] = {}
         self._replies: dict[Reply, str] = {}
 
@@ -41,12 +43,12 @@ class Recalls:
         """How many recalls led to the memory or over it of late."""
         return 0 if self.working is None else self.working.activations(memory)
 
-    def uses(self, n: int) -> Ints:
+    def uses(self, n: int) -> Numbers:
         """How often each of the first `n` rows was recalled, shape (n,)."""
         self._grow(n)
         return self._uses[:n]
 
-    def last_turn(self, n: int) -> Ints:
+    def last_turn(self, n: int) -> Numbers:
         """The turn of the last recall of each of the first `n` rows, shape (n,); -1: there was none."""
         self._grow(n)
         return self._turn[:n]
@@ -56,7 +58,7 @@ class Recalls:
 
         A clock that was set back counts as none passed.
         """
-        last = self.last_turn(int(rows.max(initial=-1)) + 1)[rows]
+        last = self.last_turn(int(rows.max(initial=-1)) + 1)[rows].astype(np.int64)
         return np.where(last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf)
 
     def records(self) -> list[RecallRecord]:
@@ -90,7 +92,7 @@ class Recalls:
             if row is not None:
                 self._grow(row + 1)
                 self._usage[usage.memory] = usage
-                self._uses[row], self._turn[row] = usage.count, usage.last.turn
+                self._uses[row], self._turn[row] = min(usage.count, _MOST), min(usage.last.turn, _MOST)
         for trace in gone:
             old = self._records.pop(trace, None)
             if old is not None and self._replies.get(_reply(old)) == trace:
@@ -111,8 +113,8 @@ class Recalls:
         size = self._uses.size
         if n > size:
             more = max(n, size + size // 2) - size
-            self._uses = np.concatenate([self._uses, np.zeros(more, np.int64)])
-            self._turn = np.concatenate([self._turn, np.full(more, -1, np.int64)])
+            self._uses = np.concatenate([self._uses, np.zeros(more, np.int32)])
+            self._turn = np.concatenate([self._turn, np.full(more, -1, np.int32)])
 
 
 def _reply(record: RecallRecord) -> Reply:

@@ -9,10 +9,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from soulmem.kernels.push import prefetch
+
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 RowNumbers = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.uint8]
+
+AHEAD = 12  # occurrences: so far ahead memory is asked for, as the rows of a word lie anywhere
 
 
 def inverse_frequency(df: int, n: int) -> float:
@@ -34,6 +38,9 @@ def add_words(
     for t in range(weight.size):
         most = np.float32(weight[t] * inverse_frequency(starts[t + 1] - starts[t], n))
         for i in range(starts[t], starts[t + 1]):
+            if i + AHEAD < starts[t + 1]:
+                prefetch(discount, rows[i + AHEAD])
+                prefetch(out, rows[i + AHEAD])
             row, tf = rows[i], np.float32(counts[i])
             out[row] += most * (tf / (tf + discount[row]))
 
@@ -45,7 +52,7 @@ def add_pairs(
     weight: Floats,
     n: int,
     discount: Floats,
-    heads: Ints,
+    heads: RowNumbers,
     seconds: RowNumbers,
     tf: Floats,
     hits: RowNumbers,
@@ -55,7 +62,7 @@ def add_pairs(
 
     n         of pairs
     discount  float32[rows], NaN where a row is the second text of no pair
-    heads     int64[rows + 1]  the pairs whose first text is row r are seconds[heads[r]:heads[r + 1]]
+    heads     int32[rows + 1]  the pairs whose first text is row r are seconds[heads[r]:heads[r + 1]]
     tf        float32[rows], zeros before and after
     hits      int32[rows], overwritten
     out       float32[rows], added to
@@ -63,6 +70,10 @@ def add_pairs(
     for t in range(weight.size):
         df = 0
         for i in range(starts[t], starts[t + 1]):
+            if i + AHEAD < starts[t + 1]:
+                prefetch(heads, rows[i + AHEAD])
+                prefetch(discount, rows[i + AHEAD])
+                prefetch(tf, rows[i + AHEAD])
             row, count = np.int64(rows[i]), np.float32(counts[i])
             if discount[row] == discount[row]:
                 if tf[row] == 0:
@@ -77,6 +88,8 @@ def add_pairs(
                 tf[pair] += count
         most = np.float32(weight[t] * inverse_frequency(df, n))
         for i in range(df):
+            if i + AHEAD < df:
+                prefetch(out, hits[i + AHEAD])
             pair = hits[i]
             out[pair] += most * (tf[pair] / (tf[pair] + discount[pair]))
             tf[pair] = 0

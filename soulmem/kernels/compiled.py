@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import bm25, chains, dots, ordering, passing, pull, push, texts
+from soulmem.kernels import bm25, chains, dots, lookups, ordering, passing, pull, push, texts
 
 # Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
 _WIDE: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
@@ -30,6 +30,12 @@ class Kernels:
     fuse_texts: Callable[..., None]
     add_walk: Callable[..., None]
     measure: Callable[..., tuple[float, float]]
+    follow: Callable[..., int]
+    find_tokens: Callable[..., None]
+    count_home: Callable[..., None]
+    take_home: Callable[..., None]
+    count_cells: Callable[..., int]
+    know_facts: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -46,39 +52,48 @@ def compile_kernels(cache: bool) -> Kernels:
     u4, f4, f8, b1 = (
         numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
     )
-    u1, u2, i4, i8 = (
-        numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint8", "uint16", "int32", "int64")
-    )
+    u1, i4, i8 = (numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint8", "int32", "int64"))
     real, whole, flag = numba.float64, numba.int64, numba.boolean
 
     table = numba.types.Array(numba.int8, 2, "C", readonly=True)
     scales = numba.types.Array(numba.float32, 1, "C", readonly=True)
+    # Postings of an image are read where they lie.
+    kept_1, kept_4, kept_8 = (
+        numba.types.Array(getattr(numba, t), 1, "C", readonly=True) for t in ("uint8", "int32", "int64")
+    )
+    cells = numba.types.Array(numba.int32, 2, "C")
 
     def jit(function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any) -> Any:
         return numba.njit(list(signatures), nogil=True, cache=cache, **options)(function)
 
     graph = (u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
-    tuning = (flag, f4, f4, real, b1, b1)
+    tuning = (flag, f4, i4, f4, real, b1, b1)
     state = (f8, f4, u4, f8, u4, u4)
     search = (u4, u4, f4, u1, f4, i4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
     sweep = (f8, real, real, u4, u4, real)
-    words = (i8, i4, u2, f4, whole, f4)
+    words = (i8, i4, u1, f4, whole, f4)
     return Kernels(
         lay_out=jit(push.lay_out, (u4, u4, f4, u1, f8, f4, u4, u4)),
         push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
-        add_passed=jit(passing.add_passed, (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, f4)),
+        add_passed=jit(passing.add_passed, (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, i4, b1, f4)),
         order_edges=jit(ordering.order_edges, (u4, u4, u4, u4)),
         bound_classes=jit(ordering.bound_classes, (u4, u1, f8, real, whole, f8)),
         dots_of_two=jit(dots.dots_of_two, (*(table, scales, f4) * 2, f4), **_WIDE),
         add_words=jit(bm25.add_words, (*words, f4), **_WIDE),
-        add_pairs=jit(bm25.add_pairs, (*words, i8, i4, f4, i4, f4), **_WIDE),
+        add_pairs=jit(bm25.add_pairs, (*words, i4, i4, f4, i4, f4), **_WIDE),
         add_walk=jit(texts.add_walk, (f4, f4, u1, real, f4), **_WIDE),
         measure=jit(texts.measure, (f4, u1, whole), **_WIDE),
-        fuse_texts=jit(texts.fuse_texts, (*(f4,) * 5, i8, i8, u1, whole, real, real, f4, f4, f4)),
+        follow=jit(lookups.follow, (i4, i4, i8, u1, whole, i8, i8)),
+        find_tokens=jit(lookups.find_tokens, (kept_8, kept_4, i8, i8, i8)),
+        count_home=jit(lookups.count_home, (kept_4, i8, i8, i4, whole, i8)),
+        take_home=jit(lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)),
+        count_cells=jit(lookups.count_cells, (cells, i8, i4, i4)),
+        know_facts=jit(lookups.know_facts, (cells, b1)),
+        fuse_texts=jit(texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)),
     )
 
 

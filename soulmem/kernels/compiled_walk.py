@@ -13,7 +13,7 @@ from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
 from soulmem.kernels.power import to_walk, transition
 from soulmem.kernels.push import OWN
-from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_KINDS, NO_WEIGHTS, Tuning
+from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Places, Tuning, own_places
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
@@ -38,7 +38,7 @@ class _Overridden:
     """What the last walk had factors of its own for."""
 
     edges: Ids  # the caller's array
-    positions: Ids
+    places: Places  # of these edges, by position; see `places_of`
     rows: Ints  # where they start, each once
 
 
@@ -53,13 +53,10 @@ class CompiledWalks:
         self._layout = (self._real, self._real.view(np.float32), self._real.view(np.uint32), self._word)
         kernels.lay_out(graph.indptr, graph.indices, graph.weight, graph.kind, *self._layout)
         slots, buckets = _cells(4 * (n + 1)), _cells(4 * (m // 4 + 2))
-        slots[:] = 0
         self._state = (slots, slots.view(np.float32), slots.view(np.uint32))
         self._buckets = (buckets, buckets.view(np.uint32))
         self._queue = np.empty(1 << n.bit_length(), np.uint32)
         self._rows, self._income = np.empty(n, np.uint32), np.empty(n)
-        self._own: Weights | None = None
-        self._by_edge: Ids | None = None
         self._overridden: _Overridden | None = None
         self._in_edges: InEdges | None = None
         self._plain: tuple[Weights, Ids] | None = None
@@ -72,10 +69,8 @@ class CompiledWalks:
         kinds = (
             NO_KINDS if tuning.kind_factor is None else np.require(tuning.kind_factor, np.float32, ["C", "W"])
         )
-        positions, factor = self._overrides(tuning)
+        places, factor = self._overrides(tuning)
         largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
-        own = NO_WEIGHTS if positions.size == 0 else self._own_factors()
-        own[positions] = factor
         totals = np.empty(3)
         reached, visits = self._kernels.push(
             self._graph.indptr,
@@ -87,7 +82,8 @@ class CompiledWalks:
             SWEEP_COST * self._graph.indices.size,
             tuning.reweights,
             kinds,
-            own,
+            places,
+            factor,
             largest,
             alive,
             boundary,
@@ -173,34 +169,25 @@ class CompiledWalks:
             self._in_edges = InEdges(order, into, sources, position)
         return self._in_edges
 
-    def _overrides(self, tuning: Tuning) -> tuple[Ids, Weights]:
-        """Positions of the edges with a factor of their own, whose rows are then marked, and the factors.
+    def _overrides(self, tuning: Tuning) -> tuple[Places, Weights]:
+        """The place of each edge among those with a factor of their own, by position, and the factors.
 
-        Marks stay from walk to walk as long as the same array names the edges: facts are always the same.
+        The rows where such edges start are marked. Marks stay from walk to walk as long as the same array
+        names the edges: facts are always the same.
         """
         edges, factor = tuning.edges, tuning.factor
         if edges is None or factor is None or edges.size == 0:
-            edges, factor = NO_IDS, NO_WEIGHTS
+            return NO_PLACES, NO_WEIGHTS
         last = self._overridden
-        if last is not None and last.edges is edges:
-            return last.positions, factor.astype(np.float32, copy=False)
-        if last is not None:
-            self._own_factors()[last.positions] = 1
-            self._word[last.rows] &= ~OWN
-        if self._by_edge is None and edges.size:
-            self._by_edge = np.empty(self._graph.edge.size, np.uint32)
-            self._by_edge[self._graph.edge] = np.arange(self._graph.edge.size, dtype=np.uint32)
-        positions = NO_IDS if self._by_edge is None else self._by_edge[edges]
-        rows = np.unique(np.searchsorted(self._graph.indptr, positions, side="right") - 1)
-        self._word[rows] |= OWN
-        self._overridden = _Overridden(edges, positions, rows)
-        return positions, factor.astype(np.float32, copy=False)
-
-    def _own_factors(self) -> Weights:
-        """float32[m] by position, 1 for every edge without a factor of its own."""
-        if self._own is None:
-            self._own = np.ones(self._graph.edge.size, np.float32)
-        return self._own
+        if last is None or last.edges is not edges:
+            if last is not None:
+                self._word[last.rows] &= ~OWN
+            places = own_places(self._graph, tuning)
+            positions = np.flatnonzero(places >= 0)
+            rows = np.unique(np.searchsorted(self._graph.indptr, positions, side="right") - 1)
+            self._word[rows] |= OWN
+            last = self._overridden = _Overridden(edges, places, rows)
+        return last.places, np.require(factor, np.float32, ["C", "W"])
 
 
 def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:
@@ -212,8 +199,8 @@ def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) ->
 
 
 def _cells(count: int) -> Floats:
-    """Not initialised float64 that begin on a cache line."""
-    raw = np.empty(count + 8)
+    """Zeros that begin on a cache line; those that no walk comes to take no memory."""
+    raw = np.zeros(count + 8)
     first = -raw.ctypes.data % 64 // 8
     cells: Floats = raw[first : first + count]
     return cells

@@ -11,7 +11,7 @@ from soulmem.kernels.answer import Walk
 from soulmem.kernels.chains import UNSEEN, best_chains
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Ids
-from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Places, Tuning, places_of
+from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Tuning, own_places
 from soulmem.kernels.warm import kernels
 
 PLAIN_ROWS = 100  # that chains may pass while nothing is compiled: all of a large graph would take seconds
@@ -40,18 +40,16 @@ def explain(
     tuning: Tuning | None = None,
     max_hops: int = 6,
     find_kernels: Callable[[], Kernels | None] = kernels,
-    places: Places | None = None,
 ) -> list[Chain]:
     """For every target, in their order, the chain of most flow over nodes that the walk reached.
 
     Targets to which no chain of at most max_hops (< 255) edges leads are left out. `restart` and `tuning` are
-    those of the walk; `places` is `places_of(graph, tuning.edges)` where it is at hand. Until kernels are
-    compiled, chains pass over the best PLAIN_ROWS nodes only.
+    those of the walk. Until kernels are compiled, chains pass over the best PLAIN_ROWS nodes only.
     """
     tuning = tuning or Tuning()
     own_of, own_factor = NO_PLACES, NO_WEIGHTS
     if tuning.edges is not None and tuning.factor is not None:
-        own_of = places if places is not None else places_of(graph, tuning.edges)
+        own_of = own_places(graph, tuning)
         own_factor = tuning.factor.astype(np.float32, copy=False)
     hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)

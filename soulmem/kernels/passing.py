@@ -22,29 +22,31 @@ def add_passed(
     boundary: Flags,
     restart: float,
     mark: Marks,
+    to: Marks,
+    marked: Flags,
     out: Weights,
 ) -> None:
-    """Add to out[mark] what passes over each marked edge.
+    """Add to out[to[mark]] what passes over each marked edge.
 
         passes(e) = (1 - restart) * score[source] * weight(e) / sum of the weights that leave the source
 
     rows, score  where the walk is found
     kind_factor  float32[256]; alive bool[n]; boundary bool[n] or empty: its nodes keep what arrives
-    mark         int32[m] by position, -1 for an edge that is not marked
+    mark         int32[m] by position, -1 for an edge that is not marked; to int32[k]
+    marked       bool[n], whether a marked edge leaves the node: few do, and the others need no look
     """
     for i in range(rows.size):
         u = rows[i]
-        if boundary.size > 0 and boundary[u]:
+        if not marked[u] or (boundary.size > 0 and boundary[u]):
             continue
-        total, any_marked = 0.0, False
+        total = 0.0
         for at in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
             if alive[indices[at]]:
                 total += np.float64(weight[at]) * np.float64(kind_factor[kind[at]])
-                any_marked |= mark[at] >= 0
-        if not any_marked or total <= 0.0:
+        if total <= 0.0:
             continue
         passing = (1.0 - restart) * score[i] / total
         for at in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
             if mark[at] >= 0 and alive[indices[at]]:
                 product = np.float64(weight[at]) * np.float64(kind_factor[kind[at]])
-                out[mark[at]] += np.float32(passing * product)
+                out[to[mark[at]]] += np.float32(passing * product)

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+from soulmem.kernels.tuning import Places
 
 # Unsigned through and through: a signed index is tested for being negative, and int64 with uint64 is a float.
 ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
@@ -109,7 +110,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     sweep_cost: float,
     tuned: bool,
     kind_factor: Weights,
-    own: Weights,
+    own_of: Places,
+    own_factor: Weights,
     largest: float,
     alive: Flags,
     boundary: Flags,
@@ -127,7 +129,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
 
     sweep_cost   what a sweep over all in-edges costs, in edges visited here; 0 for pushing to the end
     tuned        whether weights of this query differ; `largest` is the largest multiplier
-    kind_factor  float32[256]; own float32[m] or empty, for rows marked OWN; alive, boundary bool[n] or empty
+    kind_factor  float32[256]; alive, boundary bool[n] or empty
+    own_of       int32[m] or empty, for rows marked OWN: by position, which of `own_factor` an edge has, or -1
     slot_*       n + 1 slots, all 0, and again so at the end
     bucket_*     m // 4 + 2 buckets; queue holds a power of 2 > n numbers
     rows         receives the nodes reached, and `income` what arrived there
@@ -192,14 +195,14 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
             inverse = real[begin - ONE]
             marked = False
             if tuned and inverse > 0.0:
-                marked = own.size > 0 and word[u] & OWN > np.uint32(0)
+                marked = own_of.size > 0 and word[u] & OWN > np.uint32(0)
                 inverse = slot_real[FOUR * slot + INVERSE]
                 if inverse == 0.0:
                     for cell in range(begin, end):
                         tag = whole[TWO * cell]
                         weight = heavy[TWO * cell + ONE] * kind_factor[tag >> NODE_BITS]
-                        if marked:
-                            weight *= own[cell - u - ONE]
+                        if marked and own_of[cell - u - ONE] >= 0:
+                            weight *= own_factor[own_of[cell - u - ONE]]
                         if masked and not alive[tag & NODE]:
                             weight = np.float32(0)
                         inverse += weight
@@ -247,8 +250,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                             weight = heavy[TWO * stop + ONE]
                             if tuned:
                                 weight *= kind_factor[tag >> NODE_BITS]
-                                if marked:
-                                    weight *= own[stop - u - ONE]
+                                if marked and own_of[stop - u - ONE] >= 0:
+                                    weight *= own_factor[own_of[stop - u - ONE]]
                                 if masked and not alive[tag & NODE]:
                                     weight = np.float32(0)
                             mass += weight
@@ -281,8 +284,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         weight = heavy[TWO * cell + ONE]
                         if tuned:
                             weight *= kind_factor[tag >> NODE_BITS]
-                            if marked:
-                                weight *= own[cell - u - ONE]
+                            if marked and own_of[cell - u - ONE] >= 0:
+                                weight *= own_factor[own_of[cell - u - ONE]]
                             if masked and not alive[v]:
                                 weight = np.float32(0)
                         arrives = sent * weight

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
+RowNumbers = npt.NDArray[np.int32]
 Groups = npt.NDArray[np.uint8]
 
 NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
@@ -99,8 +99,8 @@ def fuse_texts(
     pair_out: Floats,
     lexical: Floats,
     lexical_in: Floats,
-    before: Ints,
-    after: Ints,
+    before: RowNumbers,
+    after: RowNumbers,
     group: Groups,
     groups: int,
     weight: float,

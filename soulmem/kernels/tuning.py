@@ -26,6 +26,7 @@ class Tuning:
     edges        uint32[k], distinct    the caller's numbers of edges with a multiplier of their own ..
     factor       float32[k], 0..1e12    .. which comes on top of that of its kind
                  Give the same array of edges again where they are the same: then they are not looked up anew.
+    places       int32[m]               `places_of` these edges, where it is at hand
     alive        bool[n]                an edge to a node that is not alive does not exist
     boundary     bool[n]                these nodes keep what arrives: their out-edges are not (all) loaded
 
@@ -35,6 +36,7 @@ class Tuning:
     kind_factor: Weights | None = None
     edges: Ids | None = None
     factor: Weights | None = None
+    places: Places | None = None
     alive: Flags | None = None
     boundary: Flags | None = None
 
@@ -46,15 +48,17 @@ class Tuning:
 
 def check_tuning(graph: Csr, tuning: Tuning) -> None:
     """Raises ValueError if a multiplier or mask does not fit the graph."""
-    for name, mask in (("alive", tuning.alive), ("boundary", tuning.boundary)):
-        if mask is not None and mask.shape != (graph.nodes,):
-            raise ValueError(f"{name} must have one flag for each of the {graph.nodes} nodes")
+    n, m = graph.nodes, graph.edge.size
+    columns = ("alive", tuning.alive, n), ("boundary", tuning.boundary, n), ("places", tuning.places, m)
+    for name, column, size in columns:
+        if column is not None and column.shape != (size,):
+            raise ValueError(f"{name} must be of shape {(size,)} in a graph of {n} nodes and {m} edges")
     if (tuning.edges is None) != (tuning.factor is None):
         raise ValueError("edges and factor belong together")
     if tuning.edges is not None and tuning.factor is not None:
         if tuning.edges.shape != tuning.factor.shape:
             raise ValueError("edges and factor must have the same length")
-        if tuning.edges.size and int(tuning.edges.max()) >= graph.edge.size:
+        if tuning.edges.size and int(tuning.edges.max()) >= m:
             raise ValueError(f"there is no edge {int(tuning.edges.max())}")
     if tuning.kind_factor is not None and tuning.kind_factor.shape != (256,):
         raise ValueError("kind_factor must have 256 numbers")
@@ -68,6 +72,12 @@ def places_of(graph: Csr, edges: Ids) -> Places:
     by_edge = np.full(graph.edge.size, -1, np.int32)
     by_edge[edges] = np.arange(edges.size)
     return np.asarray(by_edge[graph.edge], np.int32)
+
+
+def own_places(graph: Csr, tuning: Tuning) -> Places:
+    """`places_of` the edges with a multiplier of their own, which there must be."""
+    assert tuning.edges is not None
+    return tuning.places if tuning.places is not None else places_of(graph, tuning.edges)
 
 
 def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:

@@ -215,8 +215,10 @@ class Store(Protocol):
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors by model and key; an existing one is replaced."""
 
-    async def vector_keys(self) -> list[tuple[str, str]]:
-        """Every stored (model, key): for clearing out what no text needs any more."""
+    def vector_keys(self, model: str) -> AsyncIterator[Sequence[tuple[str, str]]]:
+        """Every stored (model, key), for clearing out what no text needs any more. Part by part, so that few
+        vectors are held at once; the parts are about equal where most vectors are of `model`.
+        """
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Forget these (model, key) vectors; unknown ones are ignored."""

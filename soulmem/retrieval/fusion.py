@@ -12,9 +12,9 @@ from soulmem.kernels.texts import NOISE
 from soulmem.kernels.warm import kernels
 
 Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.int32]
 Bools = NDArray[np.bool_]
-_T = TypeVar("_T", np.float32, np.int64)
+_T = TypeVar("_T", np.float32, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Evidence:
     pair_in: Floats  # cosine of query and (memory before + this one)
     pair_out: Floats  # cosine of query and (this one + memory after)
     lexical: Floats  # BM25, >= 0
-    before: Ints
-    after: Ints
+    before: RowNumbers
+    after: RowNumbers
     visible: Bools
     lexical_in: Floats | None = (
         None  # BM25 of (memory before + this one); that of the other pair follows from it
@@ -75,7 +75,7 @@ def standardise(values: Floats, among: Bools) -> Floats:
     return out
 
 
-def standardised(values: Floats, among: Bools, rows: Ints) -> Floats:
+def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Floats:
     """`standardise` of these rows, shape of `rows`."""
     compiled = kernels()
     if compiled is None:
@@ -92,9 +92,9 @@ def standardised(values: Floats, among: Bools, rows: Ints) -> Floats:
 def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
     """All that is asked about the texts, in compiled code once there is some."""
     p, e = params or FusionParams(), evidence
-    nothing = np.full(e.visible.shape, np.nan, np.float32)
     compiled = kernels()
     if compiled is None:
+        nothing = _nothing(e)
         own = own_score(e, p)
         alone = fuse(
             replace(e, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(p, neighbour=0.0)
@@ -103,12 +103,20 @@ def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
     scripts = _by_script(e, p.few)
     group, groups = scripts[0].astype(np.uint8), len(scripts)
     if groups > 1:
-        group[scripts[1]] = 2
-    out = Fused(*(np.zeros(group.shape, np.float32) for _ in range(3)))
-    views = (e.turn, e.pair_in, e.pair_out, e.lexical, nothing if e.lexical_in is None else e.lexical_in)
+        group += scripts[1]
+        group += scripts[1]
+    score, alone = np.empty((2, group.size), np.float32)
+    out = Fused(score, np.zeros(group.shape, np.float32), alone)
+    words_in = _nothing(e) if e.lexical_in is None else e.lexical_in
+    views = (e.turn, e.pair_in, e.pair_out, e.lexical, words_in)
     beside = e.before, e.after
     compiled.fuse_texts(*views, *beside, group, groups, p.lexical, p.neighbour, out.own, out.alone, out.score)
     return out
+
+
+def _nothing(e: Evidence) -> Floats:
+    """A view that tells of no row."""
+    return np.full(e.visible.shape, np.nan, np.float32)
 
 
 def fuse(evidence: Evidence, params: FusionParams | None = None) -> Floats:
@@ -148,7 +156,7 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
 
 
 def with_neighbours(
-    own: Floats, before: Ints, after: Ints, visible: Bools, params: FusionParams | None = None
+    own: Floats, before: RowNumbers, after: RowNumbers, visible: Bools, params: FusionParams | None = None
 ) -> Floats:
     """f + neighbour * f(beside) + neighbour^2 * f(two away), on both sides; -inf where not visible."""
     p = params or FusionParams()
@@ -181,7 +189,7 @@ def _part(views: tuple[Floats, Floats, Floats], visible: Bools) -> Floats:
     return standardise(mean, visible)
 
 
-def _at(values: NDArray[_T], rows: Ints, missing: float) -> NDArray[_T]:
+def _at(values: NDArray[_T], rows: RowNumbers, missing: float) -> NDArray[_T]:
     """`values` at `rows`, `missing` where the row is -1."""
     out = values[rows] if values.size else values.copy()
     out[rows < 0] = missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,10 +121,10 @@ class LexicalIndex:
                     _add(out, rows, counts.astype(np.float32), weight, self._count, discount)
         return out[:n_rows]
 
-    def pair_scores(self, tokens: Mapping[str, float] | Sequence[str], before: Ints) -> Floats:
+    def pair_scores(self, tokens: Mapping[str, float] | Sequence[str], before: RowNumbers) -> Floats:
         """BM25 of every row taken together with the row before it, as if the two were one text.
 
-        before   int64[n]  the row before each, -1 for none
+        before   int32[n]  the row before each, -1 for none
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
         pairs, asked, compiled = self._pairs_of(before), self._ask(tokens), kernels()
@@ -136,6 +136,10 @@ class LexicalIndex:
                 hit, counts = pairs.of(*asked.found.of(token))
                 _add(out, hit, counts, weight, pairs.count, pairs.discount)
         return out[: before.size]
+
+    def gather(self) -> Iterator[None]:
+        """Let the words take as little room as they can, in steps between which nothing may change."""
+        yield from self._postings.gather()
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Everything but the parameters, as `unpacked` takes it; views, to be read before the next put or
@@ -173,7 +177,7 @@ class LexicalIndex:
         rarity = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) / np.log1p(n)
         return np.asarray(np.maximum(rarity, 0.0) ** self._params.sharpness, np.float32)
 
-    def _pairs_of(self, before: Ints) -> _Pairs:
+    def _pairs_of(self, before: RowNumbers) -> _Pairs:
         """The pairs along `before`; kept until a row changes or another array is given."""
         known = self._pairs
         if known is None or known.before is not before or known.revision != self._revision:
@@ -220,21 +224,21 @@ class _Pairs:
     discount  float32[rows], NaN for every other row
     """
 
-    def __init__(self, before: Ints, revision: int, second: Ints, discount: Floats) -> None:
+    def __init__(self, before: RowNumbers, revision: int, second: Ints, discount: Floats) -> None:
         self.before = before
         self.revision = revision
         self.count = second.size
         self.discount = discount
         first = before[second]
         self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
-        self._heads = np.zeros(discount.size + 1, np.int64)  # where chats branch a row comes before several
+        self._heads = np.zeros(discount.size + 1, np.int32)  # where chats branch a row comes before several
         np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
         self.nothing = np.where(np.isnan(discount), discount, np.float32(0))  # scores when no token is there
         self._tf = np.zeros(discount.size, np.float32)
         self._hits = np.empty(discount.size, np.int32)
 
     @property
-    def arguments(self) -> tuple[Floats, Ints, RowNumbers, Floats, RowNumbers]:
+    def arguments(self) -> tuple[Floats, RowNumbers, RowNumbers, Floats, RowNumbers]:
         """As the kernel takes them."""
         return self.discount, self._heads, self._by_first, self._tf, self._hits
 

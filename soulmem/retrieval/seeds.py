@@ -80,7 +80,9 @@ def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float
 
 def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:
     """Rows of the best texts and their shares, sum 1."""
-    best = best_rows(np.where(visible, score, np.float32(-np.inf)), p.texts)
+    among = np.full(score.shape, -np.inf, np.float32)
+    np.copyto(among, score, where=visible)
+    best = best_rows(among, p.texts)
     z = standardised(score, visible, best)
     if not best.size or z[0] <= 0:
         return np.zeros(0, np.int64), np.zeros(0)

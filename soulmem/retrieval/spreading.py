@@ -92,7 +92,7 @@ def spread_from(
     is only as large as the energy comes far.
     """
     p = params or SpreadingParams()
-    windows = incidence.counts(known)[seeds]
+    windows = incidence.counts(known)[seeds].astype(np.int64)
     there = windows > 0
     if not there.any():
         return None

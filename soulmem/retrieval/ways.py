@@ -61,15 +61,14 @@ def ways(
     n = graph.nodes
     hops = np.full(n, -1, np.int8)
     straight, flow = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    degree: Ints = np.diff(graph.indptr.astype(np.int64)).astype(np.int64)
     front = np.unique(seeds.astype(np.int64))
     hops[front] = 0
     straight[front] = 1.0
     flow[front] = walked[front]
     for step in range(1, p.hops + 1):
         if step > 1:
-            front = front[degree[front] <= p.crowd]
-        at, source = _arcs_of(graph, front, degree)
+            front = front[_degree(graph, front) <= p.crowd]
+        at, source = _arcs_of(graph, front)
         if not at.size:
             break
         target = graph.indices[at].astype(np.int64)
@@ -84,10 +83,15 @@ def ways(
     return Ways(hops, straight, flow)
 
 
-def _arcs_of(graph: Csr, rows: Ints, degree: Ints) -> tuple[Ints, Ints]:
+def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:
     """Places in the graph of all arcs of the rows, and for each the place of its row in `rows`."""
-    count = degree[rows]
+    count = _degree(graph, rows)
     source = np.repeat(np.arange(rows.size), count)
     start = graph.indptr[rows].astype(np.int64)
     at = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(start, count)
     return at, source
+
+
+def _degree(graph: Csr, rows: Ints) -> Ints:
+    """How many arcs leave each of the rows; of all rows it would be asked in vain."""
+    return graph.indptr[rows + 1].astype(np.int64) - graph.indptr[rows].astype(np.int64)

@@ -242,6 +242,25 @@ async def test_maintenance_lets_go_of_what_large_reads_left_in_memory(
         assert await snapshot(store) == before
 
 
+async def test_few_vectors_are_held_while_their_keys_are_listed(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(url) as store:
+        keys = [f"{at:02x}" for at in range(256)]
+        await store.put_vectors("model", {key: bytes(1536) for key in keys})
+        await store.put_vectors("another", {"00": bytes(1536)})
+        monkeypatch.setattr(connection_module, "HELD_LIMIT", 40_000)
+        await store.maintain()
+        opens = counted(store)
+        parts = [[key for _, key in part] async for part in store.vector_keys("model")]
+        assert sorted(key for part in parts for key in part) == sorted([*keys, "00"])
+        assert max(map(len, parts)) == 16
+        # Each other part of 16 makes it let go, though the answer has a twentieth of what is read for it.
+        assert opens.count("open") == 8
+        await store.maintain()
+        assert opens.count("open") == 8
+
+
 async def test_a_log_left_by_a_crash_is_recycled_at_the_start(url: str, tmp_path: Path) -> None:
     await killed_while_writing(url, 5, 0.0)
     log = tmp_path / "data" / "wal"

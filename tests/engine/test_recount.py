@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind import Mind
-from tests.engine.stage import Stage, line
+from tests.engine.stage import ME, Stage, line
 
 TEXTS = st.sampled_from(
     [
@@ -58,6 +59,9 @@ def counted(mind: Mind) -> tuple[object, ...]:
     told = {key: (m.text, m.terms, m.names, m.situation) for key, m in texts.items()}
     given = {folded: mind.sightings.holders(folded) for folded in mind.sightings.folds()}
     learned = {m.id: (m.text, m.concept) for m in mind.memories.values() if m.is_learned_name}
+    columns, n = mind.columns, mind.size
+    lived = np.sort(columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]])
+    assert np.array_equal(mind.frame().sight.told(), lived)
     mentions = {(e.source, e.target) for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS}
     return told, given, learned, mentions
 
@@ -92,6 +96,19 @@ async def played(steps: list[Step]) -> None:
     finally:
         await stage.stop()
         await again.stop()
+
+
+async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(stage: Stage) -> None:
+    await stage.soul()
+    for told, exchanges in (("ab", 2), ("abc", 3), ("ac", 2), ("c", 1), ("", 0), ("de", 2)):
+        messages = [line(f"m{sign}", f"Odette says {sign}.", Role.USER, speaker="Al") for sign in told]
+        await stage.sync("c1", [*messages, line("end")], confirm=True)
+        mind = await stage.mind()
+        counted(mind)
+        assert mind.frame().sight.told().size == mind.turns(0) == exchanges
+    memory = next(key for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE)
+    await stage.engine.delete_memory(ME, memory, None)
+    counted(mind)
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from soulmem.engine.sight import Sight
 from soulmem.engine.soul_clock import TURNS_A_DAY, SoulTime
 from soulmem.graph.columns import Columns
 from soulmem.graph.memory_table import MemoryTable
+from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
 from tests.engine.stage import Stage, line
 
@@ -100,7 +101,7 @@ class _Told(Sight):
 
     def __init__(self, story: list[float]) -> None:
         rows: Rows[MemoryId] = Rows()
-        super().__init__(MemoryTable(rows), rows, Columns())
+        super().__init__(MemoryTable(rows), rows, Pairs(rows), Columns())
         self._story = np.asarray(story)
 
     def told_of_story(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

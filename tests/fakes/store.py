@@ -228,9 +228,10 @@ class FakeStore:
         self._check_open()
         self._vectors.update({(model, key): data for key, data in vectors.items()})
 
-    async def vector_keys(self) -> list[tuple[str, str]]:
+    async def vector_keys(self, model: str) -> AsyncIterator[Sequence[tuple[str, str]]]:
         self._check_open()
-        return list(self._vectors)
+        for own in (True, False):
+            yield [pair for pair in self._vectors if (pair[0] == model) is own]
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
         self._check_open()

@@ -110,6 +110,18 @@ def test_the_arcs_of_one_class_never_weigh_more_than_their_bound_and_keep_their_
                 assert np.isclose(bounded[key], free[key] / max(1.0, total), rtol=1e-5)
 
 
+@given(st.lists(st.booleans(), max_size=12))
+def test_arcs_back_run_over_all_edges_in_turn_but_those_of_one_way(one_way: list[bool]) -> None:
+    kinds = [EdgeKind.KNOWS_HABIT if one else EdgeKind.NEXT for one in one_way]
+    edges = [edge(kind, at, at + 1) for at, kind in enumerate(kinds)]
+    made = walked(edges, [MemoryKind.EPISODE] * (len(edges) + 1))
+    back = [at for at, one in enumerate(one_way) if not one]
+    assert made.edges == len(edges)
+    assert made.edge_of(np.arange(made.graph.edge.size)).tolist() == [*range(len(edges)), *back]
+    expected = [-1 if one else len(edges) + back.index(at) for at, one in enumerate(one_way)]
+    assert made.back_over(np.arange(len(edges))).tolist() == expected
+
+
 def test_each_arc_names_its_edge_and_each_edge_the_arc_back() -> None:
     edges = [
         edge(EdgeKind.MENTIONS, 0, 1),
@@ -118,8 +130,8 @@ def test_each_arc_names_its_edge_and_each_edge_the_arc_back() -> None:
     ]
     kinds = [MemoryKind.EPISODE, MemoryKind.CONCEPT, MemoryKind.ACTION, MemoryKind.EPISODE]
     made = walked(edges, kinds)
-    assert made.back.tolist() == [3, -1, 4]
-    assert made.edge.tolist() == [0, 1, 2, 0, 2]
+    assert made.back_over(np.arange(3)).tolist() == [3, -1, 4]
+    assert made.edge_of(np.arange(5)).tolist() == [0, 1, 2, 0, 2]
     ends = dict(
         zip(made.graph.edge.tolist(), zip(made.graph.sources, made.graph.indices, strict=True), strict=True)
     )

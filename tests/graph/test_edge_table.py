@@ -18,6 +18,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.columns import microseconds
 from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
+from soulmem.graph.mentions import LATEST
 from soulmem.graph.rows import Rows
 
 MEMORIES = tuple(MemoryId(f"m{n}") for n in range(9))
@@ -35,7 +36,7 @@ edges = st.builds(
     strength=shares,
     confidence=shares,
     stability=st.floats(1e-3, 1e9),
-    uses=st.integers(0, 2**40),
+    uses=st.integers(0, 2**32 - 1),
     verb=st.sampled_from([None, "", "loves", "爱"]),
     probability=st.none() | shares,
     at_turn=st.none() | st.floats(-10, 1e6),
@@ -164,16 +165,20 @@ class Machine(RuleBasedStateMachine):
             assert self.table._end(arrays.target[i]) == edge.target
             assert EDGE_KINDS[arrays.kind[i]] is edge.kind
             assert (arrays.strength[i], arrays.confidence[i]) == (edge.strength, edge.confidence)
-            assert (arrays.stability[i], arrays.uses[i]) == (edge.stability, edge.uses)
+            assert (arrays.stability[i], arrays.touched[i]) == (edge.stability, microseconds(edge.touched))
             assert np.isnan(arrays.at_turn[i]) if edge.at_turn is None else arrays.at_turn[i] == edge.at_turn
         assert found == self.model
-        for kind in EDGE_KINDS:
-            ends = np.asarray([row % 2 == 0 for row in range(self.table._rows.capacity)])
-            rows, touched, turns = self.table.touches(kind, ends)
-            told = zip(map(self.table._end, rows), touched, np.nan_to_num(turns, nan=-1.0), strict=True)
-            of_kind = [e for e in self.model.values() if e.kind is kind and ends[self.table._row(e.target)]]
+        chances = np.nan_to_num(self.table.probabilities(arrays.slot), nan=-1.0)
+        known = (self.table.at(slot).probability for slot in arrays.slot.tolist())
+        assert chances.tolist() == [-1.0 if chance is None else chance for chance in known]
+        mentions = [e for e in self.model.values() if e.kind is EdgeKind.MENTIONS]
+        for first in (0, 1):
+            ends = [self.table._row(memory) for memory in MEMORIES[first::2]]
+            rows, touched, turns = self.table.mentions(np.asarray(ends))
+            told = zip(rows.tolist(), touched, np.nan_to_num(turns, nan=-1.0), strict=True)
+            asked = [(self.table._row(e.target), e) for e in mentions if self.table._row(e.target) in ends]
             assert sorted((end, int(at), turn) for end, at, turn in told) == sorted(
-                (e.target, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn) for e in of_kind
+                (row, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn) for row, e in asked
             )
         only = {e.id for e in self.model.values() if e.kind in DECAYING}
         assert {self.table.at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot} == only
@@ -197,6 +202,30 @@ def test_an_end_without_a_row_is_refused_alone_and_left_out_of_many() -> None:
     assert list(known.every()) == [edge("m0", "m1")]
 
 
+def test_uses_are_counted_up_to_four_billion() -> None:
+    for uses, counted in ((2**32 - 1, 2**32 - 1), (2**32, 2**32 - 1), (2**40, 2**32 - 1), (-3, 0)):
+        put, loaded = table(), table()
+        put.put(edge(uses=uses))
+        loaded.load(page([edge(uses=uses)]))
+        assert [e.uses for known in (put, loaded) for e in known.every()] == [counted, counted]
+
+
+def test_a_slot_that_is_used_again_has_not_the_probability_of_the_edge_before() -> None:
+    known = table()
+    first = edge("m0", "m1", EdgeKind.FIRES, probability=0.3)
+    known.load(page([first, edge("m0", "m2", EdgeKind.FIRES, probability=0.7), edge("m0", "m3")]))
+    known.put(replace(first, probability=None))
+    known.drop(edge("m0", "m2", EdgeKind.FIRES).id)
+    assert known.packed()["probability.slots"].size == 0
+    known.put(edge("m0", "m4"))
+    assert [e.probability for e in known.every()] == [None, None, None]
+    known.put(edge("m5", "m6", EdgeKind.FIRES, probability=0.9))
+    known.keep(known.arrays([EdgeKind.FIRES]).slot[::-1])
+    assert {e.target: e.probability for e in known.every()} == {"m6": 0.9, "m1": None}
+    known.keep(known.arrays().slot[:0])
+    assert known.packed()["probability.slots"].size == 0
+
+
 def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
     known = table()
     many = [edge("m0", "m1", verb=str(n)) for n in range(1000)]
@@ -209,6 +238,35 @@ def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
     for one in many[::2]:
         known.put(one)
     assert {e.verb for e in known.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
+
+
+def test_of_a_great_many_mentions_the_latest_are_told_whatever_came_and_went() -> None:
+    known = table()
+    later = [NOON + timedelta(minutes=n) for n in range(700)]
+    many = [edge(f"m{n % 9}", "m1", verb=str(n), touched=later[n], at_turn=float(n)) for n in range(600)]
+
+    def turns() -> list[float]:
+        rows, _, told = known.mentions(np.asarray([1, 2]))
+        assert set(rows.tolist()) <= {2}
+        return sorted(told.tolist())
+
+    known.load(page(many[:300]))
+    assert turns() == list(range(300 - LATEST, 300))
+    for one in reversed(many[300:]):
+        known.put(one)
+    assert turns() == list(range(600 - LATEST, 600))
+    known.put(replace(many[7], touched=later[650], at_turn=650.0))
+    assert turns() == [*range(601 - LATEST, 600), 650]
+    known.put(many[7])  # it was not so
+    known.drop(many[599].id)
+    assert turns() == list(range(599 - LATEST, 599))
+    known.keep(known.arrays().slot[:400])
+    assert len(turns()) == LATEST
+    for one in list(known.of(MemoryId("m1")))[100:]:
+        known.drop(one.id)
+    assert len(turns()) == 100
+    known.drop_of(MemoryId("m1"))
+    assert turns() == []
 
 
 def test_what_is_let_go_gives_its_room_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,12 +12,22 @@ from hypothesis import strategies as st
 
 from soulmem.graph import incidence as module
 from soulmem.graph.incidence import WIDTH, Incidence
+from soulmem.kernels.warm import kernels, warm
 
-pytestmark = pytest.mark.timeout(120)  # a thousand scripts on a busy machine
+pytestmark = pytest.mark.timeout(300)  # a thousand scripts on a busy machine, after the compiler
 ROWS = st.integers(0, 12)
 TEXTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 1)), max_size=6)
 Script = list[tuple[int, list[tuple[str, float]] | None]]
 SCRIPTS = st.lists(st.tuples(ROWS, st.none() | TEXTS), max_size=40)
+
+
+@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+def _way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Every test with and without compiled code."""
+    warm(tmp_path_factory.mktemp("kernels"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "kernels", kernels if request.param == "compiled" else lambda: None)
+        yield
 
 
 def played(script: Script) -> tuple[Incidence, dict[int, dict[str, float]]]:
@@ -57,6 +68,9 @@ def check(incidence: Incidence, truth: dict[int, dict[str, float]], known: list[
     together = incidence.together(np.asarray([*truth, 99], np.int64))
     every = Counter(key for terms in truth.values() for key in terms)
     assert {incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)} == every
+    met, often = incidence.met_with(np.asarray([*truth, 99], np.int64))
+    assert (np.diff(met) > 0).all()
+    assert {incidence.key(n): times for n, times in zip(met.tolist(), often.tolist(), strict=True)} == every
 
 
 @settings(max_examples=1000, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields, replace
 from datetime import datetime, timedelta, timezone
 
@@ -13,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.terms import Term
 from soulmem.graph import memory_table
 from soulmem.graph.encoded import decoded, encoded, text_of
 from soulmem.graph.memory_table import MemoryTable
@@ -47,6 +49,24 @@ def test_every_field_is_kept() -> None:
     assert decoded(encoded(full), full.id) == full != bare == decoded(encoded(bare), bare.id)
 
 
+@given(
+    st.lists(
+        st.tuples(TEXTS, st.one_of(st.floats(0, 1), st.integers(0, 1000).map(lambda n: n / 1000))),
+        max_size=20,
+    )
+)
+def test_terms_come_back_to_the_last_digit(terms: list[tuple[str, float]]) -> None:
+    one = replace(memory(), text="What THE text says", terms=tuple(Term(*term) for term in terms))
+    assert decoded(encoded(one), one.id).terms == one.terms
+
+
+def test_what_most_memories_say_alike_and_words_of_the_text_take_little_room() -> None:
+    text = "Alice hid the silver lantern below the old mill before the harvest feast began"
+    words = tuple(Term(word, 0.4 + len(word) / 1000) for word in text.lower().split())
+    record = encoded(replace(without_context(memory()), text=text, terms=words))
+    assert len(record) < len(text) + 150
+
+
 class Table(RuleBasedStateMachine):
     """Puts, drops, packs and restores, with a dictionary beside it."""
 
@@ -72,6 +92,12 @@ class Table(RuleBasedStateMachine):
         assert self.table.pack(most) == self.table.unpacked() == max(0, before - most)
 
     @rule()
+    def settle(self) -> None:
+        while self.table.pack(3):
+            pass
+        self.table.packed()
+
+    @rule()
     def put_away(self) -> None:
         while self.table.pack(3):
             pass
@@ -89,6 +115,9 @@ class Table(RuleBasedStateMachine):
             assert self.table.get(key) == self.model.get(key)
             if key in self.model:
                 assert self.table.text(key) == self.model[key].text
+                row = self.rows.row(key)
+                assert row is not None
+                assert self.table.text_at(row) == self.model[key].text
 
 
 TestTable = Table.TestCase
@@ -109,6 +138,18 @@ def test_what_is_not_packed_cannot_be_put_away() -> None:
         table.packed()
     with pytest.raises(KeyError):
         table.pack(1)  # nobody gave it a row
+
+
+def test_what_became_bytes_leaves_no_room_behind() -> None:
+    rows: Rows[MemoryId] = Rows()
+    table = MemoryTable(rows)
+    for number in range(1000):
+        rows.add(key := MemoryId(f"m{number}"))
+        table[key] = memory(key)
+    while table.pack(300):
+        assert len(table) == 1000
+    assert sys.getsizeof(table._fresh) < 1000
+    assert len(list(table)) == 1000
 
 
 def test_what_was_read_of_late_is_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

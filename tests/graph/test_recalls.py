@@ -58,6 +58,15 @@ def test_columns_say_what_the_records_say(rows: Rows[MemoryId]) -> None:
     assert recalls.usage(MemoryId("a")) is None
 
 
+def test_what_nobody_lives_to_see_is_counted_no_further(rows: Rows[MemoryId]) -> None:
+    recalls = Recalls(rows)
+    recalls.put([replace(usage("b", 3, 2**31), count=2**40), usage("c", 2**31 - 1)])
+    assert recalls.uses(3).tolist() == [0, 2**31 - 1, 1]
+    assert recalls.since_use(np.arange(3), turn=2**33).tolist() == [np.inf, *[2**33 - 2**31 + 1.0] * 2]
+    assert recalls.hot(2) == [MemoryId("b"), MemoryId("c")]
+    assert recalls.usage(MemoryId("b")) == replace(usage("b", 3, 2**31), count=2**40)
+
+
 def test_a_dropped_memory_leaves_nothing_to_the_next_one_at_its_row(rows: Rows[MemoryId]) -> None:
     recalls = Recalls(rows)
     recalls.put([usage("b", 3, 8)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,8 @@ def test_marked_edges_share_what_leaves_their_source(n: int, m: int, seed: int, 
     source, target = rng.integers(0, n, (2, m))
     weight_of = rng.random(m) * (rng.random(m) < 0.8)
     graph = build_csr(n, source, target, weight_of, rng.integers(0, 3, m))
-    mark = np.where(rng.random(m) < 0.5, rng.integers(0, 5, m), -1).astype(np.int32)
+    mark = np.where(rng.random(m) < 0.5, rng.integers(0, 9, m), -1).astype(np.int32)
+    to = rng.integers(0, 5, 9).astype(np.int32)
     factor = np.ones(256, np.float32)
     factor[:3] = 0.0, 0.5, 2.0
     alive = rng.random(n) < 0.8
@@ -39,13 +42,16 @@ def test_marked_edges_share_what_leaves_their_source(n: int, m: int, seed: int, 
         if total > 0 and (is_whole or not boundary[row]):
             for at in leaving:
                 if mark[at] >= 0:
-                    expected[mark[at]] += 0.8 * found * weight[at] / total
+                    expected[to[mark[at]]] += 0.8 * found * weight[at] / total
+    marked = np.zeros(n, np.bool_)
+    marked[graph.sources[mark >= 0]] = True
     compiled = kernels()
     assert compiled is not None
-    for function in (add_passed, compiled.add_passed):
+    functions: tuple[Callable[..., None], ...] = add_passed, compiled.add_passed
+    for function in functions:
         out = np.full(5, 0.25, np.float32)
         function(
             *(graph.indptr, graph.indices, graph.weight, graph.kind, rows, score),
-            *(factor, alive, boundary, 0.2, mark, out),
+            *(factor, alive, boundary, 0.2, mark, to, marked, out),
         )
         assert_allclose(out, expected, rtol=1e-5)

@@ -149,6 +149,7 @@ def test_top_tells_the_best_first_and_equal_ones_by_node() -> None:
         ([0], [1.0], Tuning(alive=np.array([False, True, True, True])), "not alive"),
         ([0], [1.0], Tuning(alive=np.ones(3, np.bool_)), "alive must"),
         ([0], [1.0], Tuning(boundary=np.ones(5, np.bool_)), "boundary must"),
+        ([0], [1.0], Tuning(places=np.zeros(9, np.int32)), "places must"),
         ([0], [1.0], Tuning(edges=np.zeros(1, np.uint32)), "belong together"),
         ([0], [1.0], Tuning(edges=np.zeros(2, np.uint32), factor=np.ones(1, np.float32)), "same length"),
         ([0], [1.0], Tuning(edges=np.full(1, 2, np.uint32), factor=np.ones(1, np.float32)), "no edge 2"),

@@ -262,3 +262,8 @@ async def factory(kind: str, folder: Path) -> AsyncIterator[Factory]:
             namespace="soulmem_test",
             database=database,
         )
+
+
+async def vector_keys(store: Store, model: str = "model") -> list[tuple[str, str]]:
+    """Of all vectors; the model is only one that most are of."""
+    return [pair async for part in store.vector_keys(model) for pair in part]

@@ -24,6 +24,7 @@ from tests.ports.stores import (
     message,
     snapshot,
     soul,
+    vector_keys,
 )
 
 OTHER = Owner("somebody-else")
@@ -37,7 +38,7 @@ async def test_a_fresh_store_is_empty(store: Store) -> None:
     graph = await store.graph(OWNER, SOUL)
     assert (list(graph.memories), list(graph.edges)) == ([], [])
     assert await store.vectors("model", ["a"]) == {}
-    assert await store.vector_keys() == []
+    assert await vector_keys(store) == []
     assert store.health().writable
 
 
@@ -243,7 +244,7 @@ async def test_more_rows_than_one_call_reads_or_writes(store: Store, monkeypatch
     assert sorted(graph.memories, key=lambda one: one.id) == line
     assert sorted(graph.edges, key=lambda one: one.source) == links
     assert await store.messages(OWNER, CHAT) == said
-    assert sorted(await store.vector_keys()) == sorted(("model", key) for key in vectors)
+    assert sorted(await vector_keys(store)) == sorted(("model", key) for key in vectors)
     assert await store.vectors("model", list(vectors)) == vectors
     await store.commit(
         Change(
@@ -257,7 +258,7 @@ async def test_more_rows_than_one_call_reads_or_writes(store: Store, monkeypatch
     assert (await snapshot(store))["memories"] == [line[30:]]
     assert sorted((await store.graph(OWNER, SOUL)).edges, key=lambda one: one.source) == links[30:40]
     await store.drop_vectors([("model", key) for key in list(vectors)[:30]])
-    assert len(await store.vector_keys()) == 30
+    assert len(await vector_keys(store)) == 30
 
 
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 100])

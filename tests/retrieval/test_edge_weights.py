@@ -25,7 +25,6 @@ def edges(*given: tuple[int, int, EdgeKind, float]) -> EdgeArrays:
     """Edges of source, target, kind and confidence."""
     m = len(given)
     ends = np.asarray([(source, target) for source, target, _, _ in given], np.uint32).reshape(m, 2)
-    nothing = np.zeros(m, np.int64)
     return EdgeArrays(
         slot=np.arange(m),
         source=ends[:, 0],
@@ -35,9 +34,7 @@ def edges(*given: tuple[int, int, EdgeKind, float]) -> EdgeArrays:
         confidence=np.asarray([sure for *_, sure in given], np.float64),
         stability=np.full(m, 300.0),
         at_turn=np.full(m, np.nan),
-        touched=nothing,
-        probability=np.full(m, np.nan),
-        uses=nothing,
+        touched=np.zeros(m, np.int64),
     )
 
 

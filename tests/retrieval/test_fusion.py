@@ -35,14 +35,14 @@ def floats(*values: float) -> Floats:
 def chain(n: int, **parts: Floats) -> Evidence:
     """n memories told one after the other, nothing known of them but `parts`."""
     nothing = np.full(n, np.nan, np.float32)
-    rows = np.arange(n, dtype=np.int64)
+    rows = np.arange(n, dtype=np.int32)
     plain = Evidence(
         turn=nothing,
         pair_in=nothing,
         pair_out=nothing,
         lexical=np.zeros(n, np.float32),
         before=rows - 1,
-        after=np.where(rows < n - 1, rows + 1, -1),
+        after=np.where(rows < n - 1, rows + 1, np.int32(-1)),
         visible=np.ones(n, np.bool_),
     )
     return replace(plain, **parts)  # type: ignore[arg-type]
@@ -136,7 +136,8 @@ def test_a_memory_made_by_hand_competes_with_told_ones() -> None:
 
 def test_a_branch_asks_along_its_own_neighbours() -> None:
     told = chain(5, lexical=floats(0, 0, 0, 0, 5))
-    forked = replace(told, before=np.asarray([-1, 0, 1, 1, 2]), after=np.asarray([1, 2, 4, -1, -1]))
+    before, after = np.asarray([[-1, 0, 1, 1, 2], [1, 2, 4, -1, -1]], np.int32)
+    forked = replace(told, before=before, after=after)
     score = fuse(forked)
     assert score[2] > score[3]
 
@@ -213,8 +214,8 @@ def test_all_at_once_is_each_by_itself(
         pair_out=view(views[2]),
         lexical=np.maximum(rng.normal(0, 3, n), 0).astype(np.float32),
         lexical_in=None if views[3] == "none" else np.maximum(view(views[3]) - 0.8, 0).astype(np.float32),
-        before=rng.integers(-1, max(n, 1), n),
-        after=rng.integers(-1, max(n, 1), n),
+        before=rng.integers(-1, max(n, 1), n, np.int32),
+        after=rng.integers(-1, max(n, 1), n, np.int32),
         visible=rng.random(n) < seen,
         unread=None if foreign is None else rng.random(n) < foreign,
     )

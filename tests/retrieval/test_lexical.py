@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import bm25s
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from soulmem.kernels.warm import kernels
-from soulmem.retrieval import lexical
+from soulmem.retrieval import lexical, postings
 from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
@@ -32,7 +34,8 @@ N_ROWS = 20
 def _way(request: pytest.FixtureRequest, compiled: Path) -> Iterator[None]:
     """Every test with and without compiled code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexical, "kernels", kernels if request.param == "compiled" else lambda: None)
+        for module in (lexical, postings):
+            patch.setattr(module, "kernels", kernels if request.param == "compiled" else lambda: None)
         yield
 
 
@@ -85,9 +88,8 @@ def test_a_pair_scores_like_its_two_texts_in_one(
     changes: list[tuple[int, Doc | None]], query: list[str], seed: int
 ) -> None:
     index, left = built(changes)
-    before = np.random.default_rng(seed).integers(
-        -1, N_ROWS, N_ROWS
-    )  # as in branches: not always the row above
+    rng = np.random.default_rng(seed)
+    before = rng.integers(-1, N_ROWS, N_ROWS, np.int32)  # as in branches: not always the row above
     pairs = [row for row in range(N_ROWS) if row in left and int(before[row]) in left]
     scores = index.pair_scores(query, before)
     expected = np.full(N_ROWS, np.nan, np.float32)
@@ -138,6 +140,18 @@ def test_a_weight_multiplies_what_its_token_adds() -> None:
     assert_allclose(index.scores(["ash", "ash"], 2), 2 * ash, rtol=1e-6)
 
 
+def test_a_word_said_more_often_than_can_be_counted_counts_as_often_as_can_be() -> None:
+    docs = [["ash"] * n + ["fir"] * (700 - n) for n in (254, 255, 256, 511, 699)]
+    counted = [["ash"] * n + ["fir"] * (700 - n) for n in (254, 255, 255, 255, 255)]
+    index = LexicalIndex()
+    for row, doc in enumerate(docs):
+        index.put(row, doc)
+    assert_allclose(index.scores(["ash"], 5), oracle(counted, ["ash"], counted), rtol=1e-6)
+    before = np.arange(-1, 4, dtype=np.int32)
+    pairs = [one + two for one, two in pairwise(counted)]  # of which each has up to twice as many
+    assert_allclose(index.pair_scores(["ash"], before)[1:], oracle(pairs, ["ash"], counted), rtol=1e-6)
+
+
 def test_rows_beyond_those_asked_for_still_count_as_texts() -> None:
     index = LexicalIndex()
     index.put(0, ["ash"])
@@ -163,7 +177,7 @@ def test_an_empty_index_an_empty_text_and_an_empty_question_score_nothing() -> N
     assert not index.scores(["ash"], 3).any()
     index.put(1, ["ash"])
     assert not index.scores([], 3).any()
-    assert np.isnan(index.pair_scores(["ash"], np.asarray([-1, 0], np.int64))).all()
+    assert np.isnan(index.pair_scores(["ash"], np.asarray([-1, 0], np.int32))).all()
 
 
 def test_a_negative_row_is_refused() -> None:
@@ -185,7 +199,7 @@ def test_a_packed_index_goes_on_as_the_one_it_was(
     for array in arrays.values():
         array.flags.writeable = is_written
     other = LexicalIndex.unpacked(arrays)
-    before = np.arange(-1, N_ROWS - 1)
+    before = np.arange(-1, N_ROWS - 1, dtype=np.int32)
     for row, doc in [*more, *changes]:
         for one in (index, other):
             one.drop(row) if doc is None else one.put(row, doc)
@@ -193,6 +207,39 @@ def test_a_packed_index_goes_on_as_the_one_it_was(
         assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
         assert_allclose(other.pair_scores(query, before), index.pair_scores(query, before), rtol=1e-6)
         assert [other.frequency(word) for word in query] == [index.frequency(word) for word in query]
+
+
+@given(CHANGES, CHANGES, CHANGES, st.lists(WORDS, max_size=5))
+def test_a_gathered_index_goes_on_as_the_one_it_was(
+    changes: list[tuple[int, Doc | None]],
+    more: list[tuple[int, Doc | None]],
+    later: list[tuple[int, Doc | None]],
+    query: list[str],
+) -> None:
+    index, other = LexicalIndex(), LexicalIndex()
+    for part in (changes, more, later):
+        for row, doc in part:
+            for one in (index, other):
+                one.drop(row) if doc is None else one.put(row, doc)
+        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
+        for _ in other.gather():
+            pass
+        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
+    assert len(other.packed()["runs"]) == 1
+
+
+def test_gathered_a_word_takes_one_place() -> None:
+    """However many runs held it before: each of these is too large to be merged with the next."""
+    index = LexicalIndex()
+    for row in range(4):
+        with mock.patch.object(postings, "_LARGE_RUN", 0):
+            index.put(row, ["ash", f"w{row}", "elm"])
+            index.frequency("ash")
+    assert index.packed()["tokens"].size == 12
+    for _ in index.gather():
+        pass
+    assert index.packed()["tokens"].size == 6
+    assert [index.frequency(word) for word in ("ash", "w3", "oak")] == [4, 1, 0]
 
 
 def test_runs_that_rows_have_left_are_packed_without_them() -> None:

@@ -86,6 +86,10 @@ class Connection:
 
         return await self._alone(alone)
 
+    def pass_over(self, amount: int) -> None:
+        """So many bytes were read beside what the answers hold."""
+        self._link.pass_over(amount)
+
     async def write(self, query: Work) -> None:
         """Run a query that changes something; it is stored, or the error is raised and nothing is."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Statement, Work
 from soulmem.domain.errors import StoreError, StoreLocked
+from soulmem.engine.heap import give_back
 
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
 
@@ -78,6 +78,9 @@ class EmbeddedLink:
     def held(self) -> int:
         return self._held
 
+    def pass_over(self, amount: int) -> None:
+        self._held += amount
+
     def log_size(self) -> int:
         return folder_size(self._folder / "wal") if self._folder else 0
 
@@ -96,15 +99,9 @@ class EmbeddedLink:
         return await messages.result(response, self.place)
 
 
-def _give_back() -> None:
-    """Let the system have the memory that was freed: glibc keeps hundreds of megabytes after a large read."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
-
-
 def _give_back_in_a_thread() -> None:
     with contextlib.suppress(RuntimeError):  # the loop is being closed: the process ends anyway
-        asyncio.get_running_loop().run_in_executor(None, _give_back)
+        asyncio.get_running_loop().run_in_executor(None, give_back)
 
 
 def folder_of(url: str) -> Path | None:

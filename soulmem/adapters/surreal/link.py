@@ -48,6 +48,9 @@ class Link(Protocol):
     def held(self) -> int:
         """Bytes read since it was opened, which an engine in this process holds on to; else 0."""
 
+    def pass_over(self, amount: int) -> None:
+        """So many bytes were read beside what the answers hold: the engine holds on to those, too."""
+
     def log_size(self) -> int:
         """Bytes of the write-ahead log on disk; reads the folder, so call it in a worker thread."""
 

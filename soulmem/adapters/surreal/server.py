@@ -78,6 +78,9 @@ class ServerLink:
     def held(self) -> int:
         return 0
 
+    def pass_over(self, amount: int) -> None:
+        pass
+
     def log_size(self) -> int:
         return 0  # a server looks after its own log
 

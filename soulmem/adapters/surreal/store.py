@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
 from soulmem.adapters.surreal import governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.embedded import EmbeddedLink
-from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, bound
+from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
 from soulmem.adapters.surreal.marks import Marks, stored_marks
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
@@ -30,6 +31,8 @@ from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord
 from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
 
+_VECTOR = 1536  # bytes of one, as most models make them
+_SIGNS = "0123456789abcdef"  # that keys of vectors begin with, so that each has as many
 READ_ROWS = 2000  # a call: what one answer may hold
 READ_AROUND = 200  # memories whose edges are read in one call
 _SMALL = 16  # rows that the loop may encode itself: a thread costs more than that
@@ -240,10 +243,16 @@ class SurrealStore:
             sql = f"BEGIN;{rows.VECTORS.put('rows')}COMMIT;"
             await self._connection.write(partial(bound, sql, rows=new))
 
-    async def vector_keys(self) -> list[tuple[str, str]]:
-        sql = "SELECT VALUE record::id(id) FROM vector;"
-        (pairs,) = await self._connection.read(lambda run: run(bound(sql)))
-        return [(model, key) for model, key in pairs]
+    async def vector_keys(self, model: str) -> AsyncIterator[Sequence[tuple[str, str]]]:
+        # Whole rows are read for their keys, to the end of a range whatever its LIMIT: so ranges are small.
+        bounds = ["[$model]", *(f"[$model, '{sign}']" for sign in _SIGNS), "[$after]"]
+        for first, last in pairwise(["", *bounds, ""]):
+            sql = f"SELECT VALUE record::id(id) FROM vector:{first}..{last};"
+            query = bound(sql, model=model, after=f"{model}\u0001")
+            (pairs,) = await self._connection.read(partial(_once, query))
+            self._connection.pass_over(_VECTOR * len(pairs))
+            yield [(of, key) for of, key in pairs]
+            await self.maintain()
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
         sql = "DELETE $ids.map(|$id| type::record('vector', $id)) RETURN NONE;"
@@ -303,6 +312,10 @@ class SurrealStore:
             return found
 
         return await self._connection.read(load)
+
+
+def _once(query: Query, run: Run) -> Awaitable[list[Any]]:
+    return run(query)
 
 
 async def _rows_of(

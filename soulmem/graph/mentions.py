@@ -1,0 +1,97 @@
+"""Which edges mention a row? Of very many those touched last: found once, and kept true as edges come."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.graph.chains import Chains
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.uint32]
+
+LATEST = 64  # mentions of a row that are looked at where there are very many: all before leave a thousandth
+MANY = 4 * LATEST  # are very many
+_ROWS = 1024  # of very many mentions that are remembered, half a megabyte
+
+
+class Mentions:
+    """The slots of mentions by the row where they end. The table of the edges tells of each that is put or
+    goes.
+    """
+
+    def __init__(self, code: int) -> None:
+        """`code` is that of the kind."""
+        self._code = code
+        self._latest: dict[int, Ints] = {}  # by row with very many
+
+    def of(
+        self, rows: Ints, chains: Chains, kind: Codes, target: RowNumbers, touched: Ints, at_turn: Floats
+    ) -> Ints:
+        """The slots of the mentions of these distinct rows, rising; of more than `MANY` of one row the
+        `LATEST` touched last, of those touched at one moment in the latest turn.
+
+        chains                          of all edges by the row where they end
+        kind, target, touched, at_turn  of each slot
+        """
+        known = [self._latest.get(row) for row in rows.tolist()]
+        found = [slots for slots in known if slots is not None]
+        rest = rows[[slots is None for slots in known]]
+        slots, ends = chains.of_code(rest, kind, self._code) or self._looked_for(rest, kind, target)
+        begins = np.append(0, ends[:-1])
+        for at in np.flatnonzero(ends - begins > MANY)[::-1].tolist():  # the last first: places stay
+            mine = slice(int(begins[at]), int(ends[at]))
+            found.append(self._find(int(rest[at]), slots[mine], touched, at_turn))
+            slots = np.delete(slots, mine)
+        return np.sort(np.concatenate([slots, *found]))
+
+    def put(self, row: int, slot: int, touched: Ints, at_turn: Floats) -> None:
+        """A mention of the row is new, or was touched anew."""
+        known = self._latest.get(row)
+        if known is None:
+            return
+        if slot in known:  # it may have been touched earlier than was told before
+            del self._latest[row]
+            return
+        moments = [(touched.item(at), _number(at_turn.item(at))) for at in known.tolist()]
+        earliest = min(moments)
+        if (touched.item(slot), _number(at_turn.item(slot))) > earliest:
+            known = known.copy()
+            known[moments.index(earliest)] = slot
+            self._latest[row] = known
+
+    def forget(self, row: int | None = None) -> None:
+        """A mention of the row went, or, without one, all may be others."""
+        if row is None:
+            self._latest.clear()
+        else:
+            self._latest.pop(row, None)
+
+    def _find(self, row: int, slots: Ints, touched: Ints, at_turn: Floats) -> Ints:
+        if len(self._latest) >= _ROWS:
+            self._latest.clear()
+        moments = touched[slots]
+        floor = np.partition(moments, -LATEST)[-LATEST]
+        later, equal = slots[moments > floor], slots[moments == floor]
+        turns = np.where(np.isnan(at_turn[equal]), -np.inf, at_turn[equal])
+        out = np.concatenate([later, equal[np.argsort(turns, kind="stable")[later.size - LATEST :]]])
+        self._latest[row] = out
+        return out
+
+    def _looked_for(self, rows: Ints, kind: Codes, target: RowNumbers) -> tuple[Ints, Ints]:
+        """As `Chains.of_code`, by a look at all edges."""
+        place = np.full(max(int(target.max(initial=0)), int(rows.max(initial=0))) + 1, -1, np.int64)
+        place[rows] = np.arange(rows.size)
+        at = place[target]
+        slots = np.flatnonzero((at >= 0) & (kind == self._code))
+        order = np.argsort(at[slots], kind="stable")
+        return slots[order], np.searchsorted(at[slots[order]], np.arange(rows.size), "right")
+
+
+def _number(turn: float) -> float:
+    """A turn that is not known is before any other."""
+    return -math.inf if math.isnan(turn) else turn

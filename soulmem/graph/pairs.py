@@ -1,0 +1,148 @@
+"""Which row stands for two episodes that follow each other, and in how many chats do they?"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import MemoryId
+from soulmem.graph.rows import Rows
+
+Pair = tuple[MemoryId, MemoryId]  # an episode and the one after it
+
+_NONE = -1
+
+
+class Pairs:
+    """A two-way table of pairs and row numbers 0 .. capacity - 1; those that become free are used again.
+
+    A pair has a row as long as some chat tells it, and both its episodes have theirs in `rows` as long. Few
+    others follow the same episode, each in another branch, so those are chained: 16 bytes a pair in all.
+    """
+
+    def __init__(self, rows: Rows[MemoryId]) -> None:
+        self._rows = rows
+        self._first, self._second = array("i"), array("i")  # rows of the episodes; of a free one _NONE
+        self._chats = array("i")  # that tell the pair
+        self._beside = array("i")  # the next pair that begins with the same episode
+        self._begun = array("i")  # by row of an episode: a pair that begins with it
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        """Rows in use."""
+        return len(self._first) - len(self._free)
+
+    def __iter__(self) -> Iterator[tuple[Pair, int]]:
+        """By row."""
+        return ((pair, row) for row in range(self.capacity) if (pair := self.id(row)) is not None)
+
+    @property
+    def capacity(self) -> int:
+        """One more than the highest row ever used: the length arrays must have."""
+        return len(self._first)
+
+    def row(self, pair: Pair) -> int | None:
+        """The row of a pair, or None."""
+        first, second = map(self._rows.row, pair)
+        if first is None or second is None or first >= len(self._begun):
+            return None
+        at = self._begun[first]
+        while at != _NONE and self._second[at] != second:
+            at = self._beside[at]
+        return at if at != _NONE else None
+
+    def id(self, row: int) -> Pair | None:
+        """The pair at `row`, or None when the row is free."""
+        if not 0 <= row < self.capacity or self._first[row] == _NONE:
+            return None
+        first, second = self._rows.id(self._first[row]), self._rows.id(self._second[row])
+        return None if first is None or second is None else (first, second)
+
+    def beside(self, memory: MemoryId) -> list[Pair]:
+        """The pairs that the episode is part of, by row."""
+        row = self._rows.row(memory)
+        if row is None:
+            return []
+        ends = self.ends()
+        found = (self.id(at) for at in np.flatnonzero((ends == row).any(axis=1)).tolist())
+        return [pair for pair in found if pair is not None]
+
+    def chats(self, pair: Pair) -> int:
+        """In how many chats the second episode follows the first."""
+        row = self.row(pair)
+        return 0 if row is None else self._chats[row]
+
+    def tell(self, pair: Pair) -> bool:
+        """One chat more tells the pair; whether it is the first that does."""
+        row = self.row(pair)
+        if row is None:
+            row = self._add(*(self._rows.add(end) for end in pair))
+        self._chats[row] += 1
+        return self._chats[row] == 1
+
+    def untell(self, pair: Pair) -> None:
+        """One chat less tells the pair. Raises KeyError when none did."""
+        row = self.row(pair)
+        if row is None:
+            raise KeyError(pair)
+        self._chats[row] -= 1
+        if not self._chats[row]:
+            self._drop(row)
+
+    def ends(self) -> NDArray[np.int32]:
+        """The rows of both episodes of each pair, -1 where the row is free: int32[capacity, 2]."""
+        return np.column_stack([np.array(self._first, np.int32), np.array(self._second, np.int32)])
+
+    def restore(self, ends: NDArray[Any], told: NDArray[Any]) -> None:
+        """Let these be the pairs, as `ends` gave them, instead of anything there was.
+
+        told  int64[..]  the row of each pair that a chat tells, of all chats in turn; of every pair one
+        """
+        first = ends[:, 0].astype(np.int32)
+        used = np.flatnonzero(first != _NONE)
+        order = used[np.argsort(first[used], kind="stable")]
+        begins = first[order]
+        opens = np.append(True, begins[1:] != begins[:-1])[: order.size]
+        begun = np.full(int(begins.max(initial=-1)) + 1, _NONE, np.int32)
+        begun[begins[opens]] = order[opens]
+        beside = np.full(first.size, _NONE, np.int32)
+        beside[order[:-1]] = np.where(opens[1:], _NONE, order[1:])
+        chats = np.bincount(told, minlength=first.size).astype(np.int32)
+        self._first, self._second = _column(first), _column(ends[:, 1])
+        self._begun, self._beside, self._chats = _column(begun), _column(beside), _column(chats)
+        self._free = np.flatnonzero(first == _NONE).tolist()
+
+    def _add(self, first: int, second: int) -> int:
+        if first >= len(self._begun):
+            self._begun.extend([_NONE] * (first + 1 - len(self._begun)))
+        if self._free:
+            row = self._free.pop()
+            self._first[row], self._second[row], self._beside[row] = first, second, self._begun[first]
+        else:
+            row = len(self._first)
+            self._first.append(first)
+            self._second.append(second)
+            self._beside.append(self._begun[first])
+            self._chats.append(0)
+        self._begun[first] = row
+        return row
+
+    def _drop(self, row: int) -> None:
+        first, after = self._first[row], self._beside[row]
+        before = self._begun[first]
+        if before == row:
+            self._begun[first] = after
+        else:
+            while self._beside[before] != row:
+                before = self._beside[before]
+            self._beside[before] = after
+        self._first[row] = self._second[row] = _NONE
+        self._free.append(row)
+
+
+def _column(values: NDArray[Any]) -> array[int]:
+    return array("i", values.astype(np.int32).tobytes())

@@ -1,0 +1,152 @@
+"""Where are the entries of what is asked for? Plain functions, compiled by `compiled.py`.
+
+Each replaces some array operations over all that there is, or over what is found, by a look at what is asked
+for alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from soulmem.kernels.push import prefetch
+
+Ints = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.uint8]
+Counts = npt.NDArray[np.uint8]
+
+_AHEAD = 6  # rows: so far ahead memory is asked for
+_NEAR = 8  # places: so few that they are looked at one by one
+
+
+def follow(first: Slots, after: Slots, rows: Ints, code: Codes, wanted: int, ends: Ints, out: Ints) -> int:
+    """Entries of one code that hang in the chains of these rows, row by row; returns how many there are.
+
+    first  int32[n]  where the chain of each row begins, -1 for none
+    after  int32[m]  the next one of each entry, -1 for the last
+    rows   int64[k]  rows beyond the first n have no chain
+    ends   int64[k], written: how many there are up to each row
+    out    int64[..], written as far as there is room: of more, ask again with more room
+    """
+    found = 0
+    for at in range(rows.size):
+        slot = first[rows[at]] if rows[at] < first.size else np.int32(-1)
+        while slot >= 0:
+            if code[slot] == wanted:
+                if found < out.size:
+                    out[found] = slot
+                found += 1
+            slot = after[slot]
+        ends[at] = found
+    return found
+
+
+def find_tokens(tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Ints) -> None:
+    """Where the entries of each wanted token begin and end; both 0 for a token that is not there.
+
+    tokens      int64[t], ascending, spread evenly as hashes are: then two or three places of it are looked at
+    starts      int32[t + 1]
+    begin, end  int64[k], written
+    """
+    for i in range(wanted.size):
+        token = wanted[i]
+        begin[i], end[i] = 0, 0
+        low, high = 0, tokens.size - 1
+        if high < 0 or token < tokens[0] or token > tokens[high]:
+            continue
+        turn = 0
+        while low < high:  # tokens[low] <= token <= tokens[high]
+            middle = low + (high - low) // 2
+            bottom, top = np.float64(tokens[low]), np.float64(tokens[high])
+            if (
+                turn % 3 < 2 and high - low > _NEAR and top > bottom
+            ):  # halving now and then ends it in any case
+                share = (np.float64(token) - bottom) / (top - bottom)
+                middle = low + int(share * np.float64(high - low))
+                middle = min(max(middle, low), high - 1)
+            turn += 1
+            if tokens[middle] < token:
+                low = middle + 1
+            else:
+                high = middle
+                # What is right below is as likely: one look there mostly leaves nothing in between.
+                below = max(low, high - _NEAR)
+                if tokens[below] < token:
+                    low = below + 1
+            if token < tokens[low]:
+                break
+            above = min(high, low + _NEAR)
+            if tokens[above] >= token:
+                high = above
+        if tokens[low] == token:
+            begin[i], end[i] = starts[low], starts[low + 1]
+
+
+def count_home(rows: Slots, begin: Ints, end: Ints, home: Slots, number: int, counts: Ints) -> None:
+    """Add to counts[i] how many of rows[begin[i]:end[i]] are at home in the run of that number."""
+    for i in range(begin.size):
+        for at in range(begin[i], end[i]):
+            counts[i] += home[rows[at]] == number
+
+
+def take_home(
+    rows: Slots,
+    often: Counts,
+    begin: Ints,
+    end: Ints,
+    home: Slots,
+    number: int,
+    whole: bool,
+    place: Ints,
+    out_rows: Slots,
+    out_often: Counts,
+) -> None:
+    """Copy those rows, and how often each holds the token, to `place` of each token, which moves on.
+
+    whole  whether all are at home
+    """
+    for i in range(begin.size):
+        to = place[i]
+        for at in range(begin[i], end[i]):
+            if whole or home[rows[at]] == number:
+                out_rows[to], out_often[to] = rows[at], often[at]
+                to += 1
+        place[i] = to
+
+
+def count_cells(cells: npt.NDArray[np.int32], rows: Ints, counts: Slots, seen: Slots) -> int:
+    """How many of these rows hold each number; returns how many numbers `seen` tells, in no order.
+
+    cells   int32[n, width]  what each row holds, -1 behind the last; rows beyond the first n hold nothing
+    counts  int32[..] by number, zeros before
+    seen    int32[..] as long, written
+    """
+    found = 0
+    for i in range(rows.size):
+        if i + _AHEAD < rows.size:
+            first = min(rows[i + _AHEAD], cells.shape[0] - 1) * cells.shape[1]
+            prefetch(cells, first)
+            prefetch(cells, first + cells.shape[1] - 1)
+        row = rows[i]
+        if row >= cells.shape[0]:
+            continue
+        for at in range(cells.shape[1]):
+            number = cells[row, at]
+            if number < 0:
+                break
+            if counts[number] == 0:
+                seen[found] = number
+                found += 1
+            counts[number] += 1
+    return found
+
+
+def know_facts(table: Slots, known: npt.NDArray[np.bool_]) -> None:
+    """Let those facts be known of which both ends are known.
+
+    table  int32[k, 3]  the rows of each fact and of its ends, which are no facts
+    known  bool[n]
+    """
+    for i in range(table.shape[0]):
+        known[table[i, 0]] = known[table[i, 1]] & known[table[i, 2]]

@@ -1,0 +1,82 @@
+"""Are the mentions that count found, whatever came and went, with and without compiled code?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from soulmem.graph import chains, mentions
+from soulmem.graph.chains import Chains
+from soulmem.graph.mentions import Mentions
+from soulmem.kernels.warm import kernels, warm
+
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
+SLOTS, ROWS = 60, 4
+MENTION, OTHER, FREE = 3, 1, 255
+
+
+@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+def _way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder: Path = tmp_path_factory.mktemp("kernels")
+    warm(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chains, "kernels", kernels if request.param == "compiled" else lambda: None)
+        patch.setattr(mentions, "LATEST", 3)
+        patch.setattr(mentions, "MANY", 6)
+        yield
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_very_many_those_touched_last_count(seed: int) -> None:
+    """Of those touched in one moment and turn any: only their moments and turns are compared."""
+    rng = np.random.default_rng(seed)
+    known, arriving = Mentions(MENTION), Chains()
+    kind, target = np.full(SLOTS, FREE, np.uint8), np.zeros(SLOTS, np.uint32)
+    touched, at_turn = np.zeros(SLOTS, np.int64), np.full(SLOTS, np.nan)
+
+    def check() -> None:
+        found = known.of(np.arange(ROWS), arriving, kind, target, touched, at_turn)
+        assert found.tolist() == sorted(set(found.tolist()))
+        for row in range(ROWS):
+            every = [s for s in range(SLOTS) if kind[s] == MENTION and target[s] == row]
+            moments = sorted((touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s]) for s in every)
+            mine = [s for s in found.tolist() if target[s] == row]
+            assert set(mine) <= set(every)
+            told = sorted((touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s]) for s in mine)
+            assert told == (moments[-3:] if len(every) > 6 else moments)
+            asked_alone = known.of(np.asarray([row]), arriving, kind, target, touched, at_turn)
+            assert asked_alone.tolist() == mine
+
+    for asks in (rng.random(400) < 0.3).tolist():
+        slot, row = int(rng.integers(SLOTS)), int(rng.integers(ROWS))
+        if rng.random() < 0.1 and kind[slot] != FREE:
+            arriving.remove(int(target[slot]), slot)
+            known.forget(int(target[slot]))
+            kind[slot] = FREE
+        else:
+            if kind[slot] == FREE:
+                kind[slot], target[slot] = rng.choice([MENTION, MENTION, OTHER]), row
+                arriving.add(row, slot)
+            touched[slot] = rng.integers(0, 5)  # many at one moment, and earlier than before
+            at_turn[slot] = np.nan if rng.random() < 0.2 else rng.integers(0, 6)
+            if kind[slot] == MENTION:
+                known.put(int(target[slot]), slot, touched, at_turn)
+        if asks:
+            check()
+    check()
+    known.forget()
+    check()
+
+
+def test_no_more_rows_are_remembered_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mentions, "_ROWS", 3)
+    known, arriving = Mentions(MENTION), Chains()
+    target = np.repeat(np.arange(8), 7).astype(np.uint32)
+    kind, touched = np.full(target.size, MENTION, np.uint8), np.arange(target.size)
+    arriving.add_all(target.astype(np.int64), np.arange(target.size, dtype=np.int32))
+    found = known.of(np.arange(8), arriving, kind, target, touched, np.zeros(target.size))
+    assert found.tolist() == [7 * row + last for row in range(8) for last in (4, 5, 6)]
+    assert len(known._latest) <= 3
