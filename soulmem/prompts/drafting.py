@@ -117,7 +117,7 @@ class Drafting:
             participants=self._people(item.get("people")),
             emotions=self._feelings(item.get("feelings")),
             sensations=tuple(s for s in fields.shorts(item.get("senses")) if self._is_told(s)),
-            situation=self._own(item.get("background"), 400),
+            situation=self._own(item.get("background"), fields.text),
             anchors=tuple(word for word in fields.shorts(item.get("keep")) if word in text),
         )
 
@@ -186,7 +186,7 @@ class Drafting:
             raise _Dropped("a concept whose name stands nowhere in the passage")
         kind = str(item.get("type", "")).strip().lower()
         aliases = (alias for alias in fields.shorts(item.get("aliases")) if self._grounds.holds(alias))
-        about = self._own(item.get("about"), 400)
+        about = self._own(item.get("about"), fields.text)
         if about is not None and not self._grounds.can_be_said_of(name, about):
             about = None
         return DraftConcept(
@@ -265,9 +265,9 @@ class Drafting:
             return self._passage.users[0]
         return found
 
-    def _own(self, value: Any, limit: int = 60) -> str | None:
+    def _own(self, value: Any, read: Callable[[Any], str | None] = fields.short) -> str | None:
         """A detail, if the passage tells it."""
-        found = fields.short(value) if limit <= 60 else fields.text(value, limit)
+        found = read(value)
         return found if found is not None and self._is_told(found) else None
 
     def _is_told(self, text: str) -> bool:

@@ -36,6 +36,7 @@ _WORD = re.compile(
     rf"(?:(?![{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}])[^\W_])+(?:['’]\w+)?"
 )
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"'”’」』)）]*|\n|$)")
+_BROKEN_OFF = re.compile(r"(?:[^.!?。！？\"'”’」』)）]|\.\.)$")
 _GESTURE = re.compile(r"\*([^*]+)\*")
 _MID_WORD = re.compile(r"(?<=[\w,;:)\"”’…] )[^\W\d_][\w'’-]*")
 _COMMON_WORDS = """
@@ -168,11 +169,15 @@ class Grounds:
     def honest(self, text: str) -> str:
         """The sentences of the text, each once, that neither name somebody unknown nor put a line's words on
         somebody else; one that a line says as "I" or to "you" gets its speaker. Empty when none is left.
+
+        A model that runs on says a sentence again and again until it is cut: what is left of the last is out.
         """
         sentences = [found.group().strip() for found in _SENTENCE.finditer(text) if found.group().strip()]
         kept: dict[str, None] = {}
         for sentence in sentences:
             if self.unknown_names(sentence) or self._speakers.is_swapped(sentence):
+                continue
+            if _is_broken_off(sentence) and any(_begins(one, sentence) for one in sentences):
                 continue
             speaker = self._speakers.speaker_of(sentence)
             kept[f"{speaker}: {sentence}" if speaker else sentence] = None
@@ -287,6 +292,16 @@ def stands(name: str, text: str) -> bool:
     return re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text) is not None or (
         bool(_SIGNS.search(text)) and re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", text) is not None
     )
+
+
+def _is_broken_off(sentence: str) -> bool:
+    return _BROKEN_OFF.search(sentence) is not None
+
+
+def _begins(sentence: str, part: str) -> bool:
+    """Whether the sentence says the part first, and more."""
+    whole, said = ("".join(filter(str.isalnum, one.casefold())) for one in (sentence, part))
+    return whole != said and whole.startswith(said)
 
 
 def _scripts(text: str) -> Counter[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.llm import Prompt
+from soulmem.prompts import fields
 from soulmem.prompts.drafting import Drafting
 from soulmem.prompts.marking import marked, tagged, told_of
 from soulmem.prompts.replies import read_lists
@@ -94,8 +95,9 @@ def _list(most: int, properties: Mapping[str, object], required: Sequence[str]) 
     return {"type": "array", "items": item, "maxItems": most}
 
 
-_TEXT, _SHARE = {"type": "string", "maxLength": 400}, {"type": "number", "minimum": 0, "maximum": 1}
-_SHORT = {"type": "string", "maxLength": 60}
+_TEXT = {"type": "string", "maxLength": fields.LONGEST}
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_SHORT = {"type": "string", "maxLength": fields.LONGEST_NAME}
 _SHORTS = {"type": "array", "items": _SHORT, "maxItems": 6}
 _NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 12}
 _FEELINGS = {

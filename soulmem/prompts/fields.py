@@ -9,6 +9,9 @@ from typing import Any
 
 from soulmem.prompts.lenient_json import Partial
 
+LONGEST = 400  # signs of a text; an episode has one or two sentences
+LONGEST_NAME = 60  # signs of a name or a label
+
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
 _ENDS = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
@@ -43,31 +46,32 @@ _NOTHING = {
 _MOST_LINES = 64  # a span "1-100000" must not become a list
 
 
-def text(value: Any, limit: int = 1000) -> str | None:
+def text(value: Any, limit: int = LONGEST) -> str | None:
     """A text on one line without a list's marker; None for anything else and for words that mean nothing.
 
-    One whose end is missing, or that is longer than `limit` signs, ends with its last whole sentence.
+    One whose end is missing, or that has the `limit` signs at which a schema cuts it, ends with its last
+    whole sentence.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, str):
         return None
     words = _MARKER.sub("", " ".join(value.split())).strip()
-    if isinstance(value, Partial) or len(words) > limit:
+    if isinstance(value, Partial) or len(value) >= limit:
         whole = _ENDS.match(words[:limit])
         words = whole.group().strip() if whole else ""
     return None if not words or words.lower() in _NOTHING else words
 
 
-def short(value: Any, limit: int = 60) -> str | None:
+def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
     """A name or a label: like a text, but nothing rather than half of it."""
     words = None if isinstance(value, Partial) else text(value)
-    if words is None or len(words) > limit:
+    if words is None or len(words) >= limit:
         return None
     return words.strip("\"'“”‘’「」『』《》`*_ .。,，") or None
 
 
-def shorts(value: Any, limit: int = 60, most: int = 8) -> tuple[str, ...]:
+def shorts(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, ...]:
     """Names or labels, each once, from a list or from one text with separators."""
     parts = value if isinstance(value, list) else _LISTS.split(value) if isinstance(value, str) else []
     found = (short(part.get("name") if isinstance(part, Mapping) else part, limit) for part in parts)

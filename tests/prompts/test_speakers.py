@@ -82,6 +82,10 @@ def test_where_a_habit_showed(cited: list[int], action: str, lines: tuple[int, .
         ("*looks away* It was only leftovers.", "Lena: *looks away* It was only leftovers."),
         ("She met Zorro. Lena looks away.", "Lena looks away."),
         ("Lena looks away. Lena looks away.", "Lena looks away."),
+        ("Lena looks away. Lena looks away. Lena loo…", "Lena looks away."),
+        ("Lena looks away. Lena loo", "Lena looks away."),
+        ("Lena looks away. Lena sang beautifully", None),
+        ("Lena looks away...", None),
     ],
 )
 def test_sentences_of_somebody_else_go(text: str, kept: str | None) -> None:
@@ -96,6 +100,7 @@ def test_sentences_of_somebody_else_go(text: str, kept: str | None) -> None:
         ("小雨是你妹妹吗？", "阿明: 小雨是你妹妹吗？"),
         ("林月答应过小雨要教她骑马。", None),
         ("阿明答应过小雨要教她骑马。", ""),
+        ("小雨怕打雷。小雨怕打雷。小雨怕…", "小雨怕打雷。"),
     ],
 )
 def test_sentences_of_somebody_else_go_in_chinese(text: str, kept: str | None) -> None:
