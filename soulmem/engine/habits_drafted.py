@@ -28,7 +28,7 @@ from soulmem.engine.sight import opens_exchange
 from soulmem.graph.lineage import Strand
 from soulmem.graph.names import fold
 from soulmem.ports.clock import Clock
-from soulmem.prompts.evidence import units
+from soulmem.prompts.words import units
 from soulmem.retrieval.sentences import sentences
 
 Bools = NDArray[np.bool_]

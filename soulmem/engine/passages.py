@@ -70,7 +70,7 @@ def reading_of(mind: Mind, log: ChatLog, task: Task, context: int) -> Reading:
             lines=tuple(lines),
             summary=_summary(mind, task) if task.work is Work.SUMMARY else "",
             known=tuple(m.text for m in known if m is not None),
-            names=names(said),
+            names=tuple(dict.fromkeys(name for line in lines for name in names(line.text))),
         ),
         task.read,
     )

@@ -13,9 +13,9 @@ from enum import Enum
 from soulmem.domain.drafts import Passage
 from soulmem.domain.scripts import is_unspaced
 from soulmem.prompts import chinese_wording, english_wording
-from soulmem.prompts.evidence import stands, units
 from soulmem.prompts.sentences import Sentence, sentences
 from soulmem.prompts.wording import Person, Wording
+from soulmem.prompts.words import stands, units
 
 _BACK = 2  # lines before in which "he" or "she" may have been named
 _AGAIN = 3  # lines beside the first that say a fact again: the last ones

@@ -22,6 +22,7 @@ from soulmem.domain.situation import ConceptType, Emotion, Participant, Particip
 from soulmem.prompts import fields
 from soulmem.prompts.claims import Claims, Truth
 from soulmem.prompts.evidence import EvidenceParams, Grounds, is_label_like, is_name_like
+from soulmem.prompts.faithfulness import Faithfulness
 
 T = TypeVar("T")
 
@@ -63,6 +64,7 @@ class Drafting:
         self._params = params or EvidenceParams()
         self._grounds = Grounds(passage, self._params)
         self._claims = Claims(passage)
+        self._faithfulness = Faithfulness(passage)
         self._dropped: list[str] = []
         self._mended = 0
         self._reworded: list[DraftFact] = []
@@ -107,7 +109,10 @@ class Drafting:
         return tuple(out.values())
 
     def _episode(self, item: Mapping[str, Any]) -> DraftEpisode:
-        text = self._text(item, "text", told=self._params.told)
+        text, was_wrong = self._faithfulness.kept(self._text(item, "text", told=self._params.told))
+        if not text:
+            raise _Dropped("a text that the lines do not say, or of others")
+        self._mended += was_wrong
         return DraftEpisode(
             text=text,
             lines=self._lines(fields.numbers(item.get("lines")), text),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from soulmem.prompts.evidence import stem
 from soulmem.prompts.wording import Person, Wording
+from soulmem.prompts.words import stem
 
 
 def _set(words: str) -> frozenset[str]:

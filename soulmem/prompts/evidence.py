@@ -12,47 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from soulmem.domain.drafts import Lines, Passage
-from soulmem.domain.scripts import HAN, is_unspaced
+from soulmem.domain.scripts import is_unspaced
 from soulmem.prompts.speakers import Speakers
+from soulmem.prompts.words import PARTICLES, SIGNS, WORD, each_once, scripts, sentences, stands, units
 
-_SCRIPTS = {
-    "han": HAN,
-    "kana": "\u3041-\u30ff\u31f0-\u31ff",
-    "hangul": "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af",
-    "latin": "A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff",
-    "greek": "\u0370-\u03ff\u1f00-\u1fff",
-    "cyrillic": "\u0400-\u052f",
-    "hebrew": "\u0590-\u05ff",
-    "arabic": "\u0600-\u06ff\u0750-\u077f",
-    "devanagari": "\u0900-\u097f",
-    "thai": "\u0e00-\u0e7f",
-}
-_UNSPACED = ("han", "kana", "hangul", "thai")  # a sign counts as much as a word of the others
-_RUNS = {
-    name: re.compile(f"[{signs}]" + ("" if name in _UNSPACED else "+")) for name, signs in _SCRIPTS.items()
-}
-_SIGNS = re.compile(f"[{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}]+")
-_WORD = re.compile(
-    rf"(?:(?![{HAN}{_SCRIPTS['kana']}{_SCRIPTS['hangul']}{_SCRIPTS['thai']}])[^\W_])+(?:['’]\w+)?"
-)
-_SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"'”’」』)）]*|\n|$)")
-_BROKEN_OFF = re.compile(r"(?:[^.!?。！？\"'”’」』)）]|\.\.)$")
 _GESTURE = re.compile(r"\*([^*]+)\*")
 _MID_WORD = re.compile(r"(?<=[\w,;:)\"”’…] )[^\W\d_][\w'’-]*")
-_COMMON_WORDS = """
-about after again against also always among another around because been before being between both came
-come could does doing down each even every feel feels felt first from gave give going gone have having
-here into just keep kept knew know known knows later like made make makes many maybe more most much must
-need never next only other over people really said same says should since some someone something still
-such take takes tell tells than that them then there these they thing things think this those though
-through time told took toward towards under until very want wants went were what when where which while
-will with within without would your
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
-
-_PARTICLES = frozenset(
-    "的了是在我你您他她它们这那就也都和与着过得地不很会有到说要去来上下一个么吗呢吧啊把被让给对从为以而但又还再只很太更最后里"
-)
 _PERSONS = frozenset("我你您他她它们")
 
 
@@ -82,7 +47,7 @@ class Grounds:
         }
         self._plain = {line.number: (line.speaker + "\n" + line.text).casefold() for line in passage.lines}
         self._passage = passage
-        self._speakers = Speakers(passage, stands)
+        self._speakers = Speakers(passage)
         whole = passage.text()
         self._whole = whole.casefold()
         self._units = frozenset(units(whole))
@@ -92,9 +57,9 @@ class Grounds:
         self._known = {name.casefold() for name in (passage.soul, *passage.users, *passage.known)}
         said = Counter[str]()
         for line in passage.lines:
-            said.update(_scripts(line.text))
+            said.update(scripts(line.text))
         self._scripts = said
-        self._words = frozenset(word.casefold() for word in _WORD.findall(whole))
+        self._words = frozenset(word.casefold() for word in WORD.findall(whole))
         mid = _MID_WORD.findall(whole)
         self._capitals_name = sum(word[0].isupper() for word in mid) <= self._params.capitals * max(
             20, len(mid)
@@ -102,7 +67,7 @@ class Grounds:
 
     def is_foreign(self, text: str) -> bool:
         """Whether the text is mostly in a script in which the lines are not."""
-        mine = _scripts(text)
+        mine = scripts(text)
         if not mine or not self._scripts:
             return False
         main = mine.most_common(1)[0][0]
@@ -119,7 +84,7 @@ class Grounds:
         """Names in the text that stand nowhere in the passage: capital words within its sentences, and in a
         script without spaces every Latin word.
         """
-        if _SIGNS.search(text):
+        if SIGNS.search(text):
             found: Iterable[str] = re.findall(r"[A-Za-z\u00c0-\u024f]{2,}", text)
         elif self._capitals_name:
             found = (word for word in _MID_WORD.findall(text) if word[0].isupper())
@@ -169,28 +134,24 @@ class Grounds:
     def honest(self, text: str) -> str:
         """The sentences of the text, each once, that neither name somebody unknown nor put a line's words on
         somebody else; one that a line says as "I" or to "you" gets its speaker. Empty when none is left.
-
-        A model that runs on says a sentence again and again until it is cut: what is left of the last is out.
         """
-        sentences = [found.group().strip() for found in _SENTENCE.finditer(text) if found.group().strip()]
-        kept: dict[str, None] = {}
-        for sentence in sentences:
+        said = sentences(text)
+        kept = list[str]()
+        for sentence in each_once(said):
             if self.unknown_names(sentence) or self._speakers.is_swapped(sentence):
                 continue
-            if _is_broken_off(sentence) and any(_begins(one, sentence) for one in sentences):
-                continue
             speaker = self._speakers.speaker_of(sentence)
-            kept[f"{speaker}: {sentence}" if speaker else sentence] = None
-        return text if list(kept) == sentences else ("" if is_unspaced(text) else " ").join(kept)
+            kept.append(f"{speaker}: {sentence}" if speaker else sentence)
+        return text if kept == said else ("" if is_unspaced(text) else " ").join(kept)
 
     def copied(self, text: str) -> str:
         """The sentences of the text that one line says in these words; empty when none is."""
         kept = []
-        for found in _SENTENCE.finditer(text):
-            mine = frozenset(units(found.group()))
+        for sentence in sentences(text):
+            mine = frozenset(units(sentence))
             most = max((len(said & mine) for said in self._lines.values()), default=0)
             if mine and most >= self._params.copied * len(mine):
-                kept.append(found.group().strip())
+                kept.append(sentence)
         return ("" if is_unspaced(text) else " ").join(kept)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
@@ -255,54 +216,10 @@ class Grounds:
 
 def is_name_like(text: str) -> bool:
     """Whether the text may be a name: a few words, no gesture, no particle of Chinese."""
-    return "*" not in text and len(text.split()) <= 4 and not _PARTICLES.intersection(text)
+    return "*" not in text and len(text.split()) <= 4 and not PARTICLES.intersection(text)
 
 
 def is_label_like(text: str) -> bool:
     """Whether the text may name a feeling: a word or two, or up to four signs."""
-    signs = "".join(_SIGNS.findall(text))
+    signs = "".join(SIGNS.findall(text))
     return "*" not in text and len(text.split()) <= 2 and len(signs) <= 4 and not _PERSONS.intersection(signs)
-
-
-def units(text: str) -> list[str]:
-    """What a text says, piece by piece: words that mean something by their stems, pairs of unspaced signs."""
-    found = [stem(word) for word in _WORD.findall(text.casefold()) if len(word) > 3 and word not in _COMMON]
-    found += [word for word in _WORD.findall(text.casefold()) if word.isdigit() and len(word) <= 3]
-    for run in _SIGNS.findall(text):
-        pairs = (run[at : at + 2] for at in range(len(run) - 1))
-        found += [pair for pair in pairs if not _PARTICLES.intersection(pair)]
-    return found
-
-
-def stem(word: str) -> str:
-    """The word without an ending, roughly: so that walked, walks and walking are one."""
-    plain = re.sub(r"['’]\w+$", "", word)
-    for ending in ("ingly", "edly", "ing", "ed", "es", "s"):
-        if plain.endswith(ending) and len(plain) - len(ending) > 3:
-            return plain[: -len(ending)]
-    return plain[:-1] if plain.endswith("e") and len(plain) > 4 else plain
-
-
-def stands(name: str, text: str) -> bool:
-    """Whether the name stands in the text as a whole word, or anywhere in a script without spaces."""
-    if not name:
-        return False
-    if _SIGNS.search(name):
-        return name in text
-    return re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text) is not None or (
-        bool(_SIGNS.search(text)) and re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", text) is not None
-    )
-
-
-def _is_broken_off(sentence: str) -> bool:
-    return _BROKEN_OFF.search(sentence) is not None
-
-
-def _begins(sentence: str, part: str) -> bool:
-    """Whether the sentence says the part first, and more."""
-    whole, said = ("".join(filter(str.isalnum, one.casefold())) for one in (sentence, part))
-    return whole != said and whole.startswith(said)
-
-
-def _scripts(text: str) -> Counter[str]:
-    return Counter({name: count for name, runs in _RUNS.items() if (count := len(runs.findall(text)))})

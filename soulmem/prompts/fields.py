@@ -15,6 +15,7 @@ LONGEST_NAME = 60  # signs of a name or a label
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
 _ENDS = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
+_CLAUSE_ENDS = re.compile(r"(.*[^，；])[，；]", re.S)
 _LISTS = re.compile(r"\s*[;；、,，/]\s*")
 _MARKER = re.compile(r"^(?:\s*(?:[-*•]\s+|[\[(（【]\s*\d+\s*[\])）】]\s*|\d+[.)、]\s+))+")
 _LEVELS = {
@@ -50,7 +51,7 @@ def text(value: Any, limit: int = LONGEST) -> str | None:
     """A text on one line without a list's marker; None for anything else and for words that mean nothing.
 
     One whose end is missing, or that has the `limit` signs at which a schema cuts it, ends with its last
-    whole sentence.
+    whole sentence; in Chinese, which puts clause beside clause, one without any with its last whole clause.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -58,9 +59,15 @@ def text(value: Any, limit: int = LONGEST) -> str | None:
         return None
     words = _MARKER.sub("", " ".join(value.split())).strip()
     if isinstance(value, Partial) or len(value) >= limit:
-        whole = _ENDS.match(words[:limit])
-        words = whole.group().strip() if whole else ""
+        words = _whole(words[:limit])
     return None if not words or words.lower() in _NOTHING else words
+
+
+def _whole(words: str) -> str:
+    if ended := _ENDS.match(words):
+        return ended.group().strip()
+    clause = _CLAUSE_ENDS.match(words)
+    return clause.group(1) + "。" if clause else ""
 
 
 def short(value: Any, limit: int = LONGEST_NAME) -> str | None:

@@ -13,10 +13,11 @@ from typing import Any
 from soulmem.domain.drafts import DraftAbstract, Drafts, Passage
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.prompts import fields
-from soulmem.prompts.evidence import Grounds, units
+from soulmem.prompts.evidence import Grounds
 from soulmem.prompts.marking import marked
 from soulmem.prompts.replies import read_lists
 from soulmem.prompts.unwrapping import answer_of
+from soulmem.prompts.words import units
 
 NAME, VERSION = "kinds", 1  # a wording change raises VERSION; recorded replies are kept by both
 

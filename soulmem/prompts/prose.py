@@ -9,6 +9,7 @@ from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Unreadable
 from soulmem.prompts import fields
 from soulmem.prompts.evidence import Grounds
+from soulmem.prompts.faithfulness import Faithfulness
 from soulmem.prompts.lenient_json import Partial
 from soulmem.prompts.replies import read_object
 from soulmem.prompts.unwrapping import answer_of, fenced
@@ -28,7 +29,7 @@ _HEADING = re.compile(
 
 def prose_of(text: str, key: str, passage: Passage, longest: int) -> str:
     """What stands under `key`, or the bare sentences of an answer, on one line of at most `longest` signs.
-    Sentences that name somebody unknown, put a line's words on somebody else or come twice are left out.
+    Sentences that name somebody unknown, say what the lines do not, or come twice are left out.
 
     Raises Unreadable.
     """
@@ -38,7 +39,7 @@ def prose_of(text: str, key: str, passage: Passage, longest: int) -> str:
     grounds = Grounds(passage)
     if grounds.is_foreign(found):
         raise Unreadable(f"a {key} in another script than the chat's")
-    kept = grounds.honest(found)
+    kept = Faithfulness(passage).kept(grounds.honest(found)).text
     if not kept:
         raise Unreadable(f"a {key} of what the chat does not say")
     return kept

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from soulmem.domain.drafts import Passage, PassageLine
 from soulmem.domain.scripts import is_unspaced
+from soulmem.prompts.words import stands
 
 _FIRST = re.compile(r"\b(?:i|i['’]\w+|me|my|mine|myself|we|us|our)\b|[我咱俺僕]|私|在下|あたし", re.I)
-_SECOND = re.compile(r"\b(?:you|you['’]\w+|your|yours|yourself)\b|[你您妳君]|あなた|お前", re.I)
+SECOND = re.compile(r"\b(?:you|you['’]\w+|your|yours|yourself)\b|[你您妳君]|あなた|お前", re.I)
+_BOTH = re.compile(r"\b(?:we|us|our|let['’]s)\b|[我咱俺]们|我ら|私たち", re.I)  # who speaks and who listens
 _NAME = re.compile(r"[A-Z\u00c0-\u00de][\w'’-]*(?: [A-Z\u00c0-\u00de][\w'’-]*)* ")
 _MARKS = re.compile(r"[^\w'’]+")
 _SIGNS = 4  # of a script without spaces, that tell as much as three words
@@ -20,13 +21,11 @@ _TELLING = 0.2  # share of lines with such words from which their absence tells 
 class Speakers:
     """One passage, by who speaks and whom it is about."""
 
-    def __init__(self, passage: Passage, stands: Callable[[str, str], bool]) -> None:
-        """`stands(name, text)`: whether the name stands in the text, both in lower case."""
+    def __init__(self, passage: Passage) -> None:
         self._lines = passage.lines
-        self._stands = stands
         people = (passage.soul, *passage.users, *(line.speaker for line in passage.lines))
         self._people = {name.casefold() for name in people if name}
-        telling = sum(bool(_FIRST.search(line.text) or _SECOND.search(line.text)) for line in passage.lines)
+        telling = sum(bool(_FIRST.search(line.text) or SECOND.search(line.text)) for line in passage.lines)
         # In another language than those above nothing can be told by its pronouns.
         self._is_known = telling >= _TELLING * len(passage.lines)
 
@@ -38,14 +37,14 @@ class Speakers:
         if at is None:
             return False
         line, plain = self._lines[at], subject.casefold()
-        if self._stands(plain, line.text.casefold()):
+        if stands(plain, line.text.casefold()):
             return True
         if plain == line.speaker.casefold():
             return _is_own(line)
         if plain in self._people:
-            return bool(_SECOND.search(line.text))
+            return bool(SECOND.search(line.text) or _BOTH.search(line.text))
         before = self._lines[max(0, at - _BACK) : at]
-        return any(self._stands(plain, (b.speaker + "\n" + b.text).casefold()) for b in before)
+        return any(stands(plain, (b.speaker + "\n" + b.text).casefold()) for b in before)
 
     def is_swapped(self, sentence: str) -> bool:
         """Whether the sentence says a line's own words of somebody of whom that line says nothing.
@@ -64,7 +63,7 @@ class Speakers:
         empty.
         """
         run = _words(sentence)
-        is_open = "*" in sentence or _FIRST.search(sentence) or _SECOND.search(sentence)
+        is_open = "*" in sentence or _FIRST.search(sentence) or SECOND.search(sentence)
         if not is_open or len(run) < _SIGNS:
             return ""
         return next((line.speaker for line in self._lines if run in _words(line.text)), "")
@@ -89,7 +88,7 @@ def _is_own(line: PassageLine) -> bool:
     """
     if "*" in line.text or _FIRST.search(line.text):
         return True
-    return is_unspaced(line.text) and not _SECOND.search(line.text)
+    return is_unspaced(line.text) and not SECOND.search(line.text)
 
 
 def _words(text: str) -> str:

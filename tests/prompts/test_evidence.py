@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.prompts.evidence import Grounds, units
+from soulmem.prompts.evidence import Grounds
+from soulmem.prompts.words import units
 from tests.prompts.passages import EN, ZH, passage
 
 WORDS = [
