@@ -121,11 +121,15 @@ class Faithfulness:
 
     def _is_of_others(self, sentence: str, subjects: Sequence[str]) -> bool:
         """Whether the lines that say it can be saying it of none who talks among the subjects, or not of all
-        others. Of two who talk one may be meant with the other: "To the mill." "So we go."
+        others. Of two who talk one may be meant with the other: "To the mill." "So we go." What is quoted
+        must be said by whom it is quoted from.
         """
         words = self._words(sentence)
         least = max(2.0, self._params.copied * len(words))
         saying = [line for line in self._lines if len(self._said[line.number] & words) >= least]
+        speaker = next((n for n in self._talkers if sentence.casefold().startswith((n + ":", n + "："))), "")
+        if speaker:
+            return bool(saying) and all(line.speaker.casefold() != speaker for line in saying)
         if not saying or not subjects:
             return False
         aside = {name for name in self._named(sentence) if name not in subjects}

@@ -42,6 +42,8 @@ SAID, REWORDED, UNFAITHFUL = Verdict
         ("Mira and Quentin exchange gifts.", REWORDED),
         ("Al and Petra sold their boats to the miller.", UNFAITHFUL),
         ("Al fetches the lantern tomorrow.", UNFAITHFUL),
+        ("Mira: Then I will fetch the lantern.", SAID),
+        ("Al: Then I will fetch the lantern.", UNFAITHFUL),
         ("They decide to bring a parrot to Ulric.", UNFAITHFUL),
         ("They bring a basket of eggs to Quentin.", UNFAITHFUL),
         ("Mira and Quentin decide to fetch the lantern tomorrow.", UNFAITHFUL),
