@@ -17,19 +17,19 @@ from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.engine.mind import Mind
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 
 Floats = NDArray[np.float64]
 
 _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
 
-def strengths_left(mind: Mind, edges: EdgeArrays, extra: int) -> Floats:
-    """What is left of each of these edges, 0..1; 0 of one that is cut.
+def strengths_left(mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0) -> Floats:
+    """What is left of each of these edges, 0..1, or was so many turns `before`; 0 of one that is cut.
 
     `extra` turns of a moved clock count. Computes.
     """
-    strength = mind.strengths(edges, extra)
+    strength = mind.strengths(edges, extra, before)
     weak = np.flatnonzero(_FADES[edges.kind] & (strength < FLOOR))
     if weak.size:
         strength[weak] = 0.0

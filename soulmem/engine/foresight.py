@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import WALKED, arcs
-from soulmem.graph.edge_table import EdgeArrays
+from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
 
 Ints = NDArray[np.int64]
@@ -54,7 +54,7 @@ def sent_on(mind: Mind, before: Waiting, read: Ints, params: WalkParams) -> Wait
         return None
     every = mind.edges.arrays(WALKED)
     some = _pick(every, np.flatnonzero(here[every.source] | here[every.target]))
-    graph = arcs(some, some.strength * some.confidence, mind.columns.kind[:n]).graph
+    graph = arcs(some, some.strength * some.confidence, mind.columns.kind[:n])
     start, share = before.rows[goes].astype(np.uint32), before.mass[goes] / total
     walk = Walker(graph).walk(start, share, params, Tuning(boundary=~here))
     mass = np.zeros(n)

@@ -26,7 +26,7 @@ from soulmem.engine.world import World
 from soulmem.forgetting.base_activation import ActivationParams
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
-from soulmem.graph.edge_table import EDGE_KINDS
+from soulmem.graph.edge_arrays import EDGE_KINDS
 from soulmem.ports.clock import Clock
 
 Ints = NDArray[np.int64]

@@ -31,7 +31,8 @@ from soulmem.engine.soul_clock import SoulTime
 from soulmem.engine.text_terms import TextTerms
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
-from soulmem.graph.edge_table import EdgeArrays, EdgeTable
+from soulmem.graph.edge_arrays import EdgeArrays
+from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.lineage import Strand, StrandChange, told_anew
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.opinions import Opinions
@@ -130,9 +131,9 @@ class Mind:
         """The exchanges that the soul lived, and `extra` turns of a moved clock."""
         return self._sight.exchanges() + extra
 
-    def strengths(self, edges: EdgeArrays, extra: int) -> Floats:
-        """What is left of the strength of each of these edges now, 0..1; see `Edge.strength_at`."""
-        elapsed = self.time.since_touched(edges, extra)
+    def strengths(self, edges: EdgeArrays, extra: int, before: float = 0.0) -> Floats:
+        """What is left of the strength of each of these edges now, or so many turns `before`, 0..1."""
+        elapsed = np.maximum(self.time.since_touched(edges, extra) - before, 0.0)
         return edges.strength_at(0.0, -elapsed, self.soul.settings.forgetting)
 
     def strength_of(self, edge: Edge, turn: float) -> float:

@@ -126,7 +126,7 @@ def _start(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: SeedPar
     # A learned name takes more from the moments before and after a text than it gives: walks through them
     # cost LoCoMo 1.6 points of R@10, English role-play cues as much. What is met with them, spreading knows.
     known[mind.name_reach.rows(mind.size)] = False
-    graph = walks.refresh(scene.extra_turns).arcs.graph
+    graph = walks.refresh(scene.extra_turns).graph
     heard: dict[int, float] = {}
     for concepts, share in scene.named:
         for concept in concepts:

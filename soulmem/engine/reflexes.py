@@ -13,7 +13,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import Origin
 from soulmem.engine.mind import Mind
 from soulmem.engine.sight import opens_exchange
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.retrieval.firing import FiringParams, Tendency, Way
 
 Ints = NDArray[np.int64]

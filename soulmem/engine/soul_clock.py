@@ -12,7 +12,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.sight import Sight
 from soulmem.graph.columns import Columns
-from soulmem.graph.edge_table import EdgeArrays
+from soulmem.graph.edge_arrays import EdgeArrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

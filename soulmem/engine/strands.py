@@ -18,7 +18,7 @@ from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.sequences import common_ends
 from soulmem.engine.changes import MindChange, renamed
 from soulmem.engine.mind import Mind
-from soulmem.graph.edge_table import pair_of
+from soulmem.graph.edge_arrays import pair_of
 from soulmem.graph.lineage import Strand
 from soulmem.graph.pairs import Pair
 

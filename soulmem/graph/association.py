@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.kernels.csr import Csr, build_csr
 from soulmem.kernels.warm import kernels
 
@@ -38,31 +38,19 @@ class AssociationParams:
     class_mass: float = 1.0  # > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Arcs:
-    """Edges as a walk sees them. Of m edges arc i of the first m runs along edge i, those after them run back
-    over all edges in turn but those that are walked one way only.
-    """
+def arcs_along(slots: NDArray[np.integer]) -> Rows:
+    """The numbers of the arcs that run along the edges in these slots."""
+    return (2 * slots).astype(np.uint32)
 
-    graph: Csr
-    one_way: Ints  # numbers of these edges, rising
 
-    @property
-    def edges(self) -> int:
-        """How many there are."""
-        return (self.graph.edge.size + self.one_way.size) // 2
+def arcs_back(slots: NDArray[np.integer]) -> Rows:
+    """The numbers of the arcs that run back over them; none does over an edge that is walked one way only."""
+    return (2 * slots + 1).astype(np.uint32)
 
-    def edge_of(self, arcs: NDArray[np.integer]) -> Ints:
-        """The edge that each of these arcs runs along or back over."""
-        back = arcs.astype(np.int64) - self.edges
-        skipped = np.searchsorted(self.one_way - np.arange(self.one_way.size), back, "right")
-        return np.where(back < 0, arcs, back + skipped)
 
-    def back_over(self, edges: NDArray[np.integer]) -> Ints:
-        """The arc that runs back over each of these edges, -1 where it is walked one way only."""
-        skipped = np.searchsorted(self.one_way, edges)
-        back = self.edges + edges.astype(np.int64) - skipped
-        return np.where(np.isin(edges, self.one_way), -1, back)
+def slots_of(arcs: NDArray[np.integer]) -> Ints:
+    """The slots of the edges that the arcs of these numbers run along or back over."""
+    return np.asarray(arcs >> 1, np.int64)
 
 
 def arc_class(kind: EdgeKind, target: MemoryKind, *, back: bool = False) -> int:
@@ -71,32 +59,45 @@ def arc_class(kind: EdgeKind, target: MemoryKind, *, back: bool = False) -> int:
     return forward + (_BACK if back else 0)
 
 
-def arcs(edges: EdgeArrays, weight: Floats, kinds: Codes, params: AssociationParams | None = None) -> Arcs:
-    """The arcs of a walk over `kinds.size` rows.
+def arcs(
+    edges: EdgeArrays,
+    weight: Floats,
+    kinds: Codes,
+    params: AssociationParams | None = None,
+    rows: Ints | None = None,
+) -> Csr:
+    """The arcs of a walk over `kinds.size` rows: along every edge, and back over all but those of one way.
 
     edges   those of the kinds in WALKED
     weight  float64[m], 0..1: strength now times confidence
     kinds   uint8[n]: each row's place in MEMORY_KINDS
+    rows    only those that leave these; then `edges` must be all that start or end there
     """
     p = params or AssociationParams()
-    count = edges.source.size
+    along: Any = slice(None)
     returns: Any = slice(None)
-    one_way = np.flatnonzero(edges.kind == _ONE_WAY)
-    if one_way.size:
+    if (edges.kind == _ONE_WAY).any():
         returns = np.flatnonzero(edges.kind != _ONE_WAY)
-    source = np.concatenate([edges.source, edges.target[returns]])
-    target = np.concatenate([edges.target, edges.source[returns]])
-    code = np.concatenate([edges.kind, edges.kind[returns]]) * np.uint8(len(MEMORY_KINDS)) + kinds[target]
-    code[count:] += np.uint8(_BACK)
+    if rows is not None:
+        wanted = np.zeros(kinds.size, np.bool_)
+        wanted[rows] = True
+        along = np.flatnonzero(wanted[edges.source])
+        returns = np.flatnonzero(wanted[edges.target] & (edges.kind != _ONE_WAY))
+    source = np.concatenate([edges.source[along], edges.target[returns]])
+    target = np.concatenate([edges.target[along], edges.source[returns]])
+    number = np.concatenate([arcs_along(edges.slot[along]), arcs_back(edges.slot[returns])])
+    kind = np.concatenate([edges.kind[along], edges.kind[returns]])
+    code = kind * np.uint8(len(MEMORY_KINDS)) + kinds[target]
+    code[edges.slot[along].size :] += np.uint8(_BACK)
+    both = np.concatenate([weight[along], weight[returns]])
     compiled, order = kernels(), None
-    both = np.concatenate([weight, weight[returns]])
     if compiled is None:
         bounded = _bounded(source, code, both, p.class_mass)
     else:
         bounded = np.empty(both.size)
         compiled.bound_classes(source, code, both, p.class_mass, kinds.size, bounded)
         order = compiled.order_edges
-    return Arcs(build_csr(kinds.size, source, target, bounded, code, order), one_way)
+    return build_csr(kinds.size, source, target, bounded, code, order, number)
 
 
 def _bounded(source: Rows, code: Codes, weight: Floats, most: float) -> Floats:

@@ -65,6 +65,14 @@ class Chains:
             compiled.follow(self._first, self._next, rows, codes, code, ends, slots)
         return slots[:found], ends
 
+    def of_all(self, rows: NDArray[np.int64], flags: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """The slots of these rows of which `flags` says 1."""
+        found = self.of_code(rows, flags, 1)
+        if found is not None:
+            return found[0]
+        slots = (slot for row in rows.tolist() for slot in self.of(row) if flags[slot])
+        return np.fromiter(slots, np.int64)
+
     def add(self, row: int, slot: int) -> None:
         """Put `slot` first in the row's chain."""
         self._reserve(row + 1, slot + 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
 from typing import Any
@@ -11,17 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage, edge_id
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.chains import Chains
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, Floats, Ints
 from soulmem.graph.hash_index import HashIndex
+from soulmem.graph.journal import Journal, Touched
 from soulmem.graph.mentions import Mentions
 from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
 from soulmem.graph.rows import Rows
 from soulmem.graph.sparse import Sparse
 
-EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
 _ORIGINS = tuple(Origin)
 _KIND_CODE = {kind.value: code for code, kind in enumerate(EDGE_KINDS)}
 _ORIGIN_CODE = {origin.value: code for code, origin in enumerate(_ORIGINS)}
@@ -29,7 +29,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _FREE = 255  # the kind of a slot that holds no edge
 _FIRST_SLOTS = 64
-_DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 _MOST_USES = np.iinfo(np.uint32).max  # no more are counted
 
 _COLUMNS = (
@@ -37,54 +36,15 @@ _COLUMNS = (
     *("_stability", "_at_turn", "_touched", "_uses"),
 )
 
-Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-RowNumbers = NDArray[np.uint32]
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeArrays:
-    """Edges as columns, shape (m,) each; rows are those of the table's `Rows`.
-
-    They may be views of the table: read them before the next put or drop, and write nothing.
-    """
-
-    slot: Ints  # what `EdgeTable.at` knows the edge by
-    source: RowNumbers
-    target: RowNumbers
-    kind: Codes  # place in EDGE_KINDS
-    strength: Floats  # 0..1, as of `at_turn`
-    confidence: Floats  # 0..1
-    stability: Floats  # turns, > 0
-    at_turn: Floats  # NaN where it is not known
-    touched: Ints  # microseconds since 1970
-
-    @property
-    def pair(self) -> Ints:
-        """Both ends in one number; see `pair_of`."""
-        return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
-
-    def strength_at(self, turn: float, at_turn: Floats, pace: float = 1.0) -> Floats:
-        """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
-        elapsed = pace * np.maximum(turn - at_turn, 0.0)
-        fades = _DECAYING[self.kind]
-        return np.where(fades, self.strength * np.exp(-elapsed / self.stability), self.strength)
-
-
-def pair_of(source: Ints, target: Ints) -> Ints:
-    """Two rows in one number, so that pairs can be looked up in arrays."""
-    return np.asarray(source << np.int64(32) | target, np.int64)
-
 
 class EdgeTable(Mapping[str, Edge]):
     """The edges of one soul, by id. `rows` must know both ends of an edge as long as it is here.
 
-    `revision` grows with every change. Some 100 bytes an edge, everything included.
+    Some 100 bytes an edge, everything included.
     """
 
     def __init__(self, soul: SoulId, rows: Rows[MemoryId]) -> None:
-        self.revision = 0
+        self._journal = Journal()
         self._soul = soul
         self._rows = rows
         self._ids = HashIndex()
@@ -133,7 +93,12 @@ class EdgeTable(Mapping[str, Edge]):
         self._leaving = Chains.unpacked(part("leaving", arrays))
         self._arriving = Chains.unpacked(part("arriving", arrays))
         self._mentions.forget()
-        self.revision += 1
+        self._journal.forget()
+
+    @property
+    def revision(self) -> int:
+        """Grows with every change."""
+        return self._journal.revision
 
     def __len__(self) -> int:
         return self._size - len(self._free)
@@ -239,7 +204,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._probability.put(slot, edge.probability)
         if edge.kind is EdgeKind.MENTIONS:
             self._mentions.put(int(self._target[slot]), slot, self._touched, self._at_turn)
-        self.revision += 1
+        self._note(slot)
 
     def load(self, page: EdgePage) -> None:
         """Take over edges that are not here yet; those with an end that has no row are left out."""
@@ -268,7 +233,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._arriving.add_all(target[which], numbers)
         self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers)
         self._mentions.forget()
-        self.revision += 1
+        self._journal.forget()
 
     def drop(self, key: str) -> None:
         """Forget the edge of that id; an unknown one is ignored."""
@@ -295,7 +260,7 @@ class EdgeTable(Mapping[str, Edge]):
             numbers = np.arange(slots.size, dtype=np.int32)
             self._leaving.add_all(self._source.astype(np.int64), numbers)
             self._arriving.add_all(self._target.astype(np.int64), numbers)
-        self.revision += 1
+        self._journal.forget()
 
     def mentions(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
         """Of the mentions that end at these distinct rows: the row, and when each was touched last, in
@@ -305,18 +270,26 @@ class EdgeTable(Mapping[str, Edge]):
         slots = self._mentions.of(rows, self._arriving, *columns, self._touched, self._at_turn)
         return self._target[slots].astype(np.int64), self._touched[slots], self._at_turn[slots]
 
-    def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS) -> EdgeArrays:
-        """The edges of these kinds as columns."""
+    def changed(self, since: int) -> list[Touched] | None:
+        """What was put or dropped since that revision; None where that is not known any more."""
+        return self._journal.since(since)
+
+    def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Ints | None = None) -> EdgeArrays:
+        """The edges of these kinds as columns, or those of them that start or end at these distinct rows."""
         code = self._kind[: self._size]
-        wanted = np.zeros(256, np.bool_)
-        wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = True
-        slots = np.flatnonzero(wanted[code])
+        wanted = np.zeros(256, np.uint8)
+        wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = 1
+        flags = wanted[code]
+        if rows is None:
+            slots = np.flatnonzero(flags)
+        else:
+            slots = np.union1d(self._leaving.of_all(rows, flags), self._arriving.of_all(rows, flags))
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(
             slot=slots,
             source=self._source[which],
             target=self._target[which],
-            kind=code[which],
+            kind=self._kind[which],
             strength=self._strength[which],
             confidence=self._confidence[which],
             stability=self._stability[which],
@@ -331,6 +304,10 @@ class EdgeTable(Mapping[str, Edge]):
     def drawn_by_hand(self, slots: Ints) -> NDArray[np.bool_]:
         """Which of the edges in these slots the user drew."""
         return np.asarray(self._origin[slots] == _ORIGIN_CODE[Origin.USER.value])
+
+    def _note(self, slot: int) -> None:
+        ends = self._source.item(slot), self._target.item(slot)
+        self._journal.note(Touched(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
 
     def _touching(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[int]:
         row = self._rows.row(memory)
@@ -349,9 +326,9 @@ class EdgeTable(Mapping[str, Edge]):
         self._arriving.remove(int(self._target[slot]), slot)
         self._mentions.forget(int(self._target[slot]))
         self._probability.put(slot, None)
+        self._note(slot)
         self._kind[slot] = _FREE
         self._free.append(slot)
-        self.revision += 1
 
     def _id(self, slot: int) -> str:
         source, target = self._end(self._source.item(slot)), self._end(self._target.item(slot))

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
+from soulmem.graph.edge_arrays import EDGE_KINDS
+from soulmem.graph.edge_table import EdgeTable
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ Kinds = npt.NDArray[np.uint8]
 Weights = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+
+Splices = tuple[list[tuple[int, int]], list[tuple[int, int]]]
+T = TypeVar("T", bound=np.generic)
 
 MOST_NODES = 1 << 24
 LARGEST = 1e12  # of weights and of multipliers: a product of three still is a float32
@@ -26,7 +30,8 @@ class Csr:
     indices  uint32[m]      where an edge leads
     weight   float32[m]     0..1e12; only ratios among the out-edges of one node matter
     kind     uint8[m]       class of the edge, for multipliers at query time
-    edge     uint32[m]      number of the edge in the caller's list
+    edge     uint32[m]      number that the caller knows the edge by, distinct
+    numbers  int            all of them are below this
     """
 
     indptr: Ids
@@ -34,6 +39,7 @@ class Csr:
     weight: Weights
     kind: Kinds
     edge: Ids
+    numbers: int
 
     @property
     def nodes(self) -> int:
@@ -53,6 +59,7 @@ def build_csr(
     weight: npt.NDArray[np.floating],
     kind: npt.NDArray[np.integer] | None = None,
     order_edges: Callable[..., None] | None = None,
+    number: Ids | None = None,
 ) -> Csr:
     """The graph of edges source[i] -> target[i]; loops and several edges of one pair are allowed.
 
@@ -60,6 +67,7 @@ def build_csr(
     weight  0..1e12, kept as float32
     kind    0..255; all 0 if not given
     order_edges  that of `Kernels`, where it is compiled: a tenth of the time
+    number  what the caller knows each edge by, distinct; its place if not given
 
     Raises ValueError for too many nodes, a node that is not below n or a weight out of range.
     """
@@ -85,5 +93,48 @@ def build_csr(
         indices=target.astype(np.uint32)[order],
         weight=heavy[order],
         kind=kinds[order],
-        edge=order,
+        edge=order if number is None else number[order],
+        numbers=source.size if number is None else int(number.max(initial=0)) + 1,
     )
+
+
+def with_rows(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Csr:
+    """The graph with the out-edges of these rows, rising and distinct, as they are in `part`.
+
+    `part` has as many nodes as the graph shall have, at least those that it has.
+    """
+    count = np.diff(part.indptr)
+    stays = np.ones(graph.nodes, np.bool_)
+    stays[rows[rows < graph.nodes]] = False
+    others = np.flatnonzero(stays)
+    count[others] = np.diff(graph.indptr)[others]
+    indptr = np.zeros(part.nodes + 1, np.uint32)
+    np.cumsum(count, out=indptr[1:])
+    pieces = splices(graph, part, rows)
+    return Csr(
+        indptr=indptr,
+        indices=spliced(graph.indices, part.indices, pieces),
+        weight=spliced(graph.weight, part.weight, pieces),
+        kind=spliced(graph.kind, part.kind, pieces),
+        edge=spliced(graph.edge, part.edge, pieces),
+        numbers=max(graph.numbers, part.numbers),
+    )
+
+
+def splices(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Splices:
+    """How `with_rows` puts a column by position together: runs of the graph's and of the part's in turn."""
+    end = graph.indptr[-1]
+    begins = graph.indptr[np.minimum(rows, graph.nodes)].tolist()
+    ends = graph.indptr[np.minimum(rows + 1, graph.nodes)].tolist()
+    old = zip([0, *ends], [*begins, int(end)], strict=True)
+    new = zip(part.indptr[rows].tolist(), part.indptr[rows + 1].tolist(), strict=True)
+    return list(old), list(new)
+
+
+def spliced(old: npt.NDArray[T], new: npt.NDArray[T], pieces: Splices) -> npt.NDArray[T]:
+    """The column by position, put together like this."""
+    kept, added = pieces
+    runs = [old[slice(*kept[0])]]
+    for mine, theirs in zip(added, kept[1:], strict=True):
+        runs += new[slice(*mine)], old[slice(*theirs)]
+    return np.concatenate(runs)

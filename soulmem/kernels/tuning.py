@@ -58,7 +58,7 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
     if tuning.edges is not None and tuning.factor is not None:
         if tuning.edges.shape != tuning.factor.shape:
             raise ValueError("edges and factor must have the same length")
-        if tuning.edges.size and int(tuning.edges.max()) >= m:
+        if tuning.edges.size and int(tuning.edges.max()) >= graph.numbers:
             raise ValueError(f"there is no edge {int(tuning.edges.max())}")
     if tuning.kind_factor is not None and tuning.kind_factor.shape != (256,):
         raise ValueError("kind_factor must have 256 numbers")
@@ -69,7 +69,7 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
 
 def places_of(graph: Csr, edges: Ids) -> Places:
     """int32[m] by position: the place in `edges`, the caller's numbers, of the edge there; -1: none. O(m)."""
-    by_edge = np.full(graph.edge.size, -1, np.int32)
+    by_edge = np.full(graph.numbers, -1, np.int32)
     by_edge[edges] = np.arange(edges.size)
     return np.asarray(by_edge[graph.edge], np.int32)
 
@@ -88,7 +88,7 @@ def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
     if tuning.kind_factor is not None:
         np.multiply(weight, tuning.kind_factor.astype(np.float32)[graph.kind], out=weight)
     if tuning.edges is not None and tuning.factor is not None:
-        by_edge = np.ones(graph.edge.size, np.float32)
+        by_edge = np.ones(graph.numbers, np.float32)
         by_edge[tuning.edges] = tuning.factor
         np.multiply(weight, by_edge[graph.edge], out=weight)
     if tuning.alive is not None:

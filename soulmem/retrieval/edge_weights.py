@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeArrays
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]

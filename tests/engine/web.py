@@ -142,7 +142,7 @@ class Walks:
         table.load(page_of(edges))
         every = table.arrays(WALKED)
         kinds = np.full(nodes, MEMORY_KINDS.index(MemoryKind.NOTE), np.uint8)
-        self._walker = Walker(arcs(every, every.strength * every.confidence, kinds).graph)
+        self._walker = Walker(arcs(every, every.strength * every.confidence, kinds))
         self._nodes = nodes
 
     def true(self, seeds: Sequence[int], restart: float) -> Floats:
@@ -157,7 +157,7 @@ def walking(mind: Mind, seeds: Sequence[int], params: WalkParams) -> Attempt:
     def attempt() -> Walk:
         edges = mind.edges.arrays(WALKED)
         weight = edges.strength * edges.confidence
-        graph = arcs(edges, weight, mind.columns.kind[: mind.size]).graph
+        graph = arcs(edges, weight, mind.columns.kind[: mind.size])
         return Walker(graph).walk(*_start(seeds), params, Tuning(boundary=mind.residency.boundary(mind.size)))
 
     return attempt

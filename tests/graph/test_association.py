@@ -14,9 +14,19 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.graph import association
-from soulmem.graph.association import MEMORY_KINDS, WALKED, Arcs, AssociationParams, arc_class, arcs
+from soulmem.graph.association import (
+    MEMORY_KINDS,
+    WALKED,
+    AssociationParams,
+    arc_class,
+    arcs,
+    arcs_along,
+    arcs_back,
+    slots_of,
+)
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.rows import Rows
+from soulmem.kernels.csr import Csr
 from soulmem.kernels.warm import kernels, warm
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
@@ -49,15 +59,14 @@ def table_of(edges: list[Edge], rows: int) -> EdgeTable:
     return table
 
 
-def walked(edges: list[Edge], kinds: list[MemoryKind], class_mass: float = 1.0) -> Arcs:
+def walked(edges: list[Edge], kinds: list[MemoryKind], class_mass: float = 1.0) -> Csr:
     columns = table_of(edges, len(kinds)).arrays(WALKED)
     codes = np.asarray([MEMORY_KINDS.index(kind) for kind in kinds], np.uint8)
     return arcs(columns, columns.strength * columns.confidence, codes, AssociationParams(class_mass))
 
 
-def found(made: Arcs) -> dict[tuple[int, int, int], float]:
+def found(graph: Csr) -> dict[tuple[int, int, int], float]:
     """(source, target, class) to weight, summed."""
-    graph = made.graph
     out: dict[tuple[int, int, int], float] = {}
     for at, source in enumerate(graph.sources):
         key = int(source), int(graph.indices[at]), int(graph.kind[at])
@@ -110,31 +119,42 @@ def test_the_arcs_of_one_class_never_weigh_more_than_their_bound_and_keep_their_
                 assert np.isclose(bounded[key], free[key] / max(1.0, total), rtol=1e-5)
 
 
-@given(st.lists(st.booleans(), max_size=12))
-def test_arcs_back_run_over_all_edges_in_turn_but_those_of_one_way(one_way: list[bool]) -> None:
-    kinds = [EdgeKind.KNOWS_HABIT if one else EdgeKind.NEXT for one in one_way]
-    edges = [edge(kind, at, at + 1) for at, kind in enumerate(kinds)]
-    made = walked(edges, [MemoryKind.EPISODE] * (len(edges) + 1))
-    back = [at for at, one in enumerate(one_way) if not one]
-    assert made.edges == len(edges)
-    assert made.edge_of(np.arange(made.graph.edge.size)).tolist() == [*range(len(edges)), *back]
-    expected = [-1 if one else len(edges) + back.index(at) for at, one in enumerate(one_way)]
-    assert made.back_over(np.arange(len(edges))).tolist() == expected
+@given(random_edges, st.lists(st.booleans(), min_size=30, max_size=30))
+def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
+    """Also where edges went, so that slots are empty."""
+    table = table_of(edges, 6)
+    for one, is_gone in zip(edges, gone, strict=False):
+        if is_gone:
+            table.drop(one.id)
+    columns = table.arrays(WALKED)
+    graph = arcs(columns, columns.strength, np.zeros(6, np.uint8))
+    assert graph.edge.max(initial=0) < graph.numbers
+    assert np.unique(graph.edge).size == graph.edge.size
+    for number, source, target in zip(graph.edge, graph.sources, graph.indices, strict=True):
+        (slot,) = slots_of(np.asarray([number]))
+        known = table.at(int(slot))
+        ends = (f"m{source}", f"m{target}")
+        assert number in (arcs_along(slot), arcs_back(slot))
+        if number == arcs_along(slot):
+            assert ends == (known.source, known.target)
+        else:
+            assert known.kind not in ONE_WAY
+            assert ends == (known.target, known.source)
 
 
-def test_each_arc_names_its_edge_and_each_edge_the_arc_back() -> None:
-    edges = [
-        edge(EdgeKind.MENTIONS, 0, 1),
-        edge(EdgeKind.KNOWS_HABIT, 1, 2),
-        edge(EdgeKind.NEXT, 0, 3),
-    ]
-    kinds = [MemoryKind.EPISODE, MemoryKind.CONCEPT, MemoryKind.ACTION, MemoryKind.EPISODE]
-    made = walked(edges, kinds)
-    assert made.back_over(np.arange(3)).tolist() == [3, -1, 4]
-    assert made.edge_of(np.arange(5)).tolist() == [0, 1, 2, 0, 2]
-    ends = dict(
-        zip(made.graph.edge.tolist(), zip(made.graph.sources, made.graph.indices, strict=True), strict=True)
-    )
-    assert ends[0] == (0, 1)
-    assert ends[3] == (1, 0)
-    assert ends[4] == (3, 0)
+@given(
+    random_edges, st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6), st.sets(st.integers(0, 5))
+)
+def test_the_arcs_of_some_rows_are_those_of_all(
+    edges: list[Edge], kinds: list[MemoryKind], some: set[int]
+) -> None:
+    table, rows = table_of(edges, 6), np.asarray(sorted(some), np.int64)
+    codes = np.asarray([MEMORY_KINDS.index(kind) for kind in kinds], np.uint8)
+    every, theirs = table.arrays(WALKED), table.arrays(WALKED, rows)
+    whole = arcs(every, every.strength, codes)
+    part = arcs(theirs, theirs.strength, codes, rows=rows)
+    assert set(part.sources.tolist()) <= some
+    for row in some:
+        mine, all_of = slice(*part.indptr[row : row + 2]), slice(*whole.indptr[row : row + 2])
+        for column in ("indices", "weight", "kind", "edge"):
+            assert getattr(part, column)[mine].tolist() == getattr(whole, column)[all_of].tolist()

@@ -17,7 +17,8 @@ from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.columns import microseconds
-from soulmem.graph.edge_table import EDGE_KINDS, EdgeTable
+from soulmem.graph.edge_arrays import EDGE_KINDS
+from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.mentions import LATEST
 from soulmem.graph.rows import Rows
 

@@ -1,0 +1,52 @@
+"""How do many edges look as columns?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import DECAYING, EdgeKind
+
+EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
+_DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
+
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeArrays:
+    """Edges as columns, shape (m,) each; rows are those of the table's `Rows`.
+
+    They may be views of the table: read them before the next put or drop, and write nothing.
+    """
+
+    slot: Ints  # what `EdgeTable.at` knows the edge by
+    source: RowNumbers
+    target: RowNumbers
+    kind: Codes  # place in EDGE_KINDS
+    strength: Floats  # 0..1, as of `at_turn`
+    confidence: Floats  # 0..1
+    stability: Floats  # turns, > 0
+    at_turn: Floats  # NaN where it is not known
+    touched: Ints  # microseconds since 1970
+
+    @property
+    def pair(self) -> Ints:
+        """Both ends in one number; see `pair_of`."""
+        return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
+
+    def strength_at(self, turn: float, at_turn: Floats, pace: float = 1.0) -> Floats:
+        """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
+        elapsed = pace * np.maximum(turn - at_turn, 0.0)
+        fades = _DECAYING[self.kind]
+        return np.where(fades, self.strength * np.exp(-elapsed / self.stability), self.strength)
+
+
+def pair_of(source: Ints, target: Ints) -> Ints:
+    """Two rows in one number, so that pairs can be looked up in arrays."""
+    return np.asarray(source << np.int64(32) | target, np.int64)

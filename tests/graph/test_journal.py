@@ -1,0 +1,38 @@
+"""Is every change remembered for whoever missed few, and is it told when some are not?"""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.graph import journal
+from soulmem.graph.journal import Journal, Touched
+
+
+@given(st.lists(st.one_of(st.integers(0, 99), st.just(None)), max_size=60))
+def test_what_was_missed_is_told_or_that_it_is_not_known(changes: list[int | None]) -> None:
+    """None forgets."""
+    kept, told = Journal(), list[Touched | None]()
+    before = journal._MOST
+    journal._MOST = 8
+    try:
+        for number in changes:
+            if number is None:
+                kept.forget()
+                told.append(None)
+            else:
+                told.append(Touched(number, 0, 1, EdgeKind.NEXT))
+                kept.note(Touched(number, 0, 1, EdgeKind.NEXT))
+    finally:
+        journal._MOST = before
+    assert kept.revision == len(told)
+    for since in range(len(told) + 1):
+        found, missed = kept.since(since), told[since:]
+        if found is None:
+            assert None in missed or len(missed) > 8
+        else:
+            assert found == missed
+    assert kept.since(len(told) + 1) is None
+    if None not in told[-8:]:
+        assert kept.since(max(0, len(told) - 8)) is not None
