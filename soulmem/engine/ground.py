@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.soul import SoulClock
 from soulmem.engine.cutting import strengths_left
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import WALKED, AssociationParams, arcs, arcs_along, arcs_back
@@ -36,6 +38,8 @@ class GroundParams:
     weights: EdgeWeightParams = field(default_factory=EdgeWeightParams)
     fade_turns: int = 5  # the clock goes on so far before strengths are faded anew: 1.7 % at the default S
     patched: float = 0.2  # share of the arcs up to which rows that changed are put in place of the old ones
+    # With so many arcs strengths are not faded while somebody waits, but by `renew`, or the next time.
+    many: int = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,15 @@ class Ground:
         return self.fact_of[: self.fact_of.size // 2]
 
 
+class _For(NamedTuple):
+    """What a ground is made for; with any other it is made anew."""
+
+    faded: int  # how often `fade_turns` had passed
+    residency: int  # revision
+    forgetting: float
+    clock: SoulClock
+
+
 class Grounds:
     """The ground of one soul, ready as of any moment. Compute thread only.
 
@@ -67,32 +80,55 @@ class Grounds:
 
     def __init__(self, params: GroundParams | None = None) -> None:
         self._params = params or GroundParams()
-        self._made_for: tuple[object, ...] = ()
+        self._made_for: _For | None = None
+        self._is_behind = False
         self._seen = -1  # revision of the edges
         self._ground: Ground | None = None
 
     def ready(self, mind: Mind, extra_turns: int) -> Ground:
         """What is walked on, as of now."""
-        now, p, settings = mind.time.reading(extra_turns), self._params, mind.soul.settings
-        faded = int(now // p.fade_turns)
-        wanted = faded, mind.residency.revision, settings.forgetting, settings.clock
-        late = now - faded * p.fade_turns
-        ground = self._ground
-        if ground is not None and wanted == self._made_for and mind.residency.whole:
-            changes = mind.edges.changed(self._seen)
-            if changes is None or mind.size < ground.graph.nodes:
-                ground = None
-            elif changes or mind.size > ground.graph.nodes:
-                ground = _patched(ground, changes, mind, extra_turns, late, p)
-        elif wanted != self._made_for or self._seen != mind.edges.revision or mind.size != self._nodes():
-            ground = None
-        if ground is None:
-            ground = _made(mind, extra_turns, late, p)
-        self._ground, self._made_for, self._seen = ground, wanted, mind.edges.revision
+        wanted, ground = self._wanted(mind, extra_turns), self._ground
+        made_for = self._serving(wanted)
+        if ground is not None and made_for is not None:
+            ground = self._as_it_is(ground, made_for, mind, extra_turns)
+        if ground is None or made_for is None:
+            made_for = wanted
+            ground = _made(mind, extra_turns, self._late(mind, extra_turns, wanted), self._params)
+        self._ground, self._made_for, self._seen = ground, made_for, mind.edges.revision
+        self._is_behind = made_for != wanted
         return ground
 
-    def _nodes(self) -> int:
-        return -1 if self._ground is None else self._ground.graph.nodes
+    def renew(self, mind: Mind, extra_turns: int) -> None:
+        """Have strengths faded that were left as they are because somebody waited."""
+        if self._is_behind:
+            self._made_for = None
+            self.ready(mind, extra_turns)
+
+    def _wanted(self, mind: Mind, extra_turns: int) -> _For:
+        settings, faded = mind.soul.settings, mind.time.reading(extra_turns) // self._params.fade_turns
+        return _For(int(faded), mind.residency.revision, settings.forgetting, settings.clock)
+
+    def _serving(self, wanted: _For) -> _For | None:
+        """What the ground that is there was made for, where it will do."""
+        known, ground = self._made_for, self._ground
+        if known is None or ground is None or wanted == known:
+            return known
+        is_next = wanted == known._replace(faded=known.faded + 1)
+        return known if is_next and ground.graph.edge.size >= self._params.many else None
+
+    def _late(self, mind: Mind, extra_turns: int, made_for: _For) -> float:
+        """Turns since strengths are as they were."""
+        return mind.time.reading(extra_turns) - made_for.faded * self._params.fade_turns
+
+    def _as_it_is(self, ground: Ground, made_for: _For, mind: Mind, extra_turns: int) -> Ground | None:
+        """The ground with what changed since it was last asked for; None where that is too much."""
+        if self._seen == mind.edges.revision and mind.size == ground.graph.nodes:
+            return ground
+        changes = mind.edges.changed(self._seen)
+        if changes is None or not mind.residency.whole or mind.size < ground.graph.nodes:
+            return None
+        late = self._late(mind, extra_turns, made_for)
+        return _patched(ground, changes, mind, extra_turns, late, self._params)
 
 
 def _made(mind: Mind, extra: int, late: float, p: GroundParams) -> Ground:

@@ -54,7 +54,7 @@ class NameReach:
             return
         self._names = np.zeros(0, np.int64)
         if learned.any():
-            mentions = self._edges.arrays([EdgeKind.MENTIONS])
+            mentions = self._edges.arrays([EdgeKind.MENTIONS], np.flatnonzero(learned))
             of_names = learned[mentions.target]
             self._source = mentions.source[of_names].astype(np.int64)
             self._target = mentions.target[of_names].astype(np.int64)

@@ -243,7 +243,8 @@ class Recaller:
             answer=answer,
             notes=(*scene.notes, *self._not_followed(mind, ranked)),
         )
-        return answer, trace, _flows(mind, ranked)
+        walks, extra = self._walks_of(mind), self._clock.extra_turns
+        return answer, trace, _flows(mind, ranked, lambda: walks.renew(extra))
 
     def _not_followed(self, mind: Mind, ranked: Ranked) -> tuple[str, ...]:
         """What there is to say of a walk that went where edges of a large soul were not in memory."""
@@ -284,12 +285,20 @@ class Recaller:
             self._traces.popitem(last=False)
 
 
-def _flows(mind: Mind, ranked: Ranked) -> Flows | None:
-    """What the walk passed over, for whoever asks after the answer; nothing once the edges are others."""
+def _flows(mind: Mind, ranked: Ranked, afterwards: Callable[[], None]) -> Flows | None:
+    """What the walk passed over, for whoever asks after the answer, and does then what was put off; nothing
+    once the edges are others.
+    """
     walk, revision = ranked.walk, mind.edges.revision
     if walk is None:
         return None
-    return lambda: walk.flows() if mind.edges.revision == revision else {}
+
+    def flows() -> Mapping[str, float]:
+        found = walk.flows() if mind.edges.revision == revision else {}
+        afterwards()
+        return found
+
+    return flows
 
 
 def _active(mind: Mind) -> list[MemoryId]:

@@ -78,6 +78,10 @@ class Walks:
         self._ground = self._grounds.ready(self._mind, extra_turns)
         return self._ground
 
+    def renew(self, extra_turns: int) -> None:
+        """What `refresh` put off, as somebody waited for it."""
+        self._grounds.renew(self._mind, extra_turns)
+
     def walk(self, seeds: Rows, share: Doubles, known: Bools, mood: Mood, cosine: Floats) -> Walked:
         """Follow a walk from these rows over what `refresh` made last.
 

@@ -17,6 +17,7 @@ class Kernels:
     """The functions of the same names, compiled; they take arrays of exactly the types named there."""
 
     lay_out: Callable[..., None]
+    mark_own: Callable[..., None]
     push: Callable[..., tuple[int, int]]
     transpose: Callable[..., None]
     pull: Callable[..., int]
@@ -75,6 +76,7 @@ def compile_kernels(cache: bool) -> Kernels:
     words = (i8, i4, u1, f4, whole, f4)
     return Kernels(
         lay_out=jit(push.lay_out, (u4, u4, f4, u1, f8, f4, u4, u4)),
+        mark_own=jit(push.mark_own, (u4, i4, u4)),
         push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),

@@ -6,19 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
 from soulmem.kernels.power import to_walk, transition
-from soulmem.kernels.push import OWN
 from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Places, Tuning, own_places
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
 FLOAT32_ROUNDING = 2.0**-23  # twice that of one operation: more than a product, its sum and conversions err
-Ints = npt.NDArray[np.int64]
 
 MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
 
@@ -39,7 +36,6 @@ class _Overridden:
 
     edges: Ids  # the caller's array
     places: Places  # of these edges, by position; see `places_of`
-    rows: Ints  # where they start, each once
 
 
 class CompiledWalks:
@@ -180,13 +176,8 @@ class CompiledWalks:
             return NO_PLACES, NO_WEIGHTS
         last = self._overridden
         if last is None or last.edges is not edges:
-            if last is not None:
-                self._word[last.rows] &= ~OWN
-            places = own_places(self._graph, tuning)
-            positions = np.flatnonzero(places >= 0)
-            rows = np.unique(np.searchsorted(self._graph.indptr, positions, side="right") - 1)
-            self._word[rows] |= OWN
-            last = self._overridden = _Overridden(edges, places, rows)
+            last = self._overridden = _Overridden(edges, own_places(self._graph, tuning))
+            self._kernels.mark_own(self._graph.indptr, last.places, self._word)
         return last.places, np.require(factor, np.float32, ["C", "W"])
 
 

@@ -50,6 +50,7 @@ ABSORBS = 31  # the code of a node without out-edges
 SMALL = np.uint64(8)  # rows of up to so many edges are one bucket
 FEWEST = np.uint64(8)  # edges in a bucket of a longer row, at least ..
 SPREAD = np.float32(0.25)  # .. and then while their weight is at least this share of the first one's
+FAINT = 1e-3  # of the error: what a seed brings where it is due is not waited for
 FALL = np.float32(0.6)  # of theta from round to round
 STEEPNESS = 2.5  # visits grow like (1 / error) to this power, about; measured
 SWEEP_GAIN = 1.75  # steps of a walk that one Gauss-Seidel sweep makes, about; measured
@@ -95,6 +96,17 @@ def lay_out(
                 stop += ONE
             rarity = 2.0 * math.log2(np.float64(np.int64(stop - begin)) * total / mass)
             word[u] = np.uint32(np.uint32(min(30.0, max(0.0, rarity))) << CODE_BITS)
+
+
+def mark_own(indptr: Ids, own_of: Places, word: Ids) -> None:
+    """Mark the rows where an edge with a multiplier of its own starts, and no others; see `push`."""
+    for u in range(indptr.size - 1):
+        marked = word[u] & ~OWN
+        for at in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+            if own_of[at] >= 0:
+                marked |= OWN
+                break
+        word[u] = marked
 
 
 def push(  # noqa: C901 - one loop over state in registers: a call in it costs as much as the work
@@ -149,7 +161,9 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
         gain[i] = 2.0 ** (-0.5 * i)
     gain[ABSORBS] = 1e30
 
-    theta = np.float32(1.0)
+    # All seeds are pushed in the first round, but those that hardly matter: the fall from round to round gets
+    # to them if need be. A theta as small as they are would leave nothing to order, or end it all at once.
+    theta, faint = np.float32(1.0), np.float32(FAINT * l1)
     for i in range(seeds.size):
         u = seeds[i]
         slot = np.uint64(word[u] & SLOT)
@@ -162,7 +176,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
         moving += go_on * share[i]
         due = np.float32(slot_real[FOUR * slot + INCOME]) * gain[word[u] >> CODE_BITS]
         slot_heavy[EIGHT * slot + DUE] = due
-        theta = min(theta, np.float32(0.9) * due)
+        theta = min(theta, max(np.float32(0.9) * due, faint))
 
     while moving > max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)) and theta > 1e-36:
         head, tail = NONE, NONE

@@ -76,17 +76,18 @@ async def measure(folder: str) -> dict[str, float]:
         await engine.sync_chat(DEFAULT_OWNER, SyncRequest(_CHAT, (SOUL,), lines))
         return 1000 * (time.perf_counter() - began)
 
-    async def recall() -> float:
+    async def recall(reply: int) -> float:
         ground.last = 0.0
-        answer = await engine.recall(DEFAULT_OWNER, RecallRequest(SOUL, chat=_CHAT, time_budget_ms=5000))
+        request = RecallRequest(SOUL, chat=_CHAT, slot=SlotId(f"l{reply}"), swipe=0, time_budget_ms=5000)
+        answer = await engine.recall(DEFAULT_OWNER, request)
         return answer.took_ms.total - answer.took_ms.embed
 
     with mock.patch.object(Walks, "refresh", lambda walks, extra: ground.refresh(walks, extra)):
         for turn in range(_TURNS):
             took["sync"].append(await sync(2 * turn))
-            took["recall"].append(await recall())
+            took["recall"].append(await recall(2 * turn + 1))
             took["ground"].append(ground.last)
-            took["still_recall"].append(await recall())
+            took["still_recall"].append(await recall(2 * turn + 1))
             await sync(2 * turn + 1)
             await asyncio.sleep(_PAUSE)
     await engine.stop()

@@ -172,3 +172,22 @@ def test_a_fact_that_comes_back_lies_elsewhere() -> None:
     mind.apply(MindChange(put_edges=(edge("n1", "n9", EdgeKind.ASSOCIATES),)))
     mind.apply(MindChange(put_edges=(other, one)))
     same(kept.ready(mind, 0), Grounds().ready(mind, 0))
+
+
+def test_of_many_arcs_strengths_are_faded_when_nobody_waits() -> None:
+    mind, kept, fresh = story(), Grounds(GroundParams(many=1, patched=100.0)), Grounds()
+    old = replace(edge("m1", "m2", EdgeKind.ASSOCIATES), at_turn=0.0, stability=20.0)
+    mind.apply(MindChange(put_edges=(old,)))
+    kept.ready(mind, 4)
+    with mock.patch.object(module, "_made", side_effect=AssertionError("all of it")):
+        kept.renew(mind, 4)
+        mind.apply(MindChange(put_edges=(edge("m2", "n99", EdgeKind.ASSOCIATES),)))
+        waited = kept.ready(mind, 6)
+    same(waited, fresh.ready(mind, 4))
+    kept.renew(mind, 6)
+    with mock.patch.object(module, "_made", side_effect=AssertionError("all of it")):
+        renewed = kept.ready(mind, 6)
+    same(renewed, Grounds().ready(mind, 6))
+    assert waited.graph.weight.tolist() != renewed.graph.weight.tolist()
+    kept.ready(mind, 30)  # too long ago: now, whoever waits
+    same(kept.ready(mind, 30), Grounds().ready(mind, 30))

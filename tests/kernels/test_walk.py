@@ -128,6 +128,21 @@ def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> Non
         assert (again.error, again.visits) == (fresh.error, fresh.visits)
 
 
+def test_a_seed_that_hardly_matters_costs_nothing(make_walker: MakeWalker) -> None:
+    rng = np.random.default_rng(5)
+    graph = build_csr(3000, rng.integers(0, 3000, 20000), rng.integers(0, 3000, 20000), rng.random(20000))
+    seeds, share = np.arange(4, dtype=np.uint32), np.array([1.0 - 1e-9, 1e-9, 1e-30, 1e-104])
+    walker, params = make_walker(graph), WalkParams(0.5, 1e-2)
+    alone = walker.walk(seeds[:1], np.ones(1), params)
+    both = walker.walk(seeds, share, params)
+    assert both.error <= params.l1
+    assert both.visits <= alone.visits + 100
+    exact = walker.walk(seeds, share, WalkParams(0.5, 1e-9))
+    score, truth = np.zeros(3000), np.zeros(3000)
+    score[both.rows], truth[exact.rows] = both.score, exact.score
+    assert np.abs(truth - score).sum() <= params.l1 + 1e-9
+
+
 def test_top_tells_the_best_first_and_equal_ones_by_node() -> None:
     rows, score = np.array([7, 3, 9, 1], np.uint32), np.array([0.1, 0.4, 0.1, 0.2])
     none = np.empty(0)
