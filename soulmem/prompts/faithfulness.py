@@ -97,7 +97,7 @@ class Faithfulness:
         subjects, judged = list[str](), list[tuple[str, Verdict]]()
         for part in once:
             subjects = self._subjects(part) or (subjects if _PRONOUN.match(part) else [])
-            judged.append((part, self._of(part, subjects)))
+            judged.append((part, self.of(part, subjects)))
         wrong = sum(verdict is Verdict.UNFAITHFUL for _, verdict in judged)
         if not wrong and once == parts:
             return Kept(text)
@@ -106,12 +106,9 @@ class Faithfulness:
             kept = [part for part, verdict in judged if verdict is Verdict.SAID and self._is_near(part)]
         return Kept(_ended(("" if is_unspaced(text) else " ").join(kept)), wrong > 0)
 
-    def of(self, sentence: str) -> Verdict:
-        """Whether it is faithful."""
-        return self._of(sentence, self._subjects(sentence))
-
-    def _of(self, sentence: str, subjects: Sequence[str]) -> Verdict:
-        if self._is_of_others(sentence, subjects):
+    def of(self, sentence: str, subjects: Sequence[str] | None = None) -> Verdict:
+        """Whether it is faithful; of these subjects, where it is not they whom it begins with."""
+        if self._is_of_others(sentence, self._subjects(sentence) if subjects is None else subjects):
             return Verdict.UNFAITHFUL
         if any(self._named(clause) and not self._is_together(clause) for clause in _CLAUSE.split(sentence)):
             return Verdict.UNFAITHFUL

@@ -45,6 +45,13 @@ INN = passage(
 )
 
 
+def is_said(chat: Passage, asked: tuple[str, str, str], line: int) -> bool:
+    """Whether the chat says just that, in that line alone."""
+    claim = Claims(chat).of(*asked)
+    told = claim.truth, claim.subject, claim.object, claim.lines
+    return told == (Truth.SAID, asked[0], asked[2], (line,))
+
+
 @pytest.mark.parametrize(
     ("asked", "line"),
     [
@@ -60,13 +67,7 @@ INN = passage(
     ],
 )
 def test_what_an_english_chat_says(asked: tuple[str, str, str], line: int) -> None:
-    claim = Claims(TAVERN).of(*asked)
-    assert (claim.truth, claim.subject, claim.object, claim.lines) == (
-        Truth.SAID,
-        asked[0],
-        asked[2],
-        (line,),
-    )
+    assert is_said(TAVERN, asked, line)
 
 
 @pytest.mark.parametrize(
@@ -87,13 +88,7 @@ def test_what_an_english_chat_says(asked: tuple[str, str, str], line: int) -> No
     ],
 )
 def test_what_a_chinese_chat_says(asked: tuple[str, str, str], line: int) -> None:
-    claim = Claims(INN).of(*asked)
-    assert (claim.truth, claim.subject, claim.object, claim.lines) == (
-        Truth.SAID,
-        asked[0],
-        asked[2],
-        (line,),
-    )
+    assert is_said(INN, asked, line)
 
 
 @pytest.mark.parametrize(
