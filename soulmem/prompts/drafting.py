@@ -112,6 +112,8 @@ class Drafting:
         text, was_wrong = self._faithfulness.kept(self._text(item, "text", told=self._params.told))
         if not text:
             raise _Dropped("a text that the lines do not say, or of others")
+        if not self._faithfulness.can_be_looked_up(text):
+            raise _Dropped("a text of little words, of which no line can be told to say it")
         self._mended += was_wrong
         return DraftEpisode(
             text=text,

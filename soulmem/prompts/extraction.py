@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from soulmem.domain.drafts import Drafts, Passage
+from soulmem.domain.drafts import Drafts, Passage, PassageLine
 from soulmem.domain.llm import Prompt
 from soulmem.prompts import fields
 from soulmem.prompts.drafting import Drafting
 from soulmem.prompts.marking import marked, tagged, told_of
 from soulmem.prompts.replies import read_lists
 
-NAME, VERSION = "extraction", 2  # a wording change raises VERSION; recorded replies are kept by both
+NAME, VERSION = "extraction", 3  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 700
 _MORE = 2  # facts beside one of each name
+_PARTS = 3  # of the lines, of each of which an episode is asked for
+_LEAST = 4  # lines of a part
 _SYSTEM = {
     "en": (
         "You write down what one character of a role-play chat will remember.\n"
@@ -33,26 +35,27 @@ _SYSTEM = {
 _JSON = {
     "en": """Answer with JSON only. "lines": the numbers of the lines that say it. Other numbers: 0 to 1.
 {"facts":{"1":{"subject":"a name","verb":"","object":"","lines":[]},"2":..},
-"episodes":[{"lines":[],"text":"","importance":0.5,"place":"",
-"people":[],"feelings":[{"label":"","intensity":0.5}]}],
-"concepts":[{"lines":[],"name":"","type":"entity or abstract","aliases":[],"about":""}],
+"episodes":{"1":{"lines":[],"text":"","importance":0.5,"place":"",
+"people":[],"feelings":[{"label":"","intensity":0.5}]},"2":..},
+"concepts":[{"name":"","type":"entity or abstract","lines":[],"aliases":[],"about":""}],
 "habits":[{"lines":[all where it happens],"when":"kind of situation","does":"what the character tends to do",
 "chance":0.5}],
 "kinds":[{"lines":[],"text":"kind of episode, like: walking in the rain"}]}
 If the lines tell them, an episode also has "time", "senses":[], "background", "keep":[words not to forget];
 a fact "strength" and "sure", and "over":true when it is no longer so.
-Facts: what the lines say of each of <names>. Episodes: what happened, one or two sentences.
+Facts: what the lines say of each of <names>.
+Episodes: what happened at the beginning, the middle and the end, one or two sentences each.
 At most 8 facts, 3 episodes, 5 concepts, 2 habits, 2 kinds. An empty list where there is nothing.""",
     "zh": """只回答 JSON。"lines"、"行号"：说到此事的行的编号。其他数值在0到1之间。
 {"facts":{"1":{"谁":"名字","做了什么":"","对象":"","行号":[]},"2":..},
-"episodes":[{"lines":[],"text":"","importance":0.5,"place":"","people":[],
-"feelings":[{"label":"","intensity":0.5}]}],
-"concepts":[{"lines":[],"name":"","type":"entity 或 abstract","aliases":[],"about":""}],
+"episodes":{"1":{"lines":[],"text":"","importance":0.5,"place":"","people":[],
+"feelings":[{"label":"","intensity":0.5}]},"2":..},
+"concepts":[{"name":"","type":"entity 或 abstract","lines":[],"aliases":[],"about":""}],
 "habits":[{"lines":[出现过的所有行],"when":"哪类情境","does":"该角色倾向于怎么做","chance":0.5}],
 "kinds":[{"lines":[],"text":"哪类情节，如：在雨中散步"}]}
 行中说到时，情节还可有 "time"、"senses":[]、"background"、"keep":[不该忘的原词]；
 事实还可有 "strength"、"sure"，已不再成立的写 "over":true。
-facts：各行说到 <names> 中每个名字的什么。episodes：发生了什么，一两句话。
+facts：各行说到 <names> 中每个名字的什么。episodes：开头、中间、结尾各发生了什么，各一两句话。
 最多8个 facts、3个 episodes、5个 concepts、2个 habits、2个 kinds。没有就留空列表。""",
 }
 _PLAIN = {
@@ -81,7 +84,7 @@ _FORMS: Mapping[str, tuple[str, Sequence[str]]] = {
 _LISTS = ("episodes", "facts", "concepts", "habits", "kinds")
 
 
-def _object(properties: Mapping[str, object], required: Sequence[str]) -> Mapping[str, object]:
+def _object(properties: Mapping[str, object], required: Iterable[str]) -> Mapping[str, object]:
     return {
         "type": "object",
         "properties": dict(properties),
@@ -90,9 +93,8 @@ def _object(properties: Mapping[str, object], required: Sequence[str]) -> Mappin
     }
 
 
-def _list(most: int, properties: Mapping[str, object], required: Sequence[str]) -> Mapping[str, object]:
-    item = _object({"lines": _NUMBERS, **properties}, ("lines", *required))
-    return {"type": "array", "items": item, "maxItems": most}
+def _list(most: int, properties: Mapping[str, object], required: Iterable[str]) -> Mapping[str, object]:
+    return {"type": "array", "items": _object(properties, required), "maxItems": most}
 
 
 _TEXT = {"type": "string", "maxLength": fields.LONGEST}
@@ -100,13 +102,15 @@ _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _SHORT = {"type": "string", "maxLength": fields.LONGEST_NAME}
 _SHORTS = {"type": "array", "items": _SHORT, "maxItems": 6}
 _NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 12}
+_FEW = {**_NUMBERS, "maxItems": 4}  # a small model writes as many as it may, each on a line of its own
 _FEELINGS = {
     "type": "array",
     "items": _object({"label": _SHORT, "intensity": _SHARE}, ("label", "intensity")),
     "maxItems": 3,
 }
-_EPISODE = {"text": _TEXT, "importance": _SHARE, "place": _SHORT, "time": _SHORT, "people": _SHORTS}
-_EPISODE |= {"feelings": _FEELINGS, "senses": _SHORTS, "background": _TEXT, "keep": _SHORTS}
+_EPISODE = {"text": _TEXT, "importance": _SHARE}
+_MORE_OF_EPISODE = {"place": _SHORT, "time": _SHORT, "people": {**_SHORTS, "maxItems": 4}}
+_MORE_OF_EPISODE |= {"feelings": _FEELINGS, "senses": _SHORTS, "background": _TEXT, "keep": _SHORTS}
 # Where it stands comes last: a small model that begins with lines tells of who speaks there. And it is asked
 # in the chat's language what somebody did: for a "verb" it gives one word, whoever it is about.
 _FACT_KEYS = {
@@ -115,18 +119,20 @@ _FACT_KEYS = {
 }
 _FACT = {"subject": _SHORT, "verb": _SHORT, "object": _SHORT, "lines": {**_NUMBERS, "maxItems": 3}}
 _MORE_OF_FACT = {"strength": _SHARE, "sure": _SHARE, "over": {"type": "boolean"}}
-_CONCEPT = {"name": _SHORT, "type": {"enum": ["entity", "abstract"]}, "aliases": _SHORTS, "about": _TEXT}
+_CONCEPT = {"name": _SHORT, "type": {"enum": ["entity", "abstract"]}, "lines": _FEW}
+_MORE_OF_CONCEPT = {"aliases": _SHORTS, "about": _TEXT}
+_HABIT = {"lines": _NUMBERS, "when": _TEXT, "does": _TEXT}
+_KIND = {"lines": _NUMBERS, "text": _TEXT}
 _LATER: Mapping[str, object] = {
-    "episodes": _list(3, _EPISODE, ("text", "importance")),
-    "concepts": _list(5, _CONCEPT, ("name", "type")),
-    "habits": _list(2, {"when": _TEXT, "does": _TEXT, "chance": _SHARE}, ("when", "does")),
-    "kinds": _list(2, {"text": _TEXT}, ("text",)),
+    "concepts": _list(5, {**_CONCEPT, **_MORE_OF_CONCEPT}, _CONCEPT),
+    "habits": _list(2, {**_HABIT, "chance": _SHARE}, _HABIT),
+    "kinds": _list(2, _KIND, _KIND),
 }
 
 
-def _schema(names: Sequence[str], language: str) -> Mapping[str, object]:
-    """The form of an answer. One fact is asked for of each name, by its number: left to itself a small model
-    tells of one of them again and again. Further facts are of whom it likes.
+def _facts(names: Sequence[str], language: str) -> Mapping[str, object]:
+    """One fact is asked for of each name, by its number: left to itself a small model tells of one of them
+    again and again. Further facts are of whom it likes.
     """
     keys = _FACT_KEYS[language]
     about = [{"enum": [name]} for name in names] + [_SHORT] * _MORE
@@ -134,8 +140,28 @@ def _schema(names: Sequence[str], language: str) -> Mapping[str, object]:
     for number, subject in enumerate(about, 1):
         fact = {**_FACT, "subject": subject}
         named = {keys[key]: value for key, value in fact.items()}
-        facts[str(number)] = _object({**named, **_MORE_OF_FACT}, list(named))
-    return _object({"facts": _object(facts, list(facts)[: len(names)]), **_LATER}, _LISTS)
+        facts[str(number)] = _object({**named, **_MORE_OF_FACT}, named)
+    return _object(facts, list(facts)[: len(names)])
+
+
+def _episodes(lines: Sequence[PassageLine]) -> Mapping[str, object]:
+    """One episode is asked for of each part of the lines, by its number and theirs: left to itself a small
+    model tells the beginning three times.
+    """
+    parts = max(1, min(_PARTS, len(lines) // _LEAST))
+    ends = [len(lines) * part // parts for part in range(parts + 1)]
+    episodes = {}
+    for part in range(parts):
+        told = [line.number for line in lines[ends[part] : ends[part + 1]]]
+        episode = {"lines": {**_FEW, "items": {"enum": told}}, **_EPISODE}
+        episodes[str(part + 1)] = _object({**episode, **_MORE_OF_EPISODE}, episode)
+    return _object(episodes, episodes)
+
+
+def _schema(passage: Passage, names: Sequence[str]) -> Mapping[str, object]:
+    """The form of an answer."""
+    asked = {"facts": _facts(names, passage.language), "episodes": _episodes(passage.lines), **_LATER}
+    return _object(asked, _LISTS)
 
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
@@ -146,7 +172,7 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
         return Prompt(NAME, VERSION, system, user, None, _MAX_TOKENS)
     names = told_of(passage)
     user = "\n".join((marked(passage), tagged(names), _JSON[passage.language]))
-    return Prompt(NAME, VERSION, system, user, _schema(names, passage.language), _MAX_TOKENS)
+    return Prompt(NAME, VERSION, system, user, _schema(passage, names), _MAX_TOKENS)
 
 
 def parse(text: str, passage: Passage) -> Drafts:

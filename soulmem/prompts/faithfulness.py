@@ -106,6 +106,10 @@ class Faithfulness:
             kept = [part for part, verdict in judged if verdict is Verdict.SAID and self._is_near(part)]
         return Kept(_ended(("" if is_unspaced(text) else " ").join(kept)), wrong > 0)
 
+    def can_be_looked_up(self, text: str) -> bool:
+        """Whether it says anything besides names and little words, which any line may say."""
+        return bool(self._words(text))
+
     def of(self, sentence: str, subjects: Sequence[str] | None = None) -> Verdict:
         """Whether it is faithful; of these subjects, where it is not they whom it begins with."""
         if self._is_of_others(sentence, self._subjects(sentence) if subjects is None else subjects):

@@ -9,7 +9,7 @@ from typing import Any
 
 from soulmem.prompts.lenient_json import Partial
 
-LONGEST = 400  # signs of a text; an episode has one or two sentences
+LONGEST = 300  # signs of a text; an episode has one or two sentences
 LONGEST_NAME = 60  # signs of a name or a label
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")

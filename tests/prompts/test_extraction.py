@@ -189,6 +189,7 @@ def test_what_cannot_be_read(answer: str) -> None:
             {"lines": [99], "text": "A shiny glacier near the bakery melted under moonlight forever."},
         ),
         ("episodes", {"text": ""}),
+        ("episodes", {"lines": [2], "text": "Lena did it for her."}),  # of any line, and of none
         ("facts", {"lines": [9], "subject": "Zorro", "verb": "is brother of", "object": "Lena"}),
         ("facts", {"lines": [9], "subject": "Anton", "verb": "lives in", "object": "Paris"}),
         ("facts", {"lines": [9], "subject": "Anton", "object": "Lena"}),
@@ -199,7 +200,7 @@ def test_what_cannot_be_read(answer: str) -> None:
         ("facts", {"lines": [1, 2, 3, 4], "subject": "Nora", "verb": "promised", "object": "the bakery"}),
         ("facts", {"lines": [11], "subject": "Nora", "verb": "sang", "object": "beautifully"}),
         ("kinds", {"lines": [1], "text": "kind of situation"}),
-        ("episodes", {"lines": [1], "text": "what happened, one or two sentences"}),
+        ("episodes", {"lines": [1], "text": "what happened at the beginning"}),
     ],
 )
 def test_what_the_chat_does_not_say_is_dropped(kind: str, item: dict[str, Any]) -> None:
@@ -212,6 +213,29 @@ def test_what_the_chat_does_not_say_is_dropped(kind: str, item: dict[str, Any]) 
 def test_i_and_you_are_the_character_and_the_user() -> None:
     (fact,) = parse({"facts": [{"lines": [4], "subject": "I", "verb": "belongs to", "object": "you"}]}).facts
     assert (fact.subject, fact.object) == ("Lena", "Nora")
+
+
+def test_an_episode_is_asked_for_of_each_part_of_the_lines() -> None:
+    counts = {1: [1], 7: [7], 8: [4, 4], 10: [5, 5], 12: [4, 4, 4], 55: [18, 18, 19]}
+    for count, sizes in counts.items():
+        prompt = extraction.render(passage([("Nora", "It rains.")] * count))
+        asked: Any = (prompt.schema or {})["properties"]
+        assert isinstance(asked, dict)
+        parts = asked["episodes"]["properties"].values()
+        told = [part["properties"]["lines"]["items"]["enum"] for part in parts]
+        assert [len(part) for part in told] == sizes
+        assert [number for part in told for number in part] == list(range(1, count + 1))
+
+
+def test_episodes_may_stand_under_numbers() -> None:
+    told = {"1": GOOD["episodes"][0], "2": {"lines": [], "text": "", "importance": 0}}
+    assert parse({"episodes": told}).episodes == parse(GOOD).episodes
+
+
+def test_a_chinese_text_of_little_words_is_no_episode() -> None:
+    texts = ("阿明来教你。", "林月笑了。", "外婆把怀表藏在了阁楼。")
+    drafts = parse_chinese({"episodes": [{"lines": [1], "text": text} for text in texts]})
+    assert [draft.text for draft in drafts.episodes] == ["外婆把怀表藏在了阁楼。"]
 
 
 @pytest.mark.parametrize("form", [list, lambda facts: dict(enumerate(facts, 1))], ids=["list", "by number"])
