@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,17 +19,21 @@ from soulmem.domain.drafts import (
     Passage,
 )
 from soulmem.domain.llm import Unreadable
+from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
 from soulmem.prompts import fields
 from soulmem.prompts.claims import Claims, Truth
 from soulmem.prompts.evidence import EvidenceParams, Grounds, is_label_like, is_name_like
 from soulmem.prompts.faithfulness import Faithfulness
+from soulmem.prompts.words import is_common
 
 T = TypeVar("T")
 
 _LISTS = ("episodes", "kinds", "facts", "concepts", "habits")
 _BREAK = re.compile("[，,；;。！!?？]")
 _MOST = 12  # drafts of one sort; more is a model that runs on
+_EVERYBODY = 3  # subjects of one fact in other words than the passage's; of so many it is said of none
+_SIGNS = 4  # of Chinese, that are several words
 _IMPORTANCE = 0.5  # of what the model gives none for
 _ME = {
     "i",
@@ -85,9 +90,8 @@ class Drafting:
             facts=self._each(lists.get("facts"), self._fact, lambda d: (d.subject, d.verb, d.object)),
             concepts=self._each(lists.get("concepts"), self._concept, lambda d: d.name),
             habits=self._each(lists.get("habits"), self._habit, lambda d: (d.when, d.action)),
-            dropped=tuple(self._dropped),
         )
-        drafts = self._believed(drafts)
+        drafts = self._believed(self._of_somebody(drafts))
         if self._spoilt and not drafts.count:
             raise Unreadable(self._spoilt)
         return drafts
@@ -144,11 +148,15 @@ class Drafting:
             raise _Dropped("a fact without subject or verb")
         if not self._grounds.holds(subject):
             raise _Dropped("a fact about a name that stands nowhere in the passage")
+        if self._is_of_the_form(verb):
+            raise _Dropped("a verb of the form itself")
         self._check_script(f"{verb} {thing}")
         claim = self._claims.of(subject, verb, thing)
         if claim.truth is Truth.DENIED:
             raise _Dropped("a fact whose words the passage says of somebody or something else")
         subject, verb, thing = claim.subject, claim.verb, claim.object
+        if _folded(subject) == _folded(thing):
+            raise _Dropped("a fact of somebody and the same")
         if not (self._grounds.holds(thing) or self._is_told(thing)):
             raise _Dropped("a fact with an object that stands nowhere in the passage")
         if self._grounds.unknown_names(f"{subject} {verb} {thing}"):
@@ -171,6 +179,15 @@ class Drafting:
             self._reworded.append(draft)
         return draft
 
+    def _of_somebody(self, drafts: Drafts) -> Drafts:
+        """Without what is said in other words of everybody: a model at a loss says one thing of each name."""
+        reworded = [fact for fact in drafts.facts if fact in self._reworded]
+        said = Counter(_folded((fact.verb, fact.object)) for fact in reworded)
+        lost = [fact for fact in reworded if said[_folded((fact.verb, fact.object))] >= _EVERYBODY]
+        self._dropped += ["a fact that is told of everybody"] * len(lost)
+        facts = tuple(fact for fact in drafts.facts if fact not in lost)
+        return replace(drafts, facts=facts, dropped=tuple(self._dropped))
+
     def _believed(self, drafts: Drafts) -> Drafts:
         """What is said in other words than the passage's stands as far as the rest of the answer does."""
         wrong = self._mended + len(self._dropped)
@@ -191,6 +208,8 @@ class Drafting:
             raise _Dropped("a concept without a name")
         if not self._grounds.holds(name):
             raise _Dropped("a concept whose name stands nowhere in the passage")
+        if is_common(name):
+            raise _Dropped("a concept of a word that every text has")
         kind = str(item.get("type", "")).strip().lower()
         aliases = (alias for alias in fields.shorts(item.get("aliases")) if self._grounds.holds(alias))
         about = self._own(item.get("about"), fields.text)
@@ -238,6 +257,11 @@ class Drafting:
         if self._grounds.share(found) < told:
             raise _Dropped("a text that has nothing to do with the passage")
         return found
+
+    def _is_of_the_form(self, verb: str) -> bool:
+        """Whether these are several words of what the model was told to write, and not of the lines."""
+        several = len(verb) >= _SIGNS if is_unspaced(verb) else " " in verb
+        return several and verb.casefold() in self._form and not self._grounds.holds(verb)
 
     def _need(self, item: Mapping[str, Any], *keys: str) -> None:
         if any(key not in item for key in keys):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from soulmem.domain.drafts import Lines, Passage
 from soulmem.domain.scripts import is_unspaced
 from soulmem.prompts.speakers import Speakers
+from soulmem.prompts.statements import Statement, Statements
 from soulmem.prompts.words import PARTICLES, SIGNS, WORD, each_once, scripts, sentences, stands, units
 
 _GESTURE = re.compile(r"\*([^*]+)\*")
@@ -55,6 +56,7 @@ class Grounds:
             units("\n".join((passage.soul, *passage.users, *passage.known, passage.summary)))
         )
         self._known = {name.casefold() for name in (passage.soul, *passage.users, *passage.known)}
+        self._statements = Statements((*self._known, *passage.names))
         said = Counter[str]()
         for line in passage.lines:
             said.update(scripts(line.text))
@@ -138,21 +140,33 @@ class Grounds:
         said = sentences(text)
         kept = list[str]()
         for sentence in each_once(said):
-            if self.unknown_names(sentence) or self._speakers.is_swapped(sentence):
-                continue
             speaker = self._speakers.speaker_of(sentence)
-            kept.append(f"{speaker}: {sentence}" if speaker else sentence)
+            true = f"{speaker}: {sentence}" if speaker else self._true(sentence)
+            if true:
+                kept.append(true)
         return text if kept == said else ("" if is_unspaced(text) else " ").join(kept)
 
+    def _true(self, sentence: str) -> str:
+        """What of its statements names nobody unknown and is not put on somebody else. A Chinese sentence
+        stands or falls as one: its clauses have one subject.
+        """
+        every = [Statement(sentence, 0)] if is_unspaced(sentence) else self._statements.of(sentence)
+        kept = list[Statement]()
+        for at, one in enumerate(every):
+            stands_alone = not one.goes_on or (at > 0 and every[at - 1] in kept)
+            if stands_alone and not self.unknown_names(one.text) and not self._speakers.is_swapped(one.text):
+                kept.append(one)
+        return sentence if kept == every else self._statements.told(kept, sentence)
+
     def copied(self, text: str) -> str:
-        """The sentences of the text that one line says in these words; empty when none is."""
+        """The statements of the text that one line says in these words; empty when none is."""
         kept = []
-        for sentence in sentences(text):
-            mine = frozenset(units(sentence))
+        for one in self._statements.of(text):
+            mine = frozenset(units(one.text))
             most = max((len(said & mine) for said in self._lines.values()), default=0)
             if mine and most >= self._params.copied * len(mine):
-                kept.append(sentence)
-        return ("" if is_unspaced(text) else " ").join(kept)
+                kept.append(one)
+        return self._statements.told(kept, text)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
         """The lines in which the soul does what the action says: those cited that it speaks or that name it,

@@ -16,14 +16,13 @@ from enum import Enum
 from typing import NamedTuple
 
 from soulmem.domain.drafts import Passage, PassageLine
-from soulmem.domain.scripts import is_unspaced
 from soulmem.prompts.speakers import SECOND, Speakers
-from soulmem.prompts.words import each_once, sentences, stands, units
+from soulmem.prompts.statements import Statement, Statements
+from soulmem.prompts.words import sentences, stands, units
 
 _AND = re.compile(r"\s*(?:,\s*and\s|,|，|、|and\s|和|与|跟)\s*")
 _NO_SUBJECT = ("'s", "’s", "的", ":", "：")  # behind a name that owns the subject, or is quoted
 _PRONOUN = re.compile(r"(?:he|she|they)\b|[他她它]们?", re.I)
-_SIDE_BY_SIDE = re.compile("[^，；]+[，；]?")
 _CLAUSE = re.compile(
     r"[,;:，；：]\s*|\s+[-–—]+\s+|——"
     r"|\s(?:and|but|or|because|so|while|when|where|who|which|that|then|after|before|until|as|if|though)\s",
@@ -68,8 +67,8 @@ class Faithfulness:
         self._talkers = tuple(dict.fromkeys(name.casefold() for name in talkers if name))
         told = (name.casefold() for name in (*passage.names, *passage.known))
         self._others = tuple(name for name in dict.fromkeys(told) if name and name not in self._talkers)
-        longest = sorted((*self._talkers, *self._others), key=len, reverse=True)
-        self._name = re.compile("|".join(map(_pattern, longest)) or "(?!)")
+        self._statements = Statements((*self._talkers, *self._others))
+        self._name = self._statements.name
         self._lines = passage.lines
         self._said = {line.number: frozenset(units(line.text)) for line in passage.lines}
         self._windows = list(self._together([(line.speaker, line.text) for line in passage.lines]))
@@ -86,25 +85,32 @@ class Faithfulness:
             yield text, frozenset(units("\n".join(text for _, text in run)))
 
     def kept(self, text: str) -> Kept:
-        """The sentences of the text that are not unfaithful, each once. Where clauses stand side by side, as
-        in Chinese, the same of these.
+        """What the text states, each thing once, as far as it is not unfaithful. What goes on about somebody
+        goes with what it goes on from.
 
         Where many are unfaithful the model makes things up: then what it says without names must be said in
         one place, too, and what is in other words than the passage's is out.
         """
-        parts = [part for sentence in sentences(text) for part in _parts(sentence)]
-        once = each_once(parts)
-        subjects, judged = list[str](), list[tuple[str, Verdict]]()
-        for part in once:
-            subjects = self._subjects(part) or (subjects if _PRONOUN.match(part) else [])
-            judged.append((part, self.of(part, subjects)))
-        wrong = sum(verdict is Verdict.UNFAITHFUL for _, verdict in judged)
-        if not wrong and once == parts:
-            return Kept(text)
-        kept = [part for part, verdict in judged if verdict is not Verdict.UNFAITHFUL]
-        if wrong >= self._params.wrong * len(judged):
-            kept = [part for part, verdict in judged if verdict is Verdict.SAID and self._is_near(part)]
-        return Kept(_ended(("" if is_unspaced(text) else " ").join(kept)), wrong > 0)
+        every = self._statements.of(text)
+        subjects, verdicts = list[str](), dict[Statement, Verdict]()
+        for one in every:
+            goes_on = one.goes_on or bool(_PRONOUN.match(one.text))
+            subjects = self._subjects(one.text) or (subjects if goes_on else [])
+            verdicts[one] = self.of(one.text, subjects)
+        wrong = sum(verdict is Verdict.UNFAITHFUL for verdict in verdicts.values())
+        believed = set(Verdict) - {Verdict.UNFAITHFUL}
+        if is_doubtful := wrong >= max(1.0, self._params.wrong * len(every)):
+            believed = {Verdict.SAID}
+        kept = list[Statement]()
+        for at, one in enumerate(every):
+            stands_alone = not one.goes_on or (at > 0 and every[at - 1] in kept)
+            if (
+                stands_alone
+                and verdicts[one] in believed
+                and not (is_doubtful and not self._is_near(one.text))
+            ):
+                kept.append(one)
+        return Kept(self._statements.told(kept, text), wrong > 0)
 
     def can_be_looked_up(self, text: str) -> bool:
         """Whether it says anything besides names and little words, which any line may say."""
@@ -187,18 +193,3 @@ class Faithfulness:
     def _words(self, text: str) -> frozenset[str]:
         """What it says besides the names; those of who talks are in every line."""
         return frozenset(units(self._name.sub("\n", text.casefold())))
-
-
-def _pattern(name: str) -> str:
-    """A name as a whole word, or anywhere among signs of a script without spaces."""
-    return re.escape(name) if is_unspaced(name) else rf"(?<![^\W_]){re.escape(name)}(?![^\W_])"
-
-
-def _parts(sentence: str) -> list[str]:
-    """What can be left out by itself: the sentence, or its clauses where they stand side by side."""
-    return _SIDE_BY_SIDE.findall(sentence) if is_unspaced(sentence) else [sentence]
-
-
-def _ended(text: str) -> str:
-    """The text with an end, where what was its end is gone."""
-    return text[:-1] + "。" if text.endswith(("，", "；")) else text

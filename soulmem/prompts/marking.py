@@ -7,7 +7,7 @@ break or a tag inside a message is taken away, so neither a line nor the end of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.scripts import is_unspaced
@@ -48,9 +48,18 @@ def marked(passage: Passage) -> str:
 def told_of(passage: Passage) -> tuple[str, ...]:
     """The names of whom the lines tell, those who talk last."""
     talk = (passage.soul, *passage.users)[:_NAMED]
-    others = dict.fromkeys(name for name in (*passage.names, *passage.known) if name not in talk)
+    sure = (passage.soul, *passage.users, *passage.known)
+    names = (*(name for name in passage.names if _is_sure(name, sure)), *passage.known)
+    others = dict.fromkeys(name for name in names if name not in talk)
     shown = (*list(others)[: _NAMED - len(talk)], *talk)
     return tuple(dict.fromkeys(_name(name) for name in shown if name))
+
+
+def _is_sure(name: str, sure: Collection[str]) -> bool:
+    """Whether it is more likely a name than a word that was shouted, or a name with the sign behind it."""
+    if is_unspaced(name):
+        return name in sure or not any(one and one in name for one in sure)
+    return name in sure or not (len(name) > 1 and name.isupper())
 
 
 def tagged(names: Sequence[str]) -> str:

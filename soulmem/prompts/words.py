@@ -56,6 +56,12 @@ def units(text: str) -> list[str]:
     return found
 
 
+def is_common(text: str) -> bool:
+    """Whether it has words of Latin letters, and none but those that every text has."""
+    words = WORD.findall(text.casefold())
+    return bool(words) and not SIGNS.search(text) and _COMMON.issuperset(words)
+
+
 def stem(word: str) -> str:
     """The word without an ending, roughly: so that walked, walks and walking are one."""
     plain = re.sub(r"['’]\w+$", "", word)

@@ -194,11 +194,14 @@ def test_what_cannot_be_read(answer: str) -> None:
         ("facts", {"lines": [9], "subject": "Anton", "verb": "lives in", "object": "Paris"}),
         ("facts", {"lines": [9], "subject": "Anton", "object": "Lena"}),
         ("concepts", {"lines": [9], "name": "Zorro", "type": "entity"}),
+        ("concepts", {"lines": [5], "name": "very", "type": "entity"}),
+        ("facts", {"lines": [4], "subject": "Anton", "verb": "resembles", "object": "Anton"}),
         ("habits", {"lines": [6], "when": "when it rains", "does": "Nora is kind to her"}),
         ("habits", {"lines": [1, 3], "when": "when asked", "does": "makes a secret of it"}),
         ("habits", {"lines": list(range(1, 13)), "when": "ever", "does": "makes a secret of it"}),
         ("facts", {"lines": [1, 2, 3, 4], "subject": "Nora", "verb": "promised", "object": "the bakery"}),
         ("facts", {"lines": [11], "subject": "Nora", "verb": "sang", "object": "beautifully"}),
+        ("facts", {"lines": [4], "subject": "Anton", "verb": "tends to do", "object": "cat"}),
         ("kinds", {"lines": [1], "text": "kind of situation"}),
         ("episodes", {"lines": [1], "text": "what happened at the beginning"}),
     ],
@@ -243,6 +246,16 @@ def test_a_fact_is_of_whom_the_chat_tells_it(form: Callable[[list[Any]], Any]) -
     asked = {"lines": [1, 2, 3], "subject": "Nora", "verb": "promised", "object": "Anton"}
     (fact,) = parse({"facts": form([asked])}).facts
     assert (fact.subject, fact.verb, fact.object, fact.lines) == ("Lena", "promised", "Anton", (4,))
+
+
+def test_what_is_told_of_everybody_is_told_of_nobody() -> None:
+    told = [{"lines": [4], "subject": name, "verb": "owns", "object": "cat"} for name in ("Anton", "Lena")]
+    sure = [{"lines": [10], "subject": "Anton", "verb": "hates", "object": "thunder"}] * 3
+    assert [fact.subject for fact in parse({"facts": [*sure, *told]}).facts] == ["Anton", "Anton", "Lena"]
+    everybody = [*sure, *told, {**told[0], "subject": "Hester"}]
+    found = parse({"facts": everybody})
+    assert [fact.verb for fact in found.facts] == ["hates"]
+    assert found.dropped.count("a fact that is told of everybody") == 3
 
 
 def test_facts_may_stand_under_their_names() -> None:

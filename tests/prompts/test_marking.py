@@ -84,3 +84,14 @@ def test_facts_are_asked_of_six_at_most() -> None:
     assert told_of(told) == ("Lena", *personas[:5])
     few = passage([("Lena", "Hello, Anton.")], names=("Anton", "Lena", "Hester"))
     assert told_of(few) == ("Anton", "Hester", "Lena", "Nora")
+
+
+def test_facts_are_asked_of_names_and_not_of_what_looks_like_one() -> None:
+    shouted = passage([("Lena", "HUGE!")], names=("HUGE", "Anton", "EP"), known=("EP",))
+    assert told_of(shouted) == ("Anton", "EP", "Lena", "Nora")
+    cut = passage(
+        [("林月", "小雨抢到了。")], soul="林月", users=("阿明",), names=("小雨抢", "外婆", "林月说")
+    )
+    assert told_of(cut) == ("小雨抢", "外婆", "林月", "阿明")
+    known = passage([("林月", "小雨抢到了。")], soul="林月", names=("小雨抢",), known=("小雨",))
+    assert told_of(known) == ("小雨", "林月", "Nora")

@@ -1,0 +1,81 @@
+"""Is a text cut into what it states, and is it one again without some of that?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.prompts.statements import Statements
+
+STATEMENTS = Statements(("Al", "Petra", "Mira", "米拉", "苏晴"))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "Al walks to the harbour, Petra sells her boat. It rains.",
+            ["Al walks to the harbour,", "Petra sells her boat.", "It rains."],
+        ),
+        (
+            "Al walks to the harbour; and then Petra sells her boat.",
+            ["Al walks to the harbour;", "and then Petra sells her boat."],
+        ),
+        (
+            "Al walks to the harbour, then fetches the lantern.",
+            ["Al walks to the harbour,", "then fetches the lantern."],
+        ),
+        ("Al, Petra and Mira walked to the harbour.", None),
+        ("Al met Petra, Mira and their friends.", None),
+        ("In the evening, Al walked to the harbour.", None),
+        ("Al walked to the harbour, tired and wet.", None),
+        ("Al saw Petra, who sold boats, then.", None),
+        ("米拉去港口，苏晴卖船。", ["米拉去港口，", "苏晴卖船。"]),
+        ("Mira sings. Mira sings. Mira si", ["Mira sings."]),
+    ],
+)
+def test_what_a_text_states(text: str, parts: list[str] | None) -> None:
+    assert [one.text for one in STATEMENTS.of(text)] == (parts or [text])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "rest"),
+    [
+        ("Al walks home slowly, Petra sells her boat. It rains.", [0, 2], "Al walks home slowly. It rains."),
+        ("Al walks home slowly, Petra sells her boat. It rains.", [1], "Petra sells her boat."),
+        ("Al walks home slowly, and Petra sells her boat.", [1], "Petra sells her boat."),
+        ("Al walks home slowly, then fetches the lantern.", [0], "Al walks home slowly."),
+        (
+            "Al walks home slowly, then fetches the lantern, Petra sells her boat.",
+            [0, 1],
+            "Al walks home slowly, then fetches the lantern.",
+        ),
+        (
+            "Al walks home slowly, Petra sells her boat, Mira dances every evening.",
+            [0, 2],
+            "Al walks home slowly. Mira dances every evening.",
+        ),
+        ("米拉去港口，苏晴卖船。下雨了。", [0, 2], "米拉去港口。下雨了。"),
+        ("Mira sings. Mira sings. It rains.", [0, 1], "Mira sings. It rains."),
+        ("It rains.", [], ""),
+    ],
+)
+def test_a_text_without_some_of_it(text: str, kept: list[int], rest: str) -> None:
+    every = STATEMENTS.of(text)
+    assert STATEMENTS.told([every[at] for at in kept], text) == rest
+
+
+@given(st.text(alphabet="AlPetra ,;.then米拉，。", max_size=60))
+def test_nothing_is_lost_but_what_is_said_again(text: str) -> None:
+    every = STATEMENTS.of(text)
+    told = STATEMENTS.told(every, text)
+    assert STATEMENTS.told(STATEMENTS.of(told), told) == told
+    assert all(one.text in text for one in every)
+    letters = {sign for sign in text if sign.isalpha()}
+    assert {sign.lower() for sign in letters} == {sign.lower() for sign in told if sign.isalpha()}
+
+
+def test_what_goes_on_is_marked() -> None:
+    every = STATEMENTS.of("Al walks home slowly, then fetches the lantern, Petra sells her boat.")
+    assert [one.goes_on for one in every] == [False, True, False]
