@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from soulmem.domain.drafts import Lines, Passage
 from soulmem.domain.scripts import is_unspaced
 from soulmem.prompts.speakers import Speakers
-from soulmem.prompts.statements import Statement, Statements
+from soulmem.prompts.statements import Statement, Statements, standing
 from soulmem.prompts.words import PARTICLES, SIGNS, WORD, each_once, scripts, sentences, stands, units
 
 _GESTURE = re.compile(r"\*([^*]+)\*")
@@ -151,11 +151,9 @@ class Grounds:
         stands or falls as one: its clauses have one subject.
         """
         every = [Statement(sentence, 0)] if is_unspaced(sentence) else self._statements.of(sentence)
-        kept = list[Statement]()
-        for at, one in enumerate(every):
-            stands_alone = not one.goes_on or (at > 0 and every[at - 1] in kept)
-            if stands_alone and not self.unknown_names(one.text) and not self._speakers.is_swapped(one.text):
-                kept.append(one)
+        kept = standing(
+            every, lambda one: not self.unknown_names(one.text) and not self._speakers.is_swapped(one.text)
+        )
         return sentence if kept == every else self._statements.told(kept, sentence)
 
     def copied(self, text: str) -> str:

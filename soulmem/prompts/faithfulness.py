@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from soulmem.domain.drafts import Passage, PassageLine
 from soulmem.prompts.speakers import SECOND, Speakers
-from soulmem.prompts.statements import Statement, Statements
+from soulmem.prompts.statements import Statement, Statements, standing
 from soulmem.prompts.words import sentences, stands, units
 
 _AND = re.compile(r"\s*(?:,\s*and\s|,|，|、|and\s|和|与|跟)\s*")
@@ -98,19 +98,14 @@ class Faithfulness:
             subjects = self._subjects(one.text) or (subjects if goes_on else [])
             verdicts[one] = self.of(one.text, subjects)
         wrong = sum(verdict is Verdict.UNFAITHFUL for verdict in verdicts.values())
-        believed = set(Verdict) - {Verdict.UNFAITHFUL}
-        if is_doubtful := wrong >= max(1.0, self._params.wrong * len(every)):
-            believed = {Verdict.SAID}
-        kept = list[Statement]()
-        for at, one in enumerate(every):
-            stands_alone = not one.goes_on or (at > 0 and every[at - 1] in kept)
-            if (
-                stands_alone
-                and verdicts[one] in believed
-                and not (is_doubtful and not self._is_near(one.text))
-            ):
-                kept.append(one)
-        return Kept(self._statements.told(kept, text), wrong > 0)
+        is_doubtful = wrong >= max(1.0, self._params.wrong * len(every))
+
+        def is_believed(one: Statement) -> bool:
+            if is_doubtful:
+                return verdicts[one] is Verdict.SAID and self._is_near(one.text)
+            return verdicts[one] is not Verdict.UNFAITHFUL
+
+        return Kept(self._statements.told(standing(every, is_believed), text), wrong > 0)
 
     def can_be_looked_up(self, text: str) -> bool:
         """Whether it says anything besides names and little words, which any line may say."""

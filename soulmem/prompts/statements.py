@@ -7,7 +7,7 @@ begins with whom it is about ("Al goes home, Petra sells the boat"), or goes on 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from soulmem.domain.scripts import is_unspaced
@@ -84,6 +84,15 @@ class Statements:
 
     def _begins_with_name(self, part: str) -> bool:
         return self.name.match(_CONJUNCTION.sub("", part, count=1)) is not None
+
+
+def standing(every: Sequence[Statement], is_true: Callable[[Statement], bool]) -> list[Statement]:
+    """Those that are true; what goes on about somebody stands and falls with what it goes on from."""
+    kept = list[Statement]()
+    for at, one in enumerate(every):
+        if is_true(one) and (not one.goes_on or (at > 0 and every[at - 1] in kept)):
+            kept.append(one)
+    return kept
 
 
 def _mended(parts: Sequence[Statement], unspaced: bool) -> str:

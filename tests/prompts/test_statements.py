@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.prompts.statements import Statements
+from soulmem.prompts.statements import Statements, standing
 
 STATEMENTS = Statements(("Al", "Petra", "Mira", "米拉", "苏晴"))
 
@@ -79,3 +79,5 @@ def test_nothing_is_lost_but_what_is_said_again(text: str) -> None:
 def test_what_goes_on_is_marked() -> None:
     every = STATEMENTS.of("Al walks home slowly, then fetches the lantern, Petra sells her boat.")
     assert [one.goes_on for one in every] == [False, True, False]
+    assert standing(every, lambda one: one is not every[0]) == [every[2]]
+    assert standing(every, lambda one: one is not every[2]) == every[:2]
