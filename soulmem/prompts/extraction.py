@@ -35,16 +35,15 @@ _SYSTEM = {
 _JSON = {
     "en": """Answer with JSON only. "lines": the numbers of the lines that say it. Other numbers: 0 to 1.
 {"facts":{"1":{"subject":"a name","verb":"","object":"","lines":[]},"2":..},
-"episodes":{"1":{"lines":[],"text":"","importance":0.5,"place":"",
-"people":[],"feelings":[{"label":"","intensity":0.5}]},"2":..},
+"episodes":[{"lines":[],"text":"","importance":0.5,"place":"",
+"people":[],"feelings":[{"label":"","intensity":0.5}]}],
 "concepts":[{"name":"","type":"entity or abstract","lines":[],"aliases":[],"about":""}],
 "habits":[{"lines":[all where it happens],"when":"kind of situation","does":"what the character tends to do",
 "chance":0.5}],
 "kinds":[{"lines":[],"text":"kind of episode, like: walking in the rain"}]}
 If the lines tell them, an episode also has "time", "senses":[], "background", "keep":[words not to forget];
 a fact "strength" and "sure", and "over":true when it is no longer so.
-Facts: what the lines say of each of <names>.
-Episodes: what happened at the beginning, the middle and the end, one or two sentences each.
+Facts: what the lines say of each of <names>. Episodes: what happened, one or two sentences.
 At most 8 facts, 3 episodes, 5 concepts, 2 habits, 2 kinds. An empty list where there is nothing.""",
     "zh": """只回答 JSON。"lines"、"行号"：说到此事的行的编号。其他数值在0到1之间。
 {"facts":{"1":{"谁":"名字","做了什么":"","对象":"","行号":[]},"2":..},
@@ -144,10 +143,12 @@ def _facts(names: Sequence[str], language: str) -> Mapping[str, object]:
     return _object(facts, list(facts)[: len(names)])
 
 
-def _episodes(lines: Sequence[PassageLine]) -> Mapping[str, object]:
-    """One episode is asked for of each part of the lines, by its number and theirs: left to itself a small
-    model tells the beginning three times.
+def _episodes(lines: Sequence[PassageLine], language: str) -> Mapping[str, object]:
+    """In Chinese one episode is asked for of each part of the lines, by its number and theirs: left to itself
+    a small model tells the beginning three times. In English it does so even then, and tells less of it.
     """
+    if language == "en":
+        return _list(_PARTS, {"lines": _NUMBERS, **_EPISODE, **_MORE_OF_EPISODE}, ("lines", *_EPISODE))
     parts = max(1, min(_PARTS, len(lines) // _LEAST))
     ends = [len(lines) * part // parts for part in range(parts + 1)]
     episodes = {}
@@ -160,7 +161,11 @@ def _episodes(lines: Sequence[PassageLine]) -> Mapping[str, object]:
 
 def _schema(passage: Passage, names: Sequence[str]) -> Mapping[str, object]:
     """The form of an answer."""
-    asked = {"facts": _facts(names, passage.language), "episodes": _episodes(passage.lines), **_LATER}
+    asked = {
+        "facts": _facts(names, passage.language),
+        "episodes": _episodes(passage.lines, passage.language),
+        **_LATER,
+    }
     return _object(asked, _LISTS)
 
 

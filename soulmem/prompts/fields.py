@@ -9,13 +9,14 @@ from typing import Any
 
 from soulmem.prompts.lenient_json import Partial
 
-LONGEST = 300  # signs of a text; an episode has one or two sentences
+LONGEST = 400  # signs of a text; an episode has one or two sentences
 LONGEST_NAME = 60  # signs of a name or a label
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
 _ENDS = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
 _CLAUSE_ENDS = re.compile(r"(.*[^，；])[，；]", re.S)
+_COMMAS = re.compile(r"(.*[,;].*\w)[,;]\s", re.S)  # two at least: one may be behind "In the evening"
 _LISTS = re.compile(r"\s*[;；、,，/]\s*")
 _MARKER = re.compile(r"^(?:\s*(?:[-*•]\s+|[\[(（【]\s*\d+\s*[\])）】]\s*|\d+[.)、]\s+))+")
 _LEVELS = {
@@ -51,7 +52,7 @@ def text(value: Any, limit: int = LONGEST) -> str | None:
     """A text on one line without a list's marker; None for anything else and for words that mean nothing.
 
     One whose end is missing, or that has the `limit` signs at which a schema cuts it, ends with its last
-    whole sentence; in Chinese, which puts clause beside clause, one without any with its last whole clause.
+    whole sentence; one without any, that puts clause beside clause, with its last whole clause.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -66,8 +67,10 @@ def text(value: Any, limit: int = LONGEST) -> str | None:
 def _whole(words: str) -> str:
     if ended := _ENDS.match(words):
         return ended.group().strip()
-    clause = _CLAUSE_ENDS.match(words)
-    return clause.group(1) + "。" if clause else ""
+    if clause := _CLAUSE_ENDS.match(words):
+        return clause.group(1) + "。"
+    clauses = _COMMAS.match(words)
+    return clauses.group(1) + "." if clauses else ""
 
 
 def short(value: Any, limit: int = LONGEST_NAME) -> str | None:

@@ -203,7 +203,7 @@ def test_what_cannot_be_read(answer: str) -> None:
         ("facts", {"lines": [11], "subject": "Nora", "verb": "sang", "object": "beautifully"}),
         ("facts", {"lines": [4], "subject": "Anton", "verb": "tends to do", "object": "cat"}),
         ("kinds", {"lines": [1], "text": "kind of situation"}),
-        ("episodes", {"lines": [1], "text": "what happened at the beginning"}),
+        ("episodes", {"lines": [1], "text": "what happened, one or two sentences"}),
     ],
 )
 def test_what_the_chat_does_not_say_is_dropped(kind: str, item: dict[str, Any]) -> None:
@@ -218,10 +218,10 @@ def test_i_and_you_are_the_character_and_the_user() -> None:
     assert (fact.subject, fact.object) == ("Lena", "Nora")
 
 
-def test_an_episode_is_asked_for_of_each_part_of_the_lines() -> None:
+def test_in_chinese_an_episode_is_asked_for_of_each_part_of_the_lines() -> None:
     counts = {1: [1], 7: [7], 8: [4, 4], 10: [5, 5], 12: [4, 4, 4], 55: [18, 18, 19]}
     for count, sizes in counts.items():
-        prompt = extraction.render(passage([("Nora", "It rains.")] * count))
+        prompt = extraction.render(passage([("阿明", "下雨了。")] * count, language="zh"))
         asked: Any = (prompt.schema or {})["properties"]
         assert isinstance(asked, dict)
         parts = asked["episodes"]["properties"].values()
