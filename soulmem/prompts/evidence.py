@@ -187,8 +187,16 @@ class Grounds:
 
         Cited lines that exist and say something of the text stay; what is said in none of them, nor before
         the passage, brings in the line that says most of it. Without a usable one the line that says
-        at least half of the text is taken.
+        at least half of the text is taken. Where so many are cited that it tells nothing, each sentence
+        looks for its own.
         """
+        found = self._bearing(cited, text, names)
+        if len(found) > self._params.wide:
+            each = [self._bearing((), sentence, names) for sentence in sentences(text)]
+            found = frozenset[int]().union(*each) if all(each) else frozenset[int]()
+        return tuple(sorted(found)) if len(found) <= self._params.wide else ()
+
+    def _bearing(self, cited: Iterable[int], text: str, names: Iterable[str]) -> frozenset[int]:
         mine = frozenset(units(text))
         kept = [number for number in dict.fromkeys(cited) if number in self._lines]
         telling = mine - self._before or mine  # a line is not about it for naming who speaks
@@ -208,7 +216,7 @@ class Grounds:
             missing -= gained
         for name in names:
             self._cite(name, kept)
-        return tuple(sorted(set(kept))) if 0 < len(set(kept)) <= self._params.wide else ()
+        return frozenset(kept)
 
     def _nearest(self, mine: frozenset[str]) -> list[int]:
         best = max(self._lines, key=lambda n: len(self._lines[n] & mine), default=None)

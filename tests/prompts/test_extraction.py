@@ -230,6 +230,14 @@ def test_in_chinese_an_episode_is_asked_for_of_each_part_of_the_lines() -> None:
         assert [number for part in told for number in part] == list(range(1, count + 1))
 
 
+def test_who_cites_everything_cites_nothing() -> None:
+    told = "Hester buried the locket in the bakery. Lena promised Anton to feed his cat."
+    seen = "Nora: Your soup was wonderful! Lena: *looks away* It was only leftovers. Lena sang beautifully."
+    cited = {"lines": list(range(1, 13)), "text": f"{told} {seen}"}
+    (episode,) = parse({"episodes": [cited]}).episodes
+    assert (episode.text, episode.lines) == (cited["text"], (1, 4, 7, 8, 11))
+
+
 def test_episodes_may_stand_under_numbers() -> None:
     told = {"1": GOOD["episodes"][0], "2": {"lines": [], "text": "", "importance": 0}}
     assert parse({"episodes": told}).episodes == parse(GOOD).episodes
