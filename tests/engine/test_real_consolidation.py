@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -29,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 
-MOST_TRIES = 4
+MOST_TRIES = 6
 WANTED = {MemoryKind.SUMMARY, MemoryKind.EPISODE, MemoryKind.CONCEPT}
 # The chat in one stretch: two calls, of which each takes such a model a minute.
 WHOLE = EngineParams(
@@ -38,38 +39,53 @@ WHOLE = EngineParams(
 
 
 @pytest.fixture
-async def stage(llama: str) -> AsyncIterator[ModelStage]:
-    """An engine with the real model."""
-    endpoint = LitellmEndpoint(llama, "small", "", 900.0)
-    one = ModelStage(model=endpoint, params=WHOLE)
-    await one.start()
+async def endpoint(llama: str) -> AsyncIterator[LitellmEndpoint]:
+    """The real model."""
+    one = LitellmEndpoint(llama, "small", "", 900.0)
     yield one
     await one.stop()
-    await endpoint.stop()
+
+
+@asynccontextmanager
+async def engine_with(endpoint: LitellmEndpoint) -> AsyncIterator[ModelStage]:
+    """An engine with the real model, that knows nothing yet."""
+    stage = ModelStage(model=endpoint, params=WHOLE)
+    await stage.start()
+    try:
+        yield stage
+    finally:
+        await stage.stop()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> None:
-    await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
-    chat, tries, made, facts = talk(language), 0, list[Memory](), list[Edge]()
-    kinds = set[MemoryKind]()
-    # Now and then nothing of what such a model says stands.
-    while not (facts and kinds >= WANTED) and tries < MOST_TRIES:
-        tries += 1
-        await stage.sync(f"c{tries}", chat)
-        await stage.engine.run_idle()
-        made = [memory for memory in await stage.listed() if memory.origin is Origin.MODEL]
-        kinds = {memory.kind for memory in made}
-        edges = (await stage.store.graph(ME, SoulId("s1"))).edges
-        facts = [e for e in edges if e.kind is EdgeKind.RELATES and e.origin is Origin.MODEL]
-    assert facts
-    assert kinds >= WANTED
+async def test_it_becomes_lasting_memory(endpoint: LitellmEndpoint, language: str) -> None:
+    # In one run of five nothing of the episodes that such a model makes stands. It tries with a mind that is
+    # as new: one that has what the last try made asks for the same things, and gets like answers.
+    for left in reversed(range(MOST_TRIES)):
+        async with engine_with(endpoint) as stage:
+            await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
+            await stage.sync("c1", talk(language))
+            await stage.engine.run_idle()
+            made = [memory for memory in await stage.listed() if memory.origin is Origin.MODEL]
+            edges = (await stage.store.graph(ME, SoulId("s1"))).edges
+            facts = [e for e in edges if e.kind is EdgeKind.RELATES and e.origin is Origin.MODEL]
+            if left and not (facts and {memory.kind for memory in made} >= WANTED):
+                continue
+            assert facts
+            assert {memory.kind for memory in made} >= WANTED
+            await check(stage, made, facts, language)
+            return
+
+
+async def check(stage: ModelStage, made: list[Memory], facts: list[Edge], language: str) -> None:
+    """All of it was said, costs what it should, and is recalled."""
+    chat = talk(language)
     for fact in facts:
         await check_fact(stage, fact, language)
     books = await stage.engine.consolidator.books(await stage.world(), SoulId("s1"))
     spent = books.totals["consolidation"]
     # One for the summary, one for all else, each asked again at most once.
-    assert 2 * tries <= spent.calls <= 4 * tries
+    assert 2 <= spent.calls <= 4
     assert spent.prompt_tokens / spent.calls < 2500
 
     told = {message.slot: f"{message.speaker}: {message.text}" for message in chat}
@@ -80,7 +96,7 @@ async def test_it_becomes_lasting_memory(stage: ModelStage, language: str) -> No
         check_language(memory, language)
         assert memory.kind is not MemoryKind.ACTION or len(slots) >= 3
     wanted = next(m.text for m in made if m.kind is not MemoryKind.SUMMARY)
-    recalled = await stage.recall(wanted, f"c{tries}")
+    recalled = await stage.recall(wanted, "c1")
     assert {m.id for m in recalled.memories} & {m.id for m in made}
 
 
