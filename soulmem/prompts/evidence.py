@@ -61,6 +61,7 @@ class Grounds:
         for line in passage.lines:
             said.update(scripts(line.text))
         self._scripts = said
+        self._written = frozenset(scripts(whole))
         self._words = frozenset(word.casefold() for word in WORD.findall(whole))
         mid = _MID_WORD.findall(whole)
         self._capitals_name = sum(word[0].isupper() for word in mid) <= self._params.capitals * max(
@@ -146,13 +147,18 @@ class Grounds:
                 kept.append(true)
         return text if kept == said else ("" if is_unspaced(text) else " ").join(kept)
 
+    def _is_strange(self, text: str) -> bool:
+        """Whether it names somebody unknown, or has a sign of a script of which the passage has none."""
+        others = (name for name in scripts(text) if name != "latin")  # of Latin letters names are looked up
+        return bool(self.unknown_names(text)) or not self._written.issuperset(others)
+
     def _true(self, sentence: str) -> str:
         """What of its statements names nobody unknown and is not put on somebody else. A Chinese sentence
         stands or falls as one: its clauses have one subject.
         """
         every = [Statement(sentence, 0)] if is_unspaced(sentence) else self._statements.of(sentence)
         kept = standing(
-            every, lambda one: not self.unknown_names(one.text) and not self._speakers.is_swapped(one.text)
+            every, lambda one: not self._is_strange(one.text) and not self._speakers.is_swapped(one.text)
         )
         return sentence if kept == every else self._statements.told(kept, sentence)
 

@@ -189,6 +189,7 @@ def test_what_cannot_be_read(answer: str) -> None:
             {"lines": [99], "text": "A shiny glacier near the bakery melted under moonlight forever."},
         ),
         ("episodes", {"text": ""}),
+        ("episodes", {"lines": [1], "text": "Hester buried the locket in her店."}),
         ("episodes", {"lines": [2], "text": "Lena did it for her."}),  # of any line, and of none
         ("facts", {"lines": [9], "subject": "Zorro", "verb": "is brother of", "object": "Lena"}),
         ("facts", {"lines": [9], "subject": "Anton", "verb": "lives in", "object": "Paris"}),
