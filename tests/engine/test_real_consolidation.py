@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 
-MOST_TRIES = 6
+MOST_TRIES = 8
 WANTED = {MemoryKind.SUMMARY, MemoryKind.EPISODE, MemoryKind.CONCEPT}
 # The chat in one stretch: two calls, of which each takes such a model a minute.
 WHOLE = EngineParams(
