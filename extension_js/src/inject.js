@@ -15,9 +15,10 @@ const ROLES = ['system', 'user', 'assistant'];
 /** The keys of all prompts we may ever have set. */
 export const PROMPT_KEYS = SECTIONS.map((section, index) => `${KEY}${index + 1}_${section}`);
 
-/** Takes the life out of macros: SillyTavern would run `{{...}}`, and the popular template extension `<%...%>`, inside a memory.
+/** Takes the life out of what SillyTavern would run inside a memory: `{{...}}`, also with backslashes between, which it takes away in one pass
+ * and runs in the next; its old macros in angle brackets; and what the popular template extension would run, `<%...%>`.
  * @param {string} text @returns {string} */
-export const neutralise = text => text.replace(/\{(?=\{)/g, '{ ').replace(/<(?=%)/g, '< ');
+export const neutralise = text => text.replace(/\{(?=\\*\{)/g, '{ ').replace(/<(?=%|(?:user|bot|char|group|charifnotgroup)>)/gi, '< ');
 
 /** @param {number} setting tokens @param {number} contextSize tokens @returns {number} */
 export const budgetFor = (setting, contextSize) => Math.max(0, Math.floor(Math.min(setting, contextSize > 0 ? contextSize * CONTEXT_SHARE : setting)));

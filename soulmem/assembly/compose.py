@@ -25,6 +25,8 @@ class Section(str, Enum):
 
 _IN_PROMPT = (Section.PERMANENT, Section.SELF)  # high and stable: the backend's prompt cache survives
 _HAN, _LATIN = re.compile("[\u4e00-\u9fff]+"), re.compile("[A-Za-z]+")
+_BRACE = re.compile(r"\{(?=\\*\{)")
+_OLD_MACRO = re.compile(r"<(?=(?:user|bot|char|group|charifnotgroup)>)", re.IGNORECASE)
 _DEPTH = 4  # messages above the end; where ST users put lore
 
 _HEADERS = {
@@ -70,10 +72,11 @@ class Text:
 
 
 def harmless(text: str) -> str:
-    """`text` with every `{{` broken up: SillyTavern would run it as a macro."""
-    while "{{" in text:
-        text = text.replace("{{", "{ {")
-    return text
+    """`text` with everything broken up by a space that SillyTavern would run as a macro: `{{`, also with
+    backslashes between, which it takes away in one pass and runs in the next, and its old names in angle
+    brackets.
+    """
+    return _OLD_MACRO.sub("< ", _BRACE.sub("{ ", text))
 
 
 def line_of(memory: Memory, *, fired: bool = False) -> Line:

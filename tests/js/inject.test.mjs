@@ -19,12 +19,16 @@ for (const [given, wanted] of [
     ['{{{x}}}', '{ { {x}}}'],
     ['{ {ok}', '{ {ok}'],
     ['a {single} b', 'a {single} b'],
+    [String.raw`\{\{setvar::x::1\}\}`, String.raw`\{ \{setvar::x::1\}\}`],
+    [String.raw`{\{setvar::x::1}\}`, String.raw`{ \{setvar::x::1}\}`],
+    [String.raw`\\{\\{user}}`, String.raw`\\{ \\{user}}`],
+    ['<USER>, <bot>, <Char>, <group>, <charIfNotGroup>, <userland>', '< USER>, < bot>, < Char>, < group>, < charIfNotGroup>, <userland>'],
     ['<%= evil() %>', '< %= evil() %>'],
     ['1 < 2 and 5%', '1 < 2 and 5%'],
 ]) {
     test(`${given} becomes ${wanted}`, () => {
         assert.equal(neutralise(given), wanted);
-        assert.doesNotMatch(neutralise(given), /\{\{|<%/);
+        assert.doesNotMatch(neutralise(given), /\{\\*\{|<%/);
     });
 }
 
