@@ -73,6 +73,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             max_items=settings.recall.max_items,
             time_budget_ms=settings.recall.time_budget_ms,
             fires_from=settings.recall.fires_from,
+            window_turns=settings.consolidation.window_turns,
         ),
         loading=replace(
             LoadingParams(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,14 @@ from soulmem.engine.search import Scene
 from soulmem.engine.spreading import Thought
 from soulmem.engine.walking import Way
 from soulmem.retrieval.diversity import choose
+from soulmem.retrieval.repeats import Standing
 from soulmem.retrieval.seats import in_order
 
 Ints = NDArray[np.int64]
 
 _SUMMARY = 1 / 3  # of the room left, that a chat's summary may take
+_IN_PROMPT = "the prompt says it already"
+_NOT_CHOSEN = "others were better, more varied, or the budget was spent"
 _COMMON = 20  # a word in more than one of so many memories is no reason
 
 
@@ -46,14 +50,35 @@ def assemble(
     texts_of = [ranked.held.text(mind, row) for row in rows]
     language = language_of([text for text, _ in scene.cue.said] + texts_of[:5])
     budget = Budget(scene.budget, mind.soul.name, language)
+    standing = Standing(scene.context) if scene.context else None
     fired = {habit.action for habit in habits if habit.fired}
-    core = [(m, line) for m in permanent if m.id not in fired and budget.take(line := line_of(m))]
-    summary = _summary(scene, budget)
+    untold = [m for m in permanent if m.id not in fired and _rest(mind, standing, m) is not None]
+    core = [(m, line) for m in untold if budget.take(line := line_of(m))]
+    summary = _summary(mind, scene, standing, budget)
+    if standing is not None:
+        for memory, _ in (*core, *summary):
+            standing.add(memory.text)
+        # That a habit shows now the prompt does not say, though it names it: what fires is told all the same.
+        habits = [one for one in habits if one.fired or _rest(mind, standing, mind.memories[one.action])]
     told = take_habits(mind, habits, {m.id for m in permanent}, budget, scene.max_items)
     free = others(mind, rows, told)
     costs = mind.costs(rows, dict(zip(rows, texts_of, strict=True)).__getitem__)
-    picked = _pick(mind, ranked, free, costs, budget, novelty, scene.max_items - len(told))
-    made = {i: ranked.held.told(rows[i], mind.at(rows[i])) for i in picked}
+    made: dict[int, Memory] = {}
+    repeated: set[MemoryId] = set()
+
+    def is_new(i: int) -> bool:
+        """Whether there is anything to tell of a candidate that the prompt does not say."""
+        memory = ranked.held.told(rows[i], mind.at(rows[i]))
+        rest = _rest(mind, standing, memory)
+        if rest is None:
+            repeated.add(memory.id)
+            return False
+        if standing is not None:
+            standing.add(rest)
+        made[i] = memory if rest == memory.text else replace(memory, text=rest)
+        return True
+
+    picked = _pick(mind, ranked, free, costs, budget, novelty, scene.max_items - len(told), is_new)
     taken: list[tuple[int, Line]] = []
     for i in picked:
         line = line_of(made[i])
@@ -110,7 +135,7 @@ def assemble(
             dense=None if np.isnan(ranked.dense[i]) else float(ranked.dense[i]),
             lexical=float(ranked.lexical[i]),
             kept=key in kept,
-            cut=None if key in kept else "others were better, more varied, or the budget was spent",
+            cut=None if key in kept else _IN_PROMPT if key in repeated else _NOT_CHOSEN,
         )
         for i, (key, text) in enumerate(zip(keys, texts_of, strict=True))
     )
@@ -125,12 +150,30 @@ def assemble(
     return answer, considered
 
 
-def _summary(scene: Scene, budget: Budget) -> list[tuple[Memory, Line]]:
+def _summary(
+    mind: Mind, scene: Scene, standing: Standing | None, budget: Budget
+) -> list[tuple[Memory, Line]]:
     """The summary of the chat, where it leaves most of the room to memories."""
-    line = line_of(scene.summary) if scene.summary is not None else None
-    if scene.summary is None or line is None or line.tokens > _SUMMARY * budget.left or not budget.take(line):
+    rest = _rest(mind, standing, scene.summary) if scene.summary is not None else None
+    if scene.summary is None or rest is None:
         return []
-    return [(scene.summary, line)]
+    memory = replace(scene.summary, text=rest)
+    line = line_of(memory)
+    if line.tokens > _SUMMARY * budget.left or not budget.take(line):
+        return []
+    return [(memory, line)]
+
+
+def _rest(mind: Mind, standing: Standing | None, memory: Memory) -> str | None:
+    """What of the memory the prompt does not say yet; None when that is next to nothing.
+
+    What is permanent is told in the user's own words: whole, or not at all.
+    """
+    if standing is None:
+        return memory.text
+    speakers = (p.name for p in memory.situation.participants if p.kind is not ParticipantKind.UNKNOWN)
+    rest = standing.rest_of(memory.text, (*speakers, mind.soul.name))
+    return memory.text if memory.permanent and rest is not None else rest
 
 
 def _pick(
@@ -141,6 +184,7 @@ def _pick(
     budget: Budget,
     novelty: float,
     most: int,
+    is_new: Callable[[int], bool],
 ) -> list[int]:
     if not free or most <= 0:
         return []
@@ -157,6 +201,7 @@ def _pick(
         max_items=most,
         novelty=novelty,
         seated=[place[at] for at in _places(ranked, seated) if at in place],
+        is_new=lambda at: is_new(free[at]),
     )
     return [free[i] for i in chosen]
 

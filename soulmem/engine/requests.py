@@ -97,12 +97,13 @@ class RecallRequest:
     budget_tokens: int | None = None
     max_items: int | None = None  # 1..50
     context_from: SlotId | None = None
+    context_texts: tuple[str, ...] = ()  # what else stands in the prompt: card, greeting, active lore
     time_budget_ms: int | None = None
     mode: RecallMode = RecallMode.AUTO
     time_range: TimeRange | None = None
     mood: Emotion | None = None
     tags: tuple[str, ...] = ()
-    reserve_window: bool = False
+    reserve_window: bool = False  # the chat's last exchanges may be told although they stand in the context
 
 
 @dataclass(frozen=True, slots=True)

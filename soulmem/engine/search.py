@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,6 +46,7 @@ class RecallParams:
     max_items: int = 8  # api: 1..50
     time_budget_ms: int = 1500  # design promise 5
     novelty: float = 0.15  # 0..1, against repeating oneself
+    window_turns: int = 3  # exchanges of short-term memory that `reserve_window` gives free; design 4
     fires_from: float = 0.2  # 0..1, share of the attention from which an action fires; design 3
     fusion: FusionParams = field(default_factory=FusionParams)
 
@@ -75,6 +76,7 @@ class Scene:
     also: tuple[tuple[str, float], ...] = ()  # what else is known to go by these names, and the share
     asked: AskedTime | None = None  # the time that the cue names
     summary: Memory | None = None  # of what the chat told before its context window
+    context: tuple[str, ...] = ()  # texts that stand in the prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +127,19 @@ def scene_of(
         visible[mind.opinions.kept_out(chat)] = False
     notes: list[str] = []
     here: list[int] = []
+    context = request.context_texts
     if chat is not None and request.context_from is not None:
         window = _window(world, chat, request.context_from)
         if window is None:
             notes.append(f"context_from {request.context_from!r} is no message of this chat and was ignored")
         else:
-            here = mind.rows_from(chat, window)
-            visible[here] = False
-            visible[drafted_inside(mind, chat, here)] = False
+            here = mind.rows_from(chat, {m.slot for m in window}.__contains__)
+            free = _reserved(window, params.window_turns) if request.reserve_window else []
+            open_rows = mind.rows_from(chat, {m.slot for m in free}.__contains__)
+            shut = [row for row in here if row not in set(open_rows)]
+            visible[shut] = False
+            visible[drafted_inside(mind, chat, shut)] = False
+            context += tuple(m.text for m in _readable(window[: len(window) - len(free)], request))
     if request.time_range is not None:
         start, end = request.time_range.start, request.time_range.end
         visible &= inside(
@@ -156,6 +163,7 @@ def scene_of(
             mind, _words_of(world, request), chat, known, visible, now, _story_now(world, mind, chat)
         ),
         summary=summary_before(mind, chat, here),
+        context=context,
     )
 
 
@@ -278,11 +286,23 @@ def last_messages(world: World, request: RecallRequest) -> list[Message]:
     return [m for m in heard if memorable(m)]
 
 
-def _window(world: World, chat: ChatId, first: SlotId) -> Callable[[SlotId], bool] | None:
-    """Whether a slot stands at or after `first` in the chat; None when `first` is not in it."""
+def _window(world: World, chat: ChatId, first: SlotId) -> Sequence[Message] | None:
+    """The chat's messages from `first` on; None when that is none of them."""
     log = world.loaded_log(chat)
     at = log.index.get(first) if log is not None else None
-    if log is None or at is None:
-        return None
-    index = log.index
-    return lambda slot: index.get(slot, -1) >= at
+    return None if log is None or at is None else log.messages[at:]
+
+
+def _reserved(window: Sequence[Message], turns: int) -> Sequence[Message]:
+    """Of these messages those of the last exchanges, each of which begins with the user."""
+    asked = [at for at, m in enumerate(window) if m.role is Role.USER and not m.hidden]
+    return window[asked[-turns] if len(asked) >= turns else 0 :]
+
+
+def _readable(messages: Sequence[Message], request: RecallRequest) -> list[Message]:
+    """Those that the model is shown: no hidden ones, and not the reply that is being replaced."""
+    replaces = request.type in (RecallType.SWIPE, RecallType.REGENERATE)
+    out = [m for m in messages if not m.hidden]
+    if replaces and out and out[-1].role is not Role.USER and request.slot in (None, out[-1].slot):
+        out.pop()
+    return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ def choose(
     max_items: int,
     novelty: float = 0.15,
     seated: Sequence[int] = (),
+    is_new: Callable[[int], bool] | None = None,
 ) -> list[int]:
     """Positions of the chosen candidates, as they were chosen; their tokens sum to at most `budget`.
 
@@ -27,6 +28,7 @@ def choose(
     tokens   int64[m]         >= 0, cost of each
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
     seated   positions that go in before all others, in this order, as far as they fit
+    is_new   whether a candidate tells anything new; asked of each right before it goes in, and in that order
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
         next = argmax (1 - novelty) * relevance - novelty * greatest likeness to the chosen
@@ -51,8 +53,10 @@ def choose(
         best = waiting.pop() if waiting else int(np.argmax(np.where(left, gain, -np.inf)))
         if not left[best]:
             continue
-        chosen.append(best)
         left[best] = False
+        if is_new is not None and not is_new(best):
+            continue
+        chosen.append(best)
         room -= int(tokens[best])
         repeats = np.maximum(repeats, alike[best])
     return chosen

@@ -71,6 +71,7 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
         "budget_tokens": 100,
         "max_items": 50,
         "context_from": "m3",
+        "context_texts": ["A card.", "一张卡片。"],
         "time_budget_ms": 1,
         "mode": "walk",
         "time_range": {"from": "2024-03-01T00:00:00Z", "to": "2024-03-02T01:00:00+01:00"},
@@ -90,6 +91,7 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
         budget_tokens=100,
         max_items=50,
         context_from="m3",  # type: ignore[arg-type]
+        context_texts=("A card.", "一张卡片。"),
         time_budget_ms=1,
         mode=RecallMode.WALK,
         time_range=TimeRange(
@@ -122,6 +124,11 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
         ("max_items", 51, "max_items"),
         ("time_budget_ms", 0, "time_budget_ms"),
         ("context_from", "é", "context_from"),
+        ("context_texts", "A card.", "context_texts"),
+        ("context_texts", [7], "context_texts[0]"),
+        ("context_texts", [""] * 65, "context_texts"),
+        ("context_texts", ["x" * 200_001], "context_texts[0]"),
+        ("context_texts", ["x" * 100_000, "y" * 100_001], "context_texts"),
         ("mood", {"label": "calm", "intensity": 1.01}, "mood.intensity"),
         ("mood", {"label": "calm"}, "mood.intensity"),
         ("mood", "calm", "mood"),
@@ -148,6 +155,8 @@ async def test_messages_name_value_and_remedy(client: Client) -> None:
         ({"max_items": 51}, "max_items", ["51", "at most 50"]),
         ({"chat": "a b"}, "chat", ['"a b"', "A-Z a-z 0-9 _ -"]),
         ({"query": "x" * 200_001}, "query", ["200001", "200000"]),
+        ({"context_texts": [""] * 65}, "context_texts", ["65", "at most 64"]),
+        ({"context_texts": ["x" * 200_000, "y"]}, "context_texts", ["200001", "200000", "send"]),
         ({"budget_tokens": "7"}, "budget_tokens", ['"7"', "whole number"]),
     ]
     for body, field, words in told:

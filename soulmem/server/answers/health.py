@@ -6,7 +6,7 @@ from soulmem import __version__
 from soulmem.engine.answers import Health
 from soulmem.server.answers.common import Answer
 
-API_MAJOR, API_MINOR = 1, 0
+API_MAJOR, API_MINOR = 1, 1
 
 
 class ApiVersion(Answer, frozen=True):

@@ -13,7 +13,13 @@ from soulmem.engine.requests import RecallMode, RecallRequest, RecallType, TimeR
 from soulmem.server.schemas.common import Body, Count, Id, Share, Tags, Time, Words, utc
 from soulmem.server.schemas.souls import Items, Tokens
 
-Question = Annotated[str, Meta(max_length=200_000)]
+_LONGEST = 200_000  # signs
+_TEXTS = 64
+Question = Annotated[str, Meta(max_length=_LONGEST)]
+ContextTexts = Annotated[
+    list[Annotated[str, Meta(max_length=_LONGEST)]],
+    Meta(max_length=_TEXTS, description="what else stands in the prompt: card fields, greeting, active lore"),
+]
 
 
 class TimeRangeBody(Body, frozen=True):
@@ -43,6 +49,7 @@ class RecallBody(Body, frozen=True):
     budget_tokens: Tokens | None = None
     max_items: Items | None = None
     context_from: Id | None = None
+    context_texts: ContextTexts = field(default_factory=list)
     time_budget_ms: Annotated[int, Meta(ge=1, le=600_000)] | None = None
     mode: RecallMode = RecallMode.AUTO
     time_range: TimeRangeBody | None = None
@@ -64,6 +71,17 @@ def time_range(start: TimeRangeBody | None) -> TimeRange | None:
     return span
 
 
+def context_texts(texts: list[str]) -> tuple[str, ...]:
+    """The texts, if they can be read in the time of a recall."""
+    signs = sum(map(len, texts))
+    if signs > _LONGEST:
+        raise Unprocessable(
+            f"the context texts have {signs} signs together, of {_LONGEST} that there may be: send fewer",
+            field="context_texts",
+        )
+    return tuple(texts)
+
+
 def recall_request(body: RecallBody) -> RecallRequest:
     """The engine's request."""
     return RecallRequest(
@@ -77,6 +95,7 @@ def recall_request(body: RecallBody) -> RecallRequest:
         budget_tokens=body.budget_tokens,
         max_items=body.max_items,
         context_from=SlotId(body.context_from) if body.context_from else None,
+        context_texts=context_texts(body.context_texts),
         time_budget_ms=body.time_budget_ms,
         mode=body.mode,
         time_range=time_range(body.time_range),
