@@ -16,7 +16,7 @@ from soulmem.conversation.reading import read
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId, Owner, SoulId, derived_id
-from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import KnownName, Soul
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
@@ -28,7 +28,7 @@ from soulmem.engine.renaming import joined_by_hand
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
-from soulmem.transfer.lore import Cast, Lore, Statement, is_source
+from soulmem.transfer.lore import PROMPT_PARTS, Cast, Lore, Statement, is_source
 
 _PIECE = 50  # memories written in one go; a recall that comes meanwhile waits for one
 _LOOKED_AT = 500  # memories looked through in one go
@@ -142,7 +142,9 @@ class LoreImport:
         kept = await self._compute.run(joined_by_hand, mind, drop)
         drop = [key for key in drop if key not in {m.id for m in kept}]
         counts = LoreCounts(changed=len(left), removed=len(drop), kept=len(kept))
-        return MindChange(put_memories=(*left, *kept), drop_memories=tuple(drop)), counts
+        binned = [_binned(m) for m in gone if m.id in set(drop) and _was_in_prompt(m)]
+        drop = [key for key in drop if key not in {m.id for m in binned}]
+        return MindChange(put_memories=(*left, *kept, *binned), drop_memories=tuple(drop)), counts
 
     async def _write(self, run: JobRun, world: World, mind: Mind, change: MindChange) -> None:
         if change.put_memories or change.drop_memories:
@@ -210,3 +212,13 @@ def _others(memory: Memory, source: str) -> tuple[str, ...]:
     """The memory's tags without this source, if another one still says it; else nothing."""
     rest = tuple(tag for tag in memory.tags if tag != source)
     return rest if any(map(is_source, rest)) else ()
+
+
+def _was_in_prompt(memory: Memory) -> bool:
+    """Whether it is a note of what stands in every prompt, as an earlier version made them."""
+    return memory.kind is MemoryKind.NOTE and not PROMPT_PARTS.isdisjoint(memory.tags)
+
+
+def _binned(memory: Memory) -> Memory:
+    """The memory in the bin, where its user may fetch it from: the card says it still."""
+    return replace(memory, state=MemoryState.BIN, revision=memory.revision + 1)

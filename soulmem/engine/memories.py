@@ -147,7 +147,9 @@ class Keeper:
                 await self._commit(world, mind, MindChange(put_memories=(new,)), hand)
 
     async def restore(self, world: World, memory: MemoryId) -> MemoryView:
-        """Out of the bin. What no chat tells any more is the user's own from then on."""
+        """Out of the bin. What no chat tells any more is the user's own from then on, and what a card told:
+        the next import would put it back there.
+        """
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
@@ -158,6 +160,8 @@ class Keeper:
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 elif new.origin in DERIVED and old.state is MemoryState.FORGOTTEN:  # else it goes again
                     new = replace(new, origin=Origin.USER, place=next(iter(sources(mind, old)), None))
+                elif new.origin is Origin.CARD and new.kind is not MemoryKind.CONCEPT:
+                    new = replace(new, origin=Origin.USER)
                 await self._commit(world, mind, MindChange(put_memories=(new,)), BY_USER)
         return await self.view(world, mind, memory)
 

@@ -18,18 +18,16 @@ from soulmem.transfer.name_finder import OWN_KEYS, names_in, own_names, united
 from soulmem.transfer.png import SIGNATURE, png_texts
 from soulmem.transfer.slots import well_formed
 from soulmem.transfer.statements import (
-    attribute,
     dialogue,
     examples,
     has_dialogue,
-    joined,
     plain,
-    sentences,
     statements,
 )
 
-_TEXTS = {"description": "description", "personality": "personality", "scenario": "scenario"}
-_FIELDS = frozenset({*_TEXTS, "first_mes", "mes_example"})
+# What SillyTavern puts into every prompt is no memory, it would be told twice; names and habits are read.
+_IN_PROMPT = ("description", "personality", "scenario")
+_FIELDS = frozenset({*_IN_PROMPT, "first_mes", "mes_example"})
 _HABITS = re.compile(
     r"(?:nervous |bad |daily |verbal )?(?:habits?|quirks?|mannerisms?|tics?|catchphrases?)"
     r"|.{0,4}(?:习惯|癖好|怪癖|小动作|口癖|口头禅)",
@@ -56,7 +54,9 @@ def card_name(card: dict[str, Any]) -> str:
 
 
 def read_card(data: bytes, cast: Cast) -> Lore:
-    """Everything the card says of the character, who is known as `cast.character`. Raises Unprocessable."""
+    """What is to be remembered of the card: its book, its examples, habits and names. The character is known
+    as `cast.character`. Raises Unprocessable.
+    """
     card = card_data(data)
     broken = [BrokenPart(field, "no_text") for field in _FIELDS if not isinstance(card.get(field, ""), str)]
     texts = {field: well_formed(card[field]) for field in _FIELDS if isinstance(card.get(field), str)}
@@ -66,15 +66,15 @@ def read_card(data: bytes, cast: Cast) -> Lore:
         own += own_names(well_formed(card["nickname"]))
     told: list[Statement] = []
     names: list[KnownName] = []
-    for field, part in _TEXTS.items():
+    for field in _IN_PROMPT:
         text = texts.get(field, "")
         for key, piece in _said(text, cast):
             if key is not None and key.casefold().replace(" ", "") in OWN_KEYS:
                 own += own_names(piece)
-            told += _statements(cast.character, key, piece, part)
+            told += _habits(key, piece, field)
             names += names_in(piece, is_prose=key is None)
     for line in plain(texts.get("first_mes", ""), cast).split("\n"):
-        told += [Statement(piece, "first message") for piece in joined(sentences(line.strip()))]
+        names += names_in(line.strip())
     told += [Statement(piece, "examples") for piece in examples(texts.get("mes_example", ""), cast)]
     book = card.get("character_book")
     inside = Lore(name)
@@ -111,9 +111,9 @@ def _said(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
     return statements(text, cast)
 
 
-def _statements(name: str, key: str | None, piece: str, part: str) -> list[Statement]:
-    """One statement; habits under a key that says so are actions, one each."""
-    if key is not None and _HABITS.fullmatch(key):
-        each = [one.strip(" .。") for one in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)]
-        return [Statement(one, part, MemoryKind.ACTION) for one in each if one]
-    return [Statement(attribute(name, key, piece), part)]
+def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
+    """What stands under a key that says that these are habits, one by one."""
+    if key is None or not _HABITS.fullmatch(key):
+        return []
+    each = [one.strip(" .。") for one in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)]
+    return [Statement(one, part, MemoryKind.ACTION) for one in each if one]

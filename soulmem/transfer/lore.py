@@ -9,6 +9,8 @@ from soulmem.domain.soul import KnownName
 
 CARD = "card"  # the source of what the card says
 _WORLD = "world: "
+# Parts of a card that stand in every prompt. Notes were once made of them, which the prompt then held twice.
+PROMPT_PARTS = frozenset({"description", "personality", "scenario", "first message"})
 
 
 def world_source(title: str) -> str:

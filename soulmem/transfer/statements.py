@@ -166,15 +166,6 @@ def joined(parts: list[str]) -> Iterator[str]:
     yield from _cut(piece)
 
 
-def attribute(name: str, key: str | None, text: str) -> str:
-    """A statement under its key, with whom it is about: "Mira's age: 23", 林月的年龄：23."""
-    if key is None or key.casefold() == name.casefold():
-        return text
-    if any(sign in _WIDE for sign in map(east_asian_width, key)):
-        return f"{name}的{key}：{text}"
-    return f"{name}'s {key.lower() if key.isascii() and key.istitle() else key}: {text}"
-
-
 def _cut(piece: str) -> Iterator[str]:
     while columns(piece) > LONGEST:
         cut = piece.rfind(" ", 0, LONGEST // 2)

@@ -55,7 +55,7 @@ def oldest_first(one: Memory) -> tuple[float, int]:
 
 @given(st.one_of(BRACES, st.text(), st.lists(st.sampled_from((*TAGS, "<", "a", ">"))).map("".join)))
 def test_no_macro_survives(text: str) -> None:
-    """Nothing is left that SillyTavern runs in two passes, of which each takes backslashes before braces away;
+    """Nothing is left that SillyTavern runs in two passes, each of which takes backslashes of braces away;
     nothing but spaces is added.
     """
     safe = harmless(text)

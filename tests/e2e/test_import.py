@@ -35,7 +35,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     quote.wait_for()
     told = quote.inner_text()
     assert f"Past chats: 2, with {len(old) + len(branch)} messages" in told
-    assert "Card and linked worlds (1): new memories 4" in told
+    assert "Card and linked worlds (1): new memories 2" in told
     page.screenshot("import-quote-en")
 
     # Stopped while the first chat is on its way: what is in stays.
@@ -50,6 +50,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     texts = {m["text"] for m in world.sidecar.ask("GET", f"/memories?soul={soul}&limit=1000")["memories"]}
     assert "Varn is an island of lighthouses in the north." in texts
     assert "hums when nervous" in texts
+    assert not [text for text in texts if "keeps bees" in text], "the description stands in every prompt"
 
     tab.locator("#soulmem_import").click()
     quote.wait_for()

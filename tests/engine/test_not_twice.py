@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,7 @@ async def test_reserved_exchanges_may_be_told_though_they_are_the_newest(stage: 
     await stage.sync("c", said)
     await stage.close("c")
 
-    async def slots(**more: object) -> set[str]:
+    async def slots(**more: Any) -> set[str]:
         answer = await stage.recall(
             "What says the bird about rain?", "c", context_from="u1", max_items=50, **more
         )

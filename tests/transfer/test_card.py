@@ -31,31 +31,38 @@ def texts(lore: Lore, part: str | None = None) -> list[str]:
 @pytest.mark.parametrize(
     "wrapped",
     [
-        picture(chunk(b"tEXt", b"chara\x00" + packed(v2(description="Keeps bees.")))),
-        picture(chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Keeps bees.")))),
-        picture(chunk(b"zTXt", b"chara\x00\x00" + zlib.compress(packed(v2(description="Keeps bees."))))),
-        picture(chunk(b"iTXt", b"chara\x00\x00\x00\x00\x00" + packed(v2(description="Keeps bees.")))),
+        picture(chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: keeps bees")))),
+        picture(chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Habit: keeps bees")))),
+        picture(
+            chunk(b"zTXt", b"chara\x00\x00" + zlib.compress(packed(v2(description="Habit: keeps bees"))))
+        ),
+        picture(chunk(b"iTXt", b"chara\x00\x00\x00\x00\x00" + packed(v2(description="Habit: keeps bees")))),
         picture(
             chunk(
                 b"iTXt",
-                b"chara\x00\x01\x00en\x00c\x00" + zlib.compress(packed(v2(description="Keeps bees."))),
+                b"chara\x00\x01\x00en\x00c\x00" + zlib.compress(packed(v2(description="Habit: keeps bees"))),
             )
         ),
         picture(
-            chunk(b"tEXt", b"chara\x00" + packed(v2(description="The old text."))),
-            chunk(b"tEXt", b"ccv3\x00" + packed({**v2(description="Keeps bees."), "spec": "chara_card_v3"})),
+            chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: sings"))),
+            chunk(
+                b"tEXt",
+                b"ccv3\x00" + packed({**v2(description="Habit: keeps bees"), "spec": "chara_card_v3"}),
+            ),
         ),
-        json.dumps(v2(description="Keeps bees.")).encode(),
-        b"\xef\xbb\xbf" + json.dumps(v2(description="Keeps bees.")).encode(),
-        json.dumps({"name": "Mira", "description": "Keeps bees.", "first_mes": ""}).encode(),  # version 1
+        json.dumps(v2(description="Habit: keeps bees")).encode(),
+        b"\xef\xbb\xbf" + json.dumps(v2(description="Habit: keeps bees")).encode(),
+        json.dumps(
+            {"name": "Mira", "description": "Habit: keeps bees", "first_mes": ""}
+        ).encode(),  # version 1
     ],
 )
 def test_a_card_is_read_out_of_whatever_holds_it(wrapped: bytes) -> None:
     assert card_name(card_data(wrapped)) == "Mira"
-    assert texts(read_card(wrapped, CAST)) == ["Keeps bees."]
+    assert texts(read_card(wrapped, CAST)) == ["keeps bees"]
 
 
-def test_every_part_is_told_with_names_for_macros() -> None:
+def test_what_stands_in_every_prompt_is_no_memory() -> None:
     lore = read(
         v2(
             description="{{char}} knows {{user}} well.",
@@ -69,52 +76,40 @@ def test_every_part_is_told_with_names_for_macros() -> None:
         )
     )
     assert {part: texts(lore, part) for part in dict.fromkeys(one.part for one in lore.statements)} == {
-        "description": ["Mira knows Ann well."],
-        "personality": ["Kind to all, stern with herself."],
-        "scenario": ["Ann visits Mira in the harbour town."],
-        "first message": ['*The door opens.* "You came, Ann."', "Rain falls on the roofs of the town."],
         "examples": ["Ann: Fears?\nMira: Deep water.", "Ann: Hm.\nMira: Hm?"],
     }
 
 
-def test_lists_traits_and_talk_become_statements_of_their_own() -> None:
+def test_names_for_macros_and_names_of_the_greeting() -> None:
+    lore = read(
+        v2(
+            scenario="The harbour town fears the old Captain Rolf more than the sea.",
+            first_mes='*The door opens, and old Tomas Hale comes in.* "You are late, {{user}}."',
+            character_book={"entries": [{"content": "<USER> visits <BOT> in {{char}}'s town."}]},
+        )
+    )
+    assert texts(lore) == ["Ann visits Mira in Mira's town."]
+    assert {"Captain Rolf", "Tomas Hale"} <= {known.name for known in lore.names}
+    assert "Ann" not in {known.name for known in lore.names}
+
+
+def test_habits_are_found_in_lists_of_traits() -> None:
     wpp = '[Character("Mira") { Age("23") Mind("kind" + "shy") Habit("counts stairs" + "hums") }]'
-    assert texts(read(v2(description=wpp))) == [
-        "Mira's age: 23",
-        "Mira's mind: kind, shy",
-        "counts stairs",
-        "hums",
-    ]
-    talk = (
-        'Age: 23\n{{user}}: Life?\n{{char}}: *smiles* "Born in Harrow."\n{{user}}: Fears?\n{{char}}: "Water."'
-    )
-    assert texts(read(v2(description=talk))) == [
-        "Mira's age: 23",
-        'Ann: Life?\nMira: *smiles* "Born in Harrow."',
-        'Ann: Fears?\nMira: "Water."',
-    ]
-    marked = (
-        "# Looks\n\n- Tall, **grey** eyes\n- A scar from 2003. It aches.\n\n"
-        "# Home\nA tower by the sea, full of maps."
-    )
-    assert texts(read(v2(description=marked))) == [
-        "Mira's looks: Tall, grey eyes",
-        "Mira's looks: A scar from 2003. It aches.",
-        "Mira's home: A tower by the sea, full of maps.",
-    ]
+    assert texts(read(v2(description=wpp))) == ["counts stairs", "hums"]
+    marked = "# Looks\n\n- Tall, **grey** eyes\n\n# Habits\n- Counts the stairs.\n- Hums at night."
+    assert texts(read(v2(description=marked))) == ["Counts the stairs", "Hums at night"]
 
 
 @pytest.mark.parametrize(
     "prose",
     [
-        "She has one rule: never let the lamp go out at night.",
+        "She has one habit: never letting the lamp go out at night.",
+        "Habits make the keeper, her father said: she has none.",
         "At 10:30 in the evening she winds the clock by hand.",
-        "Her page is https://example.org/mira, if you want to read it.",
-        "Dr. Hale taught her to read the stars and the weather.",
     ],
 )
-def test_a_colon_in_prose_makes_no_list_of_it(prose: str) -> None:
-    assert texts(read(v2(description=prose))) == [prose]
+def test_prose_is_no_list_of_habits(prose: str) -> None:
+    assert texts(read(v2(description=prose))) == []
 
 
 def test_habits_are_actions_and_only_those_that_say_so() -> None:
@@ -130,19 +125,7 @@ def test_habits_are_actions_and_only_those_that_say_so() -> None:
         "数台阶",
         "不背对着门",
     ]
-    assert [one.text for one in lore.statements if one.kind is MemoryKind.NOTE] == ["Mira's hobby: old maps"]
-
-
-def test_chinese_sentences_are_joined_to_what_they_point_back_to() -> None:
-    lore = read(
-        v2(
-            description="林月是青石镇的药师，今年二十四岁，从小在河边长大。她和师父住在旧宅里。年年春天河水都会漫上石阶，漫到门前的灯下。"
-        )
-    )
-    assert texts(lore) == [
-        "林月是青石镇的药师，今年二十四岁，从小在河边长大。她和师父住在旧宅里。",
-        "年年春天河水都会漫上石阶，漫到门前的灯下。",
-    ]
+    assert {one.kind for one in lore.statements} == {MemoryKind.ACTION}
 
 
 def test_names_come_from_keys_prose_brackets_and_lists_of_aliases() -> None:
@@ -198,8 +181,8 @@ def test_what_cannot_be_read_is_reported_and_stops_nothing() -> None:
             {"content": "On it is."},
         ]
     }
-    lore = read(v2(description="Keeps bees.", scenario=["no text"], character_book=book))
-    assert texts(lore) == ["Keeps bees.", "On it is."]
+    lore = read(v2(description="Habit: keeps bees", scenario=["no text"], character_book=book))
+    assert texts(lore) == ["keeps bees", "On it is."]
     assert set(lore.broken) == {
         BrokenPart("scenario", "no_text"),
         BrokenPart("character_book 1", "not_an_object"),
@@ -281,6 +264,6 @@ def test_any_card_is_read_without_a_fault(card: dict[str, Any]) -> None:
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "Zs"]), min_size=1, max_size=200))
-def test_no_word_of_prose_is_lost(text: str) -> None:
-    told = " ".join(texts(read(v2(description=text))))
+def test_no_word_of_a_book_is_lost(text: str) -> None:
+    told = " ".join(texts(read(v2(character_book={"entries": [{"content": text}]}))))
     assert [word for word in text.split() if word not in told] == []
