@@ -41,7 +41,7 @@ export function createApp(host) {
     );
     const people = createPeople(host, settings, link.ask);
     const keeper = createKeeper(host, people, link.ask, api.chatNames, () => link.update(), () => settings().read_only);
-    const recaller = createRecaller(host, keeper, link.ask, settings, link, record => {
+    const recaller = createRecaller(host, keeper, link.ask, settings, { ready: link.ready, report: link.report, minor: () => link.state().health?.api.minor ?? 0 }, record => {
         const text = record.sent.length ? recaller.text() : '';
         awaited = settings().position === 'macro' ? '' : text.split('\n').at(-1)?.trim() ?? '';
     });
@@ -97,6 +97,7 @@ export function createApp(host) {
             if (!dryRun) tell('generating');
         });
         host.on('GENERATION_STOPPED', recaller.stop);
+        host.on('WORLD_INFO_ACTIVATED', recaller.loreAwoke);
         host.on('GENERATION_ENDED', () => {
             tell('idle');
             sync();

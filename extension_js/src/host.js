@@ -2,6 +2,8 @@
 //
 // Stable ids and classes for tests: see ../README.md.
 
+import { shielded, unshieldPrompt } from './shield.js';
+
 /** @typedef {import('./types.js').StMessage} StMessage */
 /** @typedef {import('./types.js').ChatRecord} ChatRecord */
 /** @typedef {import('./types.js').Injection} Injection */
@@ -12,7 +14,7 @@
  * @typedef {'APP_READY' | 'CHAT_CHANGED' | 'CHAT_RENAMED' | 'CHAT_DELETED' | 'GROUP_CHAT_DELETED' | 'CHARACTER_RENAMED' | 'CHARACTER_DUPLICATED' | 'CHARACTER_DELETED'
  *   | 'MESSAGE_SENT' | 'MESSAGE_RECEIVED' | 'MESSAGE_EDITED' | 'MESSAGE_UPDATED' | 'MESSAGE_DELETED' | 'MESSAGE_SWIPED' | 'MESSAGE_SWIPE_DELETED'
  *   | 'GENERATION_STARTED' | 'GENERATION_STOPPED' | 'GENERATION_ENDED' | 'CHARACTER_MESSAGE_RENDERED' | 'USER_MESSAGE_RENDERED' | 'MORE_MESSAGES_LOADED'
- *   | 'CHAT_COMPLETION_PROMPT_READY' | 'GENERATE_AFTER_COMBINE_PROMPTS' | 'GROUP_UPDATED' | 'CHARACTER_EDITED'} EventName */
+ *   | 'CHAT_COMPLETION_PROMPT_READY' | 'GENERATE_AFTER_COMBINE_PROMPTS' | 'GROUP_UPDATED' | 'CHARACTER_EDITED' | 'WORLD_INFO_ACTIVATED'} EventName */
 
 const FOLDER = new URL('..', import.meta.url).pathname.split('/').slice(0, -2).at(-1) ?? 'SoulMem';
 
@@ -138,14 +140,33 @@ export function createHost(getContext) {
         /** Asks a language model through the user's connection: the profile chosen for it, or the current one.
          * @param {{system: string, user: string, max_tokens: number}} call @returns {Promise<string>} */
         async complete({ system, user, max_tokens }) {
-            const plain = (/** @type {string} */ text) => text.replaceAll('{{', '{\u200b{'); // SillyTavern runs macros in what it sends
-            const prompt = [{ role: 'system', content: plain(system) }, { role: 'user', content: plain(user) }];
-            const { extensionSettings, ConnectionManagerRequestService, generateRaw } = ctx();
+            const messages = (/** @type {(text: string) => string} */ change) => [{ role: 'system', content: change(system) }, { role: 'user', content: change(user) }];
+            const { extensionSettings, ConnectionManagerRequestService, generateRaw, eventSource, eventTypes } = ctx();
             const profile = extensionSettings.soulmem?.llm_profile;
             if (profile && ConnectionManagerRequestService && extensionSettings.connectionManager?.profiles?.some((/** @type {any} */ one) => one.id === profile)) {
-                return String((await ConnectionManagerRequestService.sendRequest(profile, prompt, max_tokens))?.content ?? '');
+                return String((await ConnectionManagerRequestService.sendRequest(profile, messages(text => text), max_tokens))?.content ?? ''); // runs no macros
             }
-            return String(await generateRaw({ prompt, responseLength: max_tokens, trimNames: false }) ?? '');
+            const ready = [eventTypes?.CHAT_COMPLETION_PROMPT_READY, eventTypes?.GENERATE_AFTER_COMBINE_PROMPTS].filter(Boolean);
+            for (const event of ready) (eventSource.makeLast ?? eventSource.on).call(eventSource, event, unshieldPrompt); // behind template extensions
+            try {
+                return String(await generateRaw({ prompt: messages(shielded), responseLength: max_tokens, trimNames: false }) ?? '');
+            } finally {
+                for (const event of ready) eventSource.removeListener(event, unshieldPrompt);
+            }
+        },
+        /** What the prompt surely holds beside the chat, its macros resolved: the speaker's card, the persona, the author's note.
+         * @returns {string[]} */
+        cardTexts() {
+            const { getCharacterCardFields, chatMetadata, substituteParams } = ctx();
+            const card = getCharacterCardFields?.() ?? {};
+            const note = chatMetadata.note_prompt;
+            const texts = [card.description, card.personality, card.scenario, card.persona, card.system, card.jailbreak, card.charDepthPrompt, card.mesExamples];
+            return [...texts, note && substituteParams ? substituteParams(String(note)) : ''].filter(text => typeof text === 'string' && text);
+        },
+        /** @param {string} text of a card or a world @returns {string} with its macros resolved, those that change something left alone */
+        resolved: text => {
+            const { name1, name2 } = ctx();
+            return text.replace(/\{\{user\}\}|<user>/gi, () => name1).replace(/\{\{char\}\}|<(?:bot|char)>/gi, () => name2);
         },
 
         /** @param {string} english @param {string} key @returns {string} in the user's language */

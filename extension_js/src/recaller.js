@@ -1,9 +1,10 @@
 // What does the character recall before this reply? Sync, recall, inject, within a hard time budget; a failure costs nothing but the memory.
 
 import { ApiError } from './api.js';
-import { budgetFor, injections, PROMPT_KEYS, retrim } from './inject.js';
+import { budgetFor, injections, neutralise, PROMPT_KEYS, retrim, without } from './inject.js';
 import { newId } from './ids.js';
 import { slotOf } from './slots.js';
+import { bounded, repeating } from './standing.js';
 import { contextFromCount, contextFromSize, safeDepth } from './window.js';
 
 /** @typedef {import('./host.js').Host} Host */
@@ -37,6 +38,7 @@ export const recallType = type => TYPES.has(String(type)) ? String(type) : Strin
  * @param {object} link the connection
  * @param {(signal: AbortSignal) => Promise<boolean>} link.ready is there a way to the sidecar? may look for one
  * @param {(error: unknown) => void} link.report how the attempt ended; null when well
+ * @param {() => number} [link.minor] version of the contract that the sidecar keeps
  * @param {(record: RecallRecord) => void} [done] */
 export function createRecaller(host, keeper, ask, settings, link, done = () => {}) {
     const records = /** @type {Map<string, RecallRecord>} */ (new Map()); // by trace
@@ -45,6 +47,18 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
     let text = ''; // what {{soulmem}} stands for
     const prompts = /** @type {Map<string, number>} */ (new Map()); // chat to its length when its last prompt was made
     const borders = /** @type {Map<string, string>} */ (new Map()); // chat to the oldest message of its last prompt
+
+    const lore = /** @type {Map<string, string[]>} */ (new Map()); // chat to the lore of its last prompt
+    /** What was injected for the reply being made, to be cut when lore awakes that says the same. */
+    let injected = /** @type {{record: RecallRecord, depth: number, reply: import('./keeper.js').Pending | null} | null} */ (null);
+
+    /** What the prompt holds beside the chat that the sidecar knows. The greeting only where it is in the context: once it is not, it is a memory.
+     * @param {Open} open @param {string | null} border */
+    function standing(open, border) {
+        const first = host.chat()[0];
+        const greets = first && !first.is_user && (border === null || border === slotOf(first));
+        return bounded([...host.cardTexts(), ...(greets ? [first.mes] : []), ...(lore.get(open.record.chat) ?? [])]);
+    }
 
     /** @param {RecallRecord} record */
     function keep(record) {
@@ -113,6 +127,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         const reply = expectReply(open, type);
         keeper.expect(reply);
         const budget = budgetFor(settings().budget, contextSize);
+        const border = complete || !learns ? contextFrom(open, contextSize) : null;
         const question = {
             soul: person.soul,
             chat: open.record.chat,
@@ -121,7 +136,8 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
             type,
             budget_tokens: budget,
             max_items: settings().max_items,
-            context_from: complete || !learns ? contextFrom(open, contextSize) : null,
+            context_from: border,
+            ...((link.minor?.() ?? 0) >= 1 && { context_texts: standing(open, border) }),
             time_budget_ms: Math.max(100, Math.round(deadline - Date.now() - TRIM_TIME)),
         };
         const recalled = () => ask('POST', '/recall', question, { signal });
@@ -146,6 +162,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
             chat: open.record.chat, memories: answer.memories, blocks: answer.blocks, sent, trimmed: fitted.trimmed, item_tokens: fitted.itemTokens,
             tokens: fitted.tokens, budget, timed_out: answer.timed_out, took_ms: answer.took_ms, error: null,
         });
+        if (last) injected = { record: last, depth, reply };
         if (trouble) throw trouble;
     }
 
@@ -155,6 +172,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
     async function intercept(_chat, contextSize, _abort, stType) {
         current?.abort(new ApiError('another generation began', { kind: 'aborted' }));
         host.clear(PROMPT_KEYS);
+        injected = null;
         keeper.expect(null);
         const type = recallType(stType);
         if (!settings().enabled || (type === 'quiet' && !settings().quiet)) return;
@@ -189,6 +207,29 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         text: () => text,
         /** @param {string} trace */
         byTrace: trace => records.get(trace) ?? null,
+        /** SillyTavern has chosen the lore of the prompt that is being made: what it says is not told again.
+         * @param {unknown} entries of worlds */
+        loreAwoke(entries) {
+            const texts = (Array.isArray(entries) ? entries : []).map(entry => host.resolved(String(entry?.content ?? '')));
+            if (keeper.state.chat) lore.set(keeper.state.chat, texts);
+            if (!injected) return;
+            const { record, depth, reply } = injected;
+            const repeats = repeating(texts);
+            const permanent = new Set(record.memories.filter(memory => memory.permanent).map(memory => memory.id));
+            const items = record.blocks.flatMap(block => block.items);
+            const gone = new Set(items.filter(item => record.sent.includes(item.memory) && repeats(item.text, permanent.has(item.memory))).map(item => item.memory));
+            if (gone.size === 0) return;
+            const out = new Set([...record.trimmed, ...gone]);
+            const left = record.blocks.map(block => without(block, out)).map(kept => kept === null ? null : neutralise(kept));
+            host.clear(PROMPT_KEYS);
+            host.inject(injections(record.blocks, left, { position: settings().position, depth }));
+            text = left.filter(Boolean).join('\n');
+            const sent = record.sent.filter(id => !gone.has(id));
+            const tokens = [...gone].reduce((sum, id) => sum + (record.item_tokens[id] ?? 0), 0);
+            if (reply) keeper.expect({ ...reply, trace: record.trace, n: sent.length || undefined });
+            keep({ ...record, sent, trimmed: [...out], tokens: Math.max(0, record.tokens - tokens) });
+            injected = null;
+        },
         /** The prompt was made: note how far back it reached. */
         promptMade() {
             const chat = keeper.state.chat;

@@ -21,7 +21,8 @@ _SIGN = re.compile(f"[{UNSPACED}]")
 # no search begin in the middle of a run of points: a text of nothing else is read once.
 _CLOSING = "[\"'\u201d\u2019\u300d\u300f\u00bb)\uff09\\]*_]*"
 _END = re.compile(
-    rf"(?<![.!?\u2026])[.!?\u2026]+{_CLOSING}(?=\s|\Z)|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]+{_CLOSING}|\n+"
+    rf"(?<![.!?\u2026])[.!?\u2026]+{_CLOSING}(?=\s|\Z)|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]+{_CLOSING}"
+    r"|(?<!\*)\*+(?=\s)|\n+"  # *nods* is told apart from what is said
 )
 _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: .."
 # A sentence from so many words or signs on is somebody's own: shorter ones ("Good night.") are said by

@@ -97,6 +97,10 @@ class DataFolder:
             self._write_chat(self._user / "chats" / key / f"{chat}.jsonl", lines)
         return f"{key}.png"
 
+    def card(self, avatar: str) -> bytes:
+        """The picture that carries a character."""
+        return (self._user / "characters" / avatar).read_bytes()
+
     def add_chat(self, key: str, chat: str, lines: Sequence[Line], main_chat: str | None = None) -> None:
         """A past chat of a character; `main_chat` is the one it was branched from."""
         metadata = {} if main_chat is None else {"main_chat": main_chat}

@@ -46,6 +46,46 @@ def test_macros_in_a_memory_do_not_run(world: World) -> None:
     assert world.page.slash("/getglobalvar pwn") == ""
 
 
+def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None:
+    """SillyTavern takes backslashes before braces away in one pass, and runs what is left in the next."""
+    enter(world, "escaped")
+    texts = [
+        r"The vow of the abbot reads \{\{setvar::esc::yes\}\}\{\{setglobalvar::esc::yes\}\}.",
+        r"The vow of the prior reads {\{setvar::esc::yes}\}\\{\\{setvar::esc::yes}}.",
+        "The vow of the nun reads <USER> and <charIfNotGroup>.",
+    ]
+    for permanent, text in zip((True, False, False), texts, strict=True):  # the story string is a second pass
+        remember(world, text, permanent=permanent)
+    world.sidecar.until_searchable()
+    prompt = world.page.send("What do the vows read, of the abbot, of the prior and of the nun?")
+
+    for who in ("abbot", "prior", "nun"):
+        assert prompt.recalled(f"The vow of the {who} reads") == 1
+    assert prompt.told("< USER> and < charIfNotGroup>") == 1
+    assert world.page.slash("/getvar esc") == ""
+    assert world.page.slash("/getglobalvar esc") == ""
+
+
+def test_what_is_sent_through_sillytaverns_connection_arrives_as_it_is(world: World) -> None:
+    enter(world, "transport")
+    text = (
+        r"{{user}} {{setvar::sent::yes}} \{\{user\}\} {\{user}} {\"a\": {\"b\": \"\{\"}} }} "
+        "<user>Alice</user> <USER> <bot> <charIfNotGroup> <% evil() %> 你好{{char}}"
+    )
+    code = """async text => {
+        const path = '/scripts/extensions/third-party/SoulMem/extension_js/src/host.js';
+        const { createHost } = await import(path);
+        const host = createHost(() => SillyTavern.getContext());
+        return host.complete({ system: `Read this: ${text}`, user: text, max_tokens: 30 });
+    }"""
+    before = len(world.llm.prompts) + len(world.llm.work)
+    world.page.run(code, text)
+    assert len(world.llm.prompts) + len(world.llm.work) == before + 1
+    prompt = (world.llm.prompts or world.llm.work)[-1]
+    assert [m["content"] for m in prompt.messages] == [f"Read this: {text}", text]
+    assert world.page.slash("/getvar sent") == ""
+
+
 def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
     enter(world, "oversized")
     page = world.page

@@ -26,6 +26,7 @@ function scene(about = { chat: talk(9) }) {
     const sidecar = fakeSidecar();
     const world = {
         ready: true,
+        minor: 0,
         recall: async (/** @type {any} */ _body, /** @type {AbortSignal} */ _signal) => answer(['the key is under the step', 'the cake']),
         put: sidecar.put,
         asked: /** @type {any[]} */ ([]),
@@ -39,7 +40,7 @@ function scene(about = { chat: talk(9) }) {
         return world.recall(body, options.signal);
     };
     const keeper = createKeeper(host, createPeople(host, () => tavern.settings, ask), ask, async () => [], () => {});
-    const recaller = createRecaller(host, keeper, ask, () => tavern.settings, { ready: async () => world.ready, report: error => world.reports.push(error) });
+    const recaller = createRecaller(host, keeper, ask, () => tavern.settings, { ready: async () => world.ready, report: error => world.reports.push(error), minor: () => world.minor });
     const generate = (/** @type {unknown} */ type = 'normal', size = 8000) => recaller.intercept([], size, () => assert.fail('never abort a generation'), type);
     const injected = () => [...tavern.prompts.values()].map(prompt => prompt.text).join('\n');
     return { tavern, host, sidecar, world, keeper, recaller, generate, injected };
@@ -238,3 +239,42 @@ test('SillyTavern\'s words for a generation are the contract\'s', () => {
     assert.deepEqual(['normal', undefined, 'swipe', 'append', 'appendFinal', 'odd'].map(recallType), ['normal', 'normal', 'swipe', 'continue', 'continue', 'normal']);
 });
 
+test('what stands in the prompt beside the chat is sent along, to a sidecar that knows of it', async () => {
+    const { tavern, world, generate, recaller } = scene({ chat: [said('*Rain.* Who is there?'), ...talk(6)] });
+    tavern.card = ['Mira keeps a light.', '', 'Mira keeps a light.', 'Alice is a thief.'];
+    await generate();
+    assert.equal('context_texts' in world.asked[0], false, 'an older sidecar refuses what it does not know');
+    world.minor = 1;
+    await generate();
+    assert.deepEqual(world.asked[1].context_texts, ['Mira keeps a light.', 'Alice is a thief.', '*Rain.* Who is there?']);
+    recaller.loreAwoke([{ content: '{{user}} owes the miller nine crowns.' }]);
+    await generate();
+    assert.equal(world.asked[2].context_texts.at(-1), 'Alice owes the miller nine crowns.');
+    tavern.card = [...Array(80).keys()].map(number => `${number}`).concat('x'.repeat(300_000));
+    await generate();
+    assert.equal(world.asked[3].context_texts.length, 64);
+});
+
+test('a greeting that has left the context is a memory like others', async () => {
+    const { tavern, world, generate, recaller } = scene({ chat: [said('*Rain.* Who is there?'), ...talk(60)] });
+    world.minor = 1;
+    await generate();
+    tavern.metadata.lastInContextMessageId = 20;
+    recaller.promptMade();
+    await generate();
+    assert.notEqual(world.asked[1].context_from, slotOf(tavern.chat[0]));
+    assert.deepEqual(world.asked[1].context_texts, []);
+});
+
+test('lore that awakes with this very message is not told twice', async () => {
+    const { world, generate, injected, recaller } = scene();
+    const key = 'The brass key lies under the third step of the mill.';
+    world.recall = async () => answer([`Mira: *nods* ${key} I swear it.`, 'the cake', 'He came.']);
+    await generate();
+    recaller.loreAwoke([{ content: `Mill: ${key.toUpperCase()} Nobody knows, he came.` }, {}, null]);
+    assert.equal(injected(), '[Earlier]\n- the cake');
+    assert.equal(recaller.text(), injected());
+    assert.deepEqual([recaller.last()?.sent, recaller.last()?.trimmed.sort()], [['e1'], ['e0', 'e2']]);
+    recaller.loreAwoke([{ content: 'the cake' }]);
+    assert.match(injected(), /cake/, 'the prompt is made by then');
+});

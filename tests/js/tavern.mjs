@@ -14,6 +14,7 @@ export function fakeTavern({ chat = [], name = 'Mira - now', characters = { 'mir
         settings: { ...structuredClone(DEFAULTS) },
         prompts: /** @type {Map<string, Injection>} */ (new Map()),
         speaking: open[0],
+        card: /** @type {string[]} */ ([]),
         busy: false,
         saves: 0,
         cardWrites: /** @type {[string, any][]} */ ([]),
@@ -32,6 +33,8 @@ export function fakeTavern({ chat = [], name = 'Mira - now', characters = { 'mir
         speaker: () => member(tavern.speaking),
         persona: () => 'Alice',
         narratorsCount: () => true,
+        cardTexts: () => tavern.card,
+        resolved: (/** @type {string} */ text) => text.replaceAll('{{user}}', 'Alice'),
         avatars: () => new Set(Object.keys(tavern.characters)),
         cardField: async (/** @type {string} */ avatar) => tavern.characters[avatar].field,
         writeCard: async (/** @type {string} */ avatar, /** @type {any} */ field) => {

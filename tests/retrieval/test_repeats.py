@@ -22,6 +22,7 @@ KEY_ZH = "爱丽丝把铜钥匙悄悄地藏在教堂后面的空心橡树里。"
         (KEY, "Alice hid the old brass key in the hollow oak behind the chapel."),
         (KEY, "Bob hid the brass key in the hollow oak behind the chapel"),
         (KEY, "Alice hid the brass key in the hollow oak behind the mill, and left."),
+        (f"Mira: *nods twice, slowly* {KEY}", f"She nods. {KEY}"),
         (KEY, f"About her home. {KEY} She never speaks of it."),
         (f'Mira: *"{KEY}"*', KEY),
         (f"Mira: {KEY}", f"*smiles* {KEY}"),
@@ -89,7 +90,9 @@ def test_a_sentence_is_eight_words_or_twelve_signs() -> None:
     assert is_sentence(units_of("一二三四五六七八九十一二"))
 
 
-@pytest.mark.parametrize("piece", ["a ", ". ", ".\n", '."', "a:", "：", "好", "。", "![.", "don't "])
+@pytest.mark.parametrize(
+    "piece", ["a ", "*", "* ", ". ", ".\n", '."', "a:", "：", "好", "。", "![.", "don't "]
+)
 def test_no_text_takes_long(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     began = time.process_time()
