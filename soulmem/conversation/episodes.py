@@ -17,21 +17,22 @@ from soulmem.domain.situation import Participant, ParticipantKind, Situation, Ti
 # Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: .., and the same
 # with the full-width signs of a Chinese or Japanese keyboard.
 _OUT_OF_CHARACTER = re.compile(
-    r"\s*([(（]{2}.*[)）]{2}|[\[(［（【]\s*OOC(?![A-Za-z]).*[\])］）】]|OOC\s*[:：].*)\s*\Z",
+    r"[(（]{2}.*[)）]{2}|[\[(［（【]\s*OOC(?![A-Za-z]).*[\])］）】]|OOC\s*[:：].*",
     re.IGNORECASE | re.DOTALL,
 )
 _COLON = re.compile(": ")
 _COLONS = 8  # that a speaker's name may hold
-_DICE = re.compile(r"\s*(🎲.*|.{0,60}\brolls? (a )?\d*d\d+\b.{0,80})\s*\Z", re.IGNORECASE)
+_DICE = re.compile(r"🎲.*|.{0,60}\brolls? (a )?\d{0,4}d\d{1,6}\b.{0,80}", re.IGNORECASE)
 
 
 def memorable(message: Message) -> bool:
     """Whether a message may become a memory at all: no system line, no out-of-character talk, no dice, no
     blank.
     """
-    if message.role is Role.SYSTEM or not message.text.strip():
+    text = message.text.strip()
+    if message.role is Role.SYSTEM or not text:
         return False
-    return not (_OUT_OF_CHARACTER.match(message.text) or _DICE.match(message.text))
+    return not (_OUT_OF_CHARACTER.fullmatch(text) or _DICE.fullmatch(text))
 
 
 def attended(chat: Chat, soul: SoulId, message: Message) -> bool:

@@ -17,7 +17,7 @@ _EMOTION = re.compile(
 _WEIGHTY = re.compile(
     r"\b(promis\w+|swear|sworn|swore|vow\w*|oath|never again|forever|birthday|anniversary|wedding|died|death"
     r"|january|february|march|april|june|july|august|september|october|november|december)\b|\d"
-    r"|答应|承诺|发誓|誓|约定|一定会|永远|再也不|生日|纪念日|婚礼|去世|死|[一二三四五六七八九十百千]+[年月日天个次岁]|約束|誕生日",
+    r"|答应|承诺|发誓|誓|约定|一定会|永远|再也不|生日|纪念日|婚礼|去世|死|[一二三四五六七八九十百千][年月日天个次岁]|約束|誕生日",
     re.IGNORECASE,
 )
 _MEETING = re.compile(

@@ -9,6 +9,7 @@ from soulmem.domain.situation import Emotion
 from soulmem.domain.terms import Term
 from soulmem.language.feelings import feelings
 from soulmem.language.keywords import terms
+from soulmem.language.markup import plain
 from soulmem.language.names import names
 from soulmem.language.places import place_of
 
@@ -25,8 +26,9 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Read a text: some 0.3 ms for a turn of 500 signs."""
-    felt = tuple(Emotion(label, intensity) for label, intensity in feelings(text))
-    return Reading(terms(text), names(text), place_of(text), felt)
+    words = plain(text)
+    felt = tuple(Emotion(label, intensity) for label, intensity in feelings(words))
+    return Reading(terms(words), names(words), place_of(words), felt)
 
 
 class Readings:

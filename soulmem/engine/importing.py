@@ -27,7 +27,6 @@ _SAMPLES = 8  # texts embedded to say how long the rest takes
 _WRITE_SECONDS = 0.006  # of one message without embedding; 5,000 took 19 s on two busy cores
 _VECTORS = 2  # of one message: by itself, and with the one before it
 _ENDING = re.compile(r"\.(jsonl|json|png)\Z", re.IGNORECASE)
-_PATH = re.compile(r".*[/\\]", re.DOTALL)
 
 
 class Importer:
@@ -122,7 +121,7 @@ class Importer:
 
 def plain_name(name: str) -> str:
     """A file's name without folders and ending; "chat" when nothing is left."""
-    return _ENDING.sub("", _PATH.sub("", name)).strip() or "chat"
+    return _ENDING.sub("", name.replace("\\", "/").rpartition("/")[2]).strip() or "chat"
 
 
 def _read_chat(data: bytes, title: str, souls: Sequence[SoulId]) -> ChatLog:

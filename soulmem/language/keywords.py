@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from soulmem.domain.scripts import HAN, UNSPACED
@@ -15,7 +14,6 @@ __all__ = ["MOST", "STRONG", "Term", "prepare", "terms"]
 
 MOST = 16  # of one text
 STRONG = 0.5  # salience from which a text is about a concept, rather than merely uses the word
-_LONGEST = 20_000  # signs that are looked at
 _LONGEST_KEY = 48  # signs; what is longer is no word
 _AGAIN = 0.08  # for each repetition, three times at most
 
@@ -32,7 +30,7 @@ def terms(text: str) -> tuple[Term, ...]:
     A function of the text alone. Role-play mark-up is looked through, talk about the game left out; Chinese,
     Japanese and scripts with spaces may stand side by side.
     """
-    said = plain(unicodedata.normalize("NFKC", text[:_LONGEST]))
+    said = plain(text)
     worth: dict[str, float] = {}
     seen: dict[str, int] = {}
     for key, value in _ranked(said):

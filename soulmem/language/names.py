@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
@@ -17,7 +16,6 @@ from soulmem.language.markup import plain
 from soulmem.language.stop_words import CHINESE, CHINESE_SIGNS
 
 _MOST = 12  # of one text
-_LONGEST = 20_000  # signs that are looked at
 _MOST_WORDS = 5  # of one name
 _HEADLINE = 6  # words, of which most have capitals: a title marks no names by them
 
@@ -59,7 +57,7 @@ def names(text: str) -> tuple[str, ...]:
 
     Who counts as known already is not looked at, nor who speaks.
     """
-    said = plain(unicodedata.normalize("NFKC", text[:_LONGEST]))
+    said = plain(text)
     found = dict.fromkeys(_in_order(said))
     return tuple(found)[:_MOST]
 

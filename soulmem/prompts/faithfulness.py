@@ -24,7 +24,7 @@ _AND = re.compile(r"\s*(?:,\s*and\s|,|，|、|and\s|和|与|跟)\s*")
 _NO_SUBJECT = ("'s", "’s", "的", ":", "：")  # behind a name that owns the subject, or is quoted
 _PRONOUN = re.compile(r"(?:he|she|they)\b|[他她它]们?", re.I)
 _CLAUSE = re.compile(
-    r"[,;:，；：]\s*|\s+[-–—]+\s+|——"
+    r"[,;:，；：]\s*|(?<!\s)\s+[-–—]+\s+|——"
     r"|\s(?:and|but|or|because|so|while|when|where|who|which|that|then|after|before|until|as|if|though)\s",
     re.I,
 )

@@ -17,7 +17,7 @@ _SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
 _ENDS = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
 _CLAUSE_ENDS = re.compile(r"(.*[^，；])[，；]", re.S)
 _COMMAS = re.compile(r"(.*[,;].*\w)[,;]\s", re.S)  # two at least: one may be behind "In the evening"
-_LISTS = re.compile(r"\s*[;；、,，/]\s*")
+_LISTS = re.compile(r"(?<!\s)\s*[;；、,，/]\s*")
 _MARKER = re.compile(r"^(?:\s*(?:[-*•]\s+|[\[(（【]\s*\d+\s*[\])）】]\s*|\d+[.)、]\s+))+")
 _LEVELS = {
     **dict.fromkeys(("none", "无", "没有"), 0.0),

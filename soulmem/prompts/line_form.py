@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_BAR = re.compile(r"\s*[|｜¦]\s*")
+_BAR = re.compile(r"(?<!\s)\s*[|｜¦]\s*")
 _LEAD = re.compile(r"^[\s>*•\-`|｜]*(?:\d+[.)、]\s*)?")
 _WORDS = re.compile(r"[\W_]+")
 

@@ -14,9 +14,9 @@ _LONGEST = 60  # signs; what is longer is a sentence
 _HAN = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _IS_HAN = re.compile(f"[{_HAN}]")
 _WORD = r"[A-Z][^\W\d_]*(?:['’-][^\W\d_]+)*"
-_NAME = rf"{_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
+_NAME = rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
 _IN_SENTENCE = re.compile(rf"(?<=[a-z0-9,)] )({_NAME})")
-_BRACKETED = re.compile(rf"({_NAME}|[{_HAN}·]{{2,8}})\s*[(（]\s*([^()（）\n]{{1,40}})\s*[)）]")
+_BRACKETED = re.compile(rf"({_NAME}|[{_HAN}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]")
 _ALSO = re.compile(
     rf"({_NAME})\s*,?\s*\(?\b(?:also known as|a\.?k\.?a\.?|also called|known as|nicknamed|better known as)\s+"
     rf"[\"“']?({_NAME})",

@@ -31,9 +31,9 @@ _POINTS_BACK = re.compile(
     r"(he|she|it|they|his|her|its|their|this|that|these|those|but|and|yet|however|so)\b|[她他它这那但而却]",
     re.IGNORECASE,
 )
-_STRING = r"(?:\"[^\"]*\"|“[^”]*”)"
+_STRING = r"(?:\"[^\"]{0,400}\"|“[^”]{0,400}”)"
 _WPP = re.compile(rf"([^\W\d_][\w /&'-]{{0,40}}?)\s*\(\s*({_STRING}(?:\s*[+,]\s*{_STRING})*)\s*\)")
-_QUOTED = re.compile(r"[\"“]([^\"”]*)[\"”]")
+_QUOTED = re.compile(r"[\"“]([^\"“”]*)[\"”]")
 _BULLET = re.compile(r"\A\s*(?:[-*•●◦▪–]|\d{1,2}[.)、])\s+")
 _MARKUP = re.compile(r"^\s*#{1,6}\s*|\*\*|__|^\s*>\s*")
 _KEYED = re.compile(
