@@ -24,7 +24,7 @@ from soulmem.engine.search import Scene
 from soulmem.engine.spreading import Thought
 from soulmem.engine.walking import Way
 from soulmem.retrieval.diversity import choose
-from soulmem.retrieval.repeats import Standing
+from soulmem.retrieval.repeats import Standing, is_sentence, units_of
 from soulmem.retrieval.seats import in_order
 
 Ints = NDArray[np.int64]
@@ -50,7 +50,8 @@ def assemble(
     texts_of = [ranked.held.text(mind, row) for row in rows]
     language = language_of([text for text, _ in scene.cue.said] + texts_of[:5])
     budget = Budget(scene.budget, mind.soul.name, language)
-    standing = Standing(scene.context) if scene.context else None
+    context = Standing(scene.context) if scene.context else None
+    standing = Standing(scene.context) if scene.context else None  # and what the answer itself tells
     fired = {habit.action for habit in habits if habit.fired}
     untold = [m for m in permanent if m.id not in fired and _rest(mind, standing, m) is not None]
     core = [(m, line) for m in untold if budget.take(line := line_of(m))]
@@ -69,7 +70,10 @@ def assemble(
     def is_new(i: int) -> bool:
         """Whether there is anything to tell of a candidate that the prompt does not say."""
         memory = ranked.held.told(rows[i], mind.at(rows[i]))
-        rest = _rest(mind, standing, memory)
+        # A fact of a few words may stand beside the message that told it: it knows since when it holds, and
+        # who said so as well. What the context says in so many words needs neither.
+        short_fact = memory.id in mind.facts and not is_sentence(units_of(memory.text))
+        rest = _rest(mind, context if short_fact else standing, memory)
         if rest is None:
             repeated.add(memory.id)
             return False
