@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from soulmem.consolidation.plasticity import PlasticityParams, depressed, potentiated
+from soulmem.domain.dialogue import text_hash
 from soulmem.domain.ids import ChatId
 from soulmem.domain.opinions import Opinion, Verdict
 
@@ -17,13 +18,17 @@ class FeedbackParams:
     outer: float = 3.0  # >= 0, lessons of a recall that one word is worth; design 4.7
 
 
-def judged(opinion: Opinion, verdict: Verdict, chat: ChatId | None, params: FeedbackParams) -> Opinion:
-    """The opinion after the word. `chat` is where it was said; `never_here` needs one."""
+def judged(
+    opinion: Opinion, verdict: Verdict, text: str, chat: ChatId | None, params: FeedbackParams
+) -> Opinion:
+    """The opinion after the word about a memory of this text. `chat` is where it was said; `never_here`
+    needs one.
+    """
     if verdict is Verdict.STRONGER:
         score = opinion.score + params.step * (1.0 - opinion.score)
-        return replace(opinion, score=min(1.0, score), flagged=False)
+        return replace(opinion, score=min(1.0, score), doubted=None)
     if verdict is Verdict.WRONG:
-        return replace(opinion, score=opinion.score * (1.0 - params.step), flagged=True)
+        return replace(opinion, score=opinion.score * (1.0 - params.step), doubted=text_hash(text))
     if verdict is Verdict.NEVER_HERE and chat is not None and chat not in opinion.not_in:
         return replace(opinion, not_in=(*opinion.not_in, chat))
     return opinion

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from soulmem.domain.dialogue import text_hash
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 
@@ -27,9 +28,14 @@ class Opinion:
     memory: MemoryId
     soul: SoulId
     score: float = NEUTRAL  # 0..1
-    flagged: bool = False  # called wrong
+    # The hash of the wording that was called wrong: another wording is not in doubt, whoever wrote it.
+    doubted: str | None = None
     not_in: tuple[ChatId, ...] = ()  # chats it is never to come up in
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.score <= 1.0:
             raise Unprocessable(f"a score of {self.score} is outside 0..1", field="score")
+
+    def doubts(self, text: str) -> bool:
+        """Whether this wording was called wrong."""
+        return self.doubted is not None and self.doubted == text_hash(text)

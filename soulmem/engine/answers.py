@@ -10,6 +10,7 @@ from typing import Any
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, Place
+from soulmem.domain.opinions import NEUTRAL
 from soulmem.domain.usage import Usage
 from soulmem.engine.validity import Standing
 
@@ -132,6 +133,8 @@ class MemoryView:
     base_activation: float | None = None  # 0..1, of a concept: how present it is whatever is asked
     anchors: tuple[str, ...] = ()  # words of the text that do not fade
     standing: Mapping[str, Standing] = field(default_factory=dict)  # of the relations among `edges`, by id
+    feedback: float = NEUTRAL  # 0..1, what the user thinks of it
+    in_doubt: bool = False  # its present wording was called wrong: nothing recalls it
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import BINNED, Memory, MemoryState
+from soulmem.domain.opinions import Opinion
 from soulmem.engine.changes import MindChange
+from soulmem.engine.doubt import opinion_of
 from soulmem.engine.events import Events
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
-from soulmem.governance.telling import difference, edge_difference, told, told_edge
-from soulmem.governance.undoing import EDGES
+from soulmem.governance.telling import difference, edge_difference, opinion_told, told, told_edge
+from soulmem.governance.undoing import EDGES, OPINION
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
@@ -153,10 +155,14 @@ class _Told:
 def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
     """Computes."""
     edges = _edges_by_memory(mind, change)
+    opinions = {one.memory: one for one in change.put_opinions}
     out = []
     for memory in change.put_memories:
-        before, after = edges.pop(memory.id, ({}, {}))
-        out += _told_memory(mind.memories.get(memory.id), memory, before, after)
+        old, (before, after) = mind.memories.get(memory.id), edges.pop(memory.id, ({}, {}))
+        out += _told_memory(old, memory, before, after)
+        opinion = opinions.get(memory.id)
+        if opinion is not None and opinion != (thought := opinion_of(mind, memory.id)):
+            out.append(_told_opinion(thought, opinion))
     for key in change.drop_memories:
         if key in mind.memories:
             was = None if key in change.purge_audit else told(mind.memories[key])
@@ -183,6 +189,10 @@ def _told_memory(
     elif old.state in BINNED and new.state is MemoryState.ACTIVE:
         action = Action.RESTORE
     return [_Told(new.id, action, was, now)]
+
+
+def _told_opinion(old: Opinion, new: Opinion) -> _Told:
+    return _Told(new.memory, Action.CHANGE, {OPINION: opinion_told(old)}, {OPINION: opinion_told(new)})
 
 
 def _edges_by_memory(mind: Mind, change: MindChange) -> dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]]:

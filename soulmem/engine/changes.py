@@ -11,6 +11,7 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, Origin
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.graph.lineage import Strand
 from soulmem.ports.store import Change
@@ -32,6 +33,7 @@ class MindChange:
     purge_audit: tuple[str, ...] = ()  # targets whose entries lose their words
     put_derivations: tuple[Derivation, ...] = ()
     drop_derivations: tuple[str, ...] = ()
+    put_opinions: tuple[Opinion, ...] = ()
 
     def stored(self, owner: Owner, souls: Sequence[Soul] = ()) -> Change:
         """What of it the store keeps."""
@@ -47,6 +49,7 @@ class MindChange:
             purge_audit=self.purge_audit,
             put_derivations=self.put_derivations,
             drop_derivations=self.drop_derivations,
+            put_opinions=self.put_opinions,
         )
 
     def asked_by(self, job: str) -> MindChange:

@@ -16,6 +16,7 @@ from soulmem.domain.drafts import Passage, PassageLine
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.asking import Asking, Errand, Stop
+from soulmem.engine.doubt import is_in_doubt
 from soulmem.engine.mind import Mind
 from soulmem.engine.passages import speaker_of
 from soulmem.engine.timeline import overlapping
@@ -99,7 +100,8 @@ def _result(told: _Told, text: str | None) -> dict[str, Any]:
 def _digests(mind: Mind, period: str, context: str, most: int) -> list[_Told]:
     """The latest periods that have something in them, oldest first. Computes."""
     about = frozenset(term.key for term in read(context).terms)
-    told = [m for m in overlapping(mind, None, None, None) if m.kind is MemoryKind.EPISODE]
+    every = (m for m in overlapping(mind, None, None, None) if m.kind is MemoryKind.EPISODE)
+    told = [memory for memory in every if not is_in_doubt(mind, memory.id)]
     runs = [list(run) for _, run in groupby(told, lambda memory: _begins(memory.happened, period))]
     return [_told(run, period, about) for run in runs[-most:]]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
-
 from soulmem.consolidation.feedback import FeedbackParams, judged, way_after
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
@@ -17,11 +15,12 @@ from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.answers import RecalledMemory, Trace
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.cutting import is_kept
+from soulmem.engine.doubt import opinion_of
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
-from soulmem.governance.telling import edge_difference
+from soulmem.governance.telling import edge_difference, opinion_told
 from soulmem.governance.undoing import EDGES, OPINION
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
@@ -81,8 +80,8 @@ class Judge:
             if mind.row(memory) is None:
                 raise NotFound(f"memory {memory!r} is gone", field="memory")
             await self._loader.complete(world.owner, mind, [step.id for step in brought.path])
-            old = mind.opinions.of(memory) or Opinion(memory, soul)
-            new = judged(old, verdict, chat, self._params.feedback)
+            old, text = opinion_of(mind, memory), mind.text_of(memory)
+            new = judged(old, verdict, text, chat, self._params.feedback)
             edges = await self._compute.run(self._ways, mind, brought, verdict)
             before, after = _told(old, new, edges)
             hand = Hand(Actor.USER, source=trace.id, reason=verdict.value)
@@ -120,17 +119,6 @@ class Judge:
                 new = replace(edge, strength=edge.strength * (then / now))
             out.append((edge, new))
         return out
-
-
-def opinion_told(opinion: Opinion) -> dict[str, Any]:
-    """An opinion as an entry of the audit says it."""
-    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(opinion))
-    return told
-
-
-def opinion_of(told: Any) -> Opinion:
-    """The opinion that an entry told."""
-    return msgspec.convert(told, Opinion)
 
 
 def _told(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
@@ -16,6 +17,7 @@ from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
 from soulmem.engine.anchors import anchors_of
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.cutting import edge_left, edges_left
+from soulmem.engine.doubt import is_in_doubt, opinion_of
 from soulmem.engine.mind import Mind
 from soulmem.engine.presence import presences, told_in
 from soulmem.engine.provenance import sources
@@ -35,12 +37,25 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
     edges = tuple(edges_left(mind, memory, extra_turns))
-    told, usage, standing = sources(mind, found), mind.recalls.usage(memory), standing_of(mind, edges)
+    usage, standing = mind.recalls.usage(memory), standing_of(mind, edges)
     if found.kind is not MemoryKind.CONCEPT:
-        return MemoryView(found, told, edges, usage=usage, anchors=anchors_of(mind, found))
+        return replace(viewed(mind, found), edges=edges, usage=usage, anchors=anchors_of(mind, found))
     present = presences(mind, [memory], extra_turns)[memory]
-    told = told or told_in(mind, memory, _PLACES)
-    return MemoryView(found, told, edges, usage=usage, base_activation=present.activation, standing=standing)
+    view = viewed(mind, found)
+    return replace(
+        view,
+        sources=view.sources or told_in(mind, memory, _PLACES),
+        edges=edges,
+        usage=usage,
+        base_activation=present.activation,
+        standing=standing,
+    )
+
+
+def viewed(mind: Mind, memory: Memory) -> MemoryView:
+    """A memory with its sources and what the user thinks of it."""
+    feedback = opinion_of(mind, memory.id).score
+    return MemoryView(memory, sources(mind, memory), feedback=feedback, in_doubt=is_in_doubt(mind, memory.id))
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
@@ -105,7 +120,7 @@ def _newest_page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] |
     if len(found) > wanted.limit:
         last = found[wanted.limit - 1]
         cursor = f"4_{-_micros(last)}_{last.id}"
-    return Page([MemoryView(m, sources(mind, m)) for m in found[: wanted.limit]], cursor)
+    return Page([viewed(mind, m) for m in found[: wanted.limit]], cursor)
 
 
 def span_page(
@@ -114,7 +129,7 @@ def span_page(
     """One page behind `after` of what overlaps the span, oldest first."""
     found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
     cursor = "_".join(("0", *map(str, place_of(found[limit - 1])))) if len(found) > limit else None
-    return Page([MemoryView(m, sources(mind, m)) for m in found[:limit]], cursor)
+    return Page([viewed(mind, m) for m in found[:limit]], cursor)
 
 
 def _cut(
@@ -130,7 +145,7 @@ def _cut(
     if len(rest) > limit:
         rung, when, key = piece[-1][0]
         cursor = f"{rung}_{when}_{key}"
-    return Page([MemoryView(m, sources(mind, m)) for _, m in piece], cursor)
+    return Page([viewed(mind, m) for _, m in piece], cursor)
 
 
 def cursor_of(text: str) -> tuple[int, int, str]:
@@ -163,7 +178,7 @@ def surroundings(mind: Mind, center: MemoryId | None, hops: int, limit: int, ext
             chosen.update(dict.fromkeys(ring))
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
-    views = [MemoryView(mind.memories[m], sources(mind, mind.memories[m])) for m in chosen]
+    views = [viewed(mind, mind.memories[m]) for m in chosen]
     left = [left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None]
     edges = sorted(left, key=lambda edge: edge.id)
     return GraphView(views, edges, standing_of(mind, edges))

@@ -14,12 +14,14 @@ from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import BINNED, DERIVED, Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.domain.soul import SoulState
 from soulmem.engine import listing
 from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.audit import BY_USER, Auditor, Hand
 from soulmem.engine.changes import MindChange
+from soulmem.engine.doubt import with_doubt
 from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
@@ -119,7 +121,11 @@ class Keeper:
             now = self._clock.now()
             wanted = patch.edges or ()
             edges = await self._compute.run(joined, mind, new, wanted, now, self._clock.extra_turns)
-            await self._commit(world, mind, MindChange(put_memories=(new,), put_edges=edges), hand)
+            opinions: tuple[Opinion, ...] = ()
+            if patch.in_doubt is not None:
+                opinions = (with_doubt(mind, memory, new.text, patch.in_doubt),)
+            change = MindChange(put_memories=(new,), put_edges=edges, put_opinions=opinions)
+            await self._commit(world, mind, change, hand)
         return await self.view(world, mind, memory)
 
     async def bin(self, world: World, memory: MemoryId, confirm: str | None, hand: Hand = BY_USER) -> None:

@@ -189,6 +189,7 @@ class Mind:
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""
         self.residency.went((*change.drop_edges, *change.drop_memories))
+        self.opinions.put(change.put_opinions)
         gone_pairs: list[tuple[Pair, int | None]] = []
         paired: Iterable[Pair] = ()
         before: tuple[MemoryId, ...] = ()

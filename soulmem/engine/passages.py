@@ -18,6 +18,7 @@ from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.chat_log import ChatLog
 from soulmem.engine.consolidation_plan import Task
+from soulmem.engine.doubt import is_in_doubt
 from soulmem.engine.mind import Mind
 from soulmem.language.names import names
 from soulmem.prompts.marking import language_of
@@ -40,19 +41,20 @@ class Reading:
 
 
 def reading_of(mind: Mind, log: ChatLog, task: Task, context: int) -> Reading:
-    """The stretch as a model reads it. What the user put into the bin is left out; long lines are cut so that
-    it fits in so many tokens of `context`.
+    """The stretch as a model reads it. What the user put into the bin or called wrong is left out; long
+    lines are cut so that it fits in so many tokens of `context`.
 
     For the summary with what was summed up so far; for drafts without: they would fall with what that read.
     """
     every = [mind.memories[key] for key in task.read]
-    told = [m for m in every if m.state is MemoryState.ACTIVE]
+    told = [m for m in every if m.state is MemoryState.ACTIVE and not is_in_doubt(mind, m.id)]
+    read = {memory.id for memory in told}
     signs = _signs([spoken(m) for m in told], max(_LEAST, context - _AROUND))
     most = max(_LINE, signs // max(1, len(told)))
     room = signs - sum(min(most, len(spoken(m))) for m in told)
     lines = []
     for number, memory in enumerate(every, 1):
-        if memory.state is not MemoryState.ACTIVE:
+        if memory.id not in read:
             continue
         text = spoken(memory)
         if len(text) > most:

@@ -156,6 +156,7 @@ class MemoryPatch:
     concept: ConceptDetail | None = None
     fields: frozenset[str] | None = None  # which of those two are meant, by name; None: all
     edges: tuple[NewEdge, ...] | None = None  # added to what is there
+    in_doubt: bool | None = None  # nothing recalls what is in doubt
     revision: int | None = None
 
 

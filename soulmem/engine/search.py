@@ -20,6 +20,7 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.asked_time import AskedTime, time_asked
+from soulmem.engine.doubt import not_passed, rows_in_doubt
 from soulmem.engine.mind import Mind
 from soulmem.engine.requests import RecallRequest, RecallType
 from soulmem.engine.summing_up import drafted_inside, summary_before
@@ -122,7 +123,10 @@ def scene_of(
     chat = request.chat
     family = world.family(chat) if chat is not None else None
     known = mind.known(chat, family, world.holds)
+    doubted = rows_in_doubt(mind)
+    known[not_passed(mind, doubted)] = False
     visible = mind.shown(known)
+    visible[doubted] = False
     if chat is not None:
         visible[mind.opinions.kept_out(chat)] = False
     notes: list[str] = []

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.consolidation_plan import newest_summary
+from soulmem.engine.doubt import is_in_doubt
 from soulmem.engine.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS
 
@@ -44,4 +45,6 @@ def summary_before(mind: Mind, chat: ChatId | None, inside: Sequence[int]) -> Me
     found = newest_summary(mind, strand.chat, len(strand.order) - len(inside))
     made = found.products[0].id if found is not None and found.products else None
     memory = mind.memories.get(MemoryId(made)) if made is not None else None
-    return memory if memory is not None and memory.state is MemoryState.ACTIVE else None
+    if memory is None or memory.state is not MemoryState.ACTIVE or is_in_doubt(mind, memory.id):
+        return None
+    return memory

@@ -15,14 +15,13 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.audit import Auditor, Hand
 from soulmem.engine.changes import MindChange
-from soulmem.engine.feedback import opinion_of, opinion_told
 from soulmem.engine.joining import check_fires
 from soulmem.engine.loading import Loader
 from soulmem.engine.memories import read_again
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
-from soulmem.governance.telling import edge_of, edge_with_told, with_told
+from soulmem.governance.telling import edge_of, edge_with_told, opinion_from, opinion_told, with_told
 from soulmem.governance.undoing import OPINION, Reversal, is_undoable, reversal
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
@@ -78,7 +77,7 @@ class Undo:
         for key, values in found.memories.items():
             if OPINION not in values:
                 continue
-            old, new = mind.opinions.of(MemoryId(key)), opinion_of(values[OPINION])
+            old, new = mind.opinions.of(MemoryId(key)), opinion_from(values[OPINION])
             before = None if old is None else {OPINION: opinion_told(old)}
             after = {OPINION: opinion_told(new)}
             entry = await self._auditor.entry(

@@ -10,6 +10,7 @@ import msgspec
 
 from soulmem.domain.edges import Edge
 from soulmem.domain.memories import Memory
+from soulmem.domain.opinions import Opinion
 
 # What a memory is; its evidence and what its text is about follow from the chat and the text.
 TOLD = (
@@ -61,6 +62,17 @@ def edge_with_told(edge: Edge, values: Mapping[str, Any]) -> Edge:
 def edge_of(soul: str, values: Mapping[str, Any]) -> Edge:
     """A whole edge, as `told_edge` told it."""
     return msgspec.convert({"soul": soul, **values}, Edge)
+
+
+def opinion_told(opinion: Opinion) -> dict[str, Any]:
+    """An opinion, as JSON can say it."""
+    told: dict[str, Any] = _plain(opinion)
+    return told
+
+
+def opinion_from(told: Any) -> Opinion:
+    """The opinion that an entry told; what else an older SoulMem wrote there has no meaning any more."""
+    return msgspec.convert(told, Opinion)
 
 
 def _plain(value: Any) -> Any:

@@ -27,6 +27,10 @@ class Opinions:
         """What was said of it."""
         return self._said.get(memory)
 
+    def doubted(self) -> list[MemoryId]:
+        """Memories of which some wording was called wrong, maybe not the present one."""
+        return [one.memory for one in self._said.values() if one.doubted is not None]
+
     def scores(self, size: int) -> NDArray[np.float64]:
         """The feedback of each row, 0..1, float64[size]; neutral where nothing was said."""
         out = np.full(size, NEUTRAL)

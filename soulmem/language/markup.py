@@ -6,7 +6,8 @@ import html
 import re
 import unicodedata
 
-LONGEST = 20_000  # signs of a text that are analysed: no message needs more, and a runaway one must not cost more
+# Signs of a text that are analysed: no message needs more, and a runaway one must not cost more.
+LONGEST = 20_000
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)

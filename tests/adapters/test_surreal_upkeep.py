@@ -14,17 +14,22 @@ import pytest
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.surreal import connection as connection_module
 from soulmem.adapters.surreal.embedded import EmbeddedLink
+from soulmem.adapters.surreal.governed_rows import audit_row, opinion_row
 from soulmem.adapters.surreal.graph_rows import edge_row, memory_row
 from soulmem.adapters.surreal.link import Query, Statement, Work
 from soulmem.adapters.surreal.rows import EDGES, MEMORIES
+from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.errors import (
     StoreError,
     StoreTooNew,
 )
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.opinions import Opinion
 from soulmem.ports.store import Change, ChatChange
 from tests.adapters.surreal_tools import counted, killed_while_writing, opened
 from tests.ports.stores import (
     CHAT,
+    NOON,
     OWNER,
     SOUL,
     chat,
@@ -118,6 +123,39 @@ async def test_a_store_of_the_first_schema_is_migrated(url: str, monkeypatch: py
     async with opened(url) as store:
         now = await snapshot(store)
         assert (now["edges"], now["usages"]) == ([[touched]], [[usage()]])
+
+
+async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three memories were called wrong by an older SoulMem: one had been reworded before, one was since."""
+    keys = [MemoryId(f"mem-{n}") for n in range(4)]
+    with monkeypatch.context() as patch:
+        patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:8])
+        async with opened(url) as store:
+            await store.commit(Change(OWNER, souls=[soul()], put_memories=[memory(key) for key in keys]))
+        async with raw(url) as run:
+            for key in keys:
+                row = opinion_row(OWNER, Opinion(key, SOUL, 0.25, None, (CHAT,)))
+                row.pop("doubted")
+                row["flagged"] = key != "mem-3"
+                await run("UPSERT type::record('opinion', $row.id) CONTENT $row;", row=row)
+            for number, action, key, after in (
+                (1, Action.CHANGE, "mem-1", {"text": "before"}),
+                *((n + 2, Action.FEEDBACK, f"mem-{n}", {"opinion": {"flagged": True}}) for n in range(3)),
+                (9, Action.CHANGE, "mem-0", {"tags": ["text"]}),
+                (10, Action.CHANGE, "mem-2", {"text": "put right"}),
+            ):
+                reason = "wrong" if action is Action.FEEDBACK else ""
+                entry = AuditEntry(
+                    f"c{number:016x}", SOUL, NOON, Actor.USER, action, key, None, after, reason=reason
+                )
+                await run("UPSERT type::record('audit', $row.id) CONTENT $row;", row=audit_row(OWNER, entry))
+    async with opened(url) as store:
+        found = {one.memory: one for one in await store.opinions(OWNER, SOUL)}
+        assert [found[key].doubts(memory(key).text) for key in keys] == [True, True, False, False]
+        assert {(one.score, one.not_in) for one in found.values()} == {(0.25, (CHAT,))}
+        await store.commit(Change(OWNER, put_opinions=list(found.values())))
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(

@@ -20,7 +20,7 @@ def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
     opinion = FRESH
     for word in words:
         before = opinion
-        opinion = judged(opinion, word, HERE, P)
+        opinion = judged(opinion, word, "a wording", HERE, P)
         assert 0.0 <= opinion.score <= 1.0
         if word is Verdict.STRONGER:
             assert opinion.score > before.score or before.score > 0.999
@@ -30,7 +30,8 @@ def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
             assert opinion.score == before.score
     assert opinion.not_in == ((HERE,) if Verdict.NEVER_HERE in words else ())
     told = [word for word in words if word in (Verdict.WRONG, Verdict.STRONGER)]
-    assert opinion.flagged is (bool(told) and told[-1] is Verdict.WRONG)
+    assert opinion.doubts("a wording") is (bool(told) and told[-1] is Verdict.WRONG)
+    assert not opinion.doubts("another wording")
 
 
 @given(st.floats(0.0, 1.0), st.booleans())

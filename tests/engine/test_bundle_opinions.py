@@ -20,7 +20,7 @@ async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
     await stage.engine.governor.feedback(ME, found.trace, said, Verdict.NEVER_HERE)
     opinion = (await stage.mind()).opinions.of(said)
     assert opinion is not None
-    assert (opinion.flagged, opinion.not_in) == (True, ("c1",))
+    assert (opinion.doubted is not None, opinion.not_in) == (True, ("c1",))
     data = await exported(stage)
 
     other = Stage()
@@ -32,7 +32,7 @@ async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
         key = await other.find("Al: Mira lost the ring.", soul=soul)
         there = mind.opinions.of(key)
         assert there is not None
-        assert (there.score, there.flagged) == (opinion.score, True)
+        assert (there.score, there.doubted) == (opinion.score, opinion.doubted)
         assert not any(memory.id == key for memory in await other.visible(there.not_in[0], soul))
     assert (await take_in(other, data))["memories"] == 0
     await other.stop()

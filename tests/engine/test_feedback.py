@@ -40,10 +40,10 @@ async def test_praise_lifts_and_blame_lowers_what_a_memory_weighs(stage: Stage) 
     ]
     now = await scores(stage, "brass key tower")
     assert now[keys[0]] - now[keys[2]] > before[keys[0]] - before[keys[2]]
-    assert now[keys[1]] - now[keys[2]] < before[keys[1]] - before[keys[2]]
+    assert keys[1] not in now
     opinion = (await stage.mind()).opinions.of(keys[1])
     assert opinion is not None
-    assert opinion.flagged
+    assert opinion.doubted is not None
 
     await stage.restart()
     assert await scores(stage, "brass key tower") == pytest.approx(now)
@@ -107,7 +107,7 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
     await stage.engine.governor.undo(ME, SoulId("s1"), since=start, change=None, job=None)
     opinion = (await stage.mind()).opinions.of(key)
     assert opinion is not None
-    assert opinion.flagged
+    assert opinion.doubted is not None
 
 
 async def test_what_was_not_brought_cannot_be_judged(stage: Stage) -> None:

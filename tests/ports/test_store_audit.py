@@ -121,7 +121,7 @@ async def test_purging_takes_the_words_of_one_memory_and_keeps_that_it_happened(
 
 async def test_deletions_and_opinions_come_back_as_they_are(store: Store) -> None:
     early = replace(deletion("d-0"), at=NOON - timedelta(days=1), state=DeletionState.AWAITING, decided=None)
-    opinion = Opinion(MemoryId("mem-1"), SOUL, 0.75, True, (ChatId("chat-1"), ChatId("chat-2")))
+    opinion = Opinion(MemoryId("mem-1"), SOUL, 0.75, "0123456789abcdef", (ChatId("chat-1"), ChatId("chat-2")))
     plain = Opinion(MemoryId("l-1"), SOUL)
     await store.commit(
         Change(

@@ -57,7 +57,7 @@ class FakeGovernor:
 
     async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
         self._called("feedback", (owner, trace, memory, verdict))
-        return Judged(Opinion(memory, SoulId("s1"), 0.35, True, (ChatId("c1"),)), 2, "c9")
+        return Judged(Opinion(memory, SoulId("s1"), 0.35, "0123456789abcdef", (ChatId("c1"),)), 2, "c9")
 
 
 class FakeTools:

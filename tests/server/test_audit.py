@@ -79,7 +79,7 @@ async def test_feedback_is_taken(client: Client, engine: FakeEngine, verdict: st
     assert await got.json() == {
         "memory": "m1",
         "score": 0.35,
-        "flagged": True,
+        "in_doubt": True,
         "not_in": ["c1"],
         "edges": 2,
         "change": "c9",

@@ -19,7 +19,7 @@ AUDIT = Table(
     "audit", ("soul", "at", "actor", "action", "target", "before", "after", "source", "reason"), key=1
 )
 DELETIONS = Table("deletion", ("soul", "memory", "actor", "reason", "quote", "at", "state", "decided"), key=1)
-OPINIONS = Table("opinion", ("soul", "score", "flagged", "not_in"))
+OPINIONS = Table("opinion", ("soul", "score", "doubted", "not_in"))
 DERIVATIONS = Table("derivation", ("told",))
 BOOKS = Table("books", ("told",), key=1)
 
@@ -116,14 +116,14 @@ def opinion_row(owner: Owner, one: Opinion) -> Row:
         "soul": one.soul,
         "key": one.memory,
         "score": float(one.score),
-        "flagged": one.flagged,
+        "doubted": one.doubted,
         "not_in": list(one.not_in),
     }
 
 
 def opinion_of(line: str) -> Opinion:
-    key, soul, score, flagged, not_in = json.loads(line)
-    return Opinion(MemoryId(key), SoulId(soul), score, flagged, tuple(map(ChatId, not_in)))
+    key, soul, score, doubted, not_in = json.loads(line)
+    return Opinion(MemoryId(key), SoulId(soul), score, doubted, tuple(map(ChatId, not_in)))
 
 
 def derivation_row(owner: Owner, one: Derivation) -> Row:

@@ -201,6 +201,26 @@ DEFINE TABLE books SCHEMAFULL;
 DEFINE FIELD told ON books TYPE string;
 """
 
+# A memory that was called wrong is in doubt as it is worded: `doubted` is the hash of that wording. Until now
+# `flagged` had no effect, and the advice was to put the text right: what was reworded since is not in doubt.
+_DOUBT = """
+DEFINE FIELD doubted ON opinion TYPE option<string>;
+LET $said = (SELECT id, owner, key, type::record('memory', [owner, key]).text AS text, (
+    SELECT VALUE key FROM audit WHERE owner = $parent.owner AND target = $parent.key
+    AND action = 'feedback' AND reason = 'wrong' ORDER BY key DESC LIMIT 1
+)[0] ?? 'd' AS at FROM opinion WHERE flagged = true);
+LET $judged = (SELECT id, text, (
+    SELECT VALUE key FROM audit WHERE owner = $parent.owner AND target = $parent.key
+    AND key > $parent.at AND action != 'feedback' AND string::contains(after ?? '', '"text":')
+) AS reworded FROM $said WHERE text != NONE);
+FOR $one IN $judged { IF array::len($one.reworded) = 0 {
+    UPDATE type::record('opinion', record::id($one.id))
+    SET doubted = string::slice(crypto::sha256($one.text), 0, 16) RETURN NONE;
+} };
+REMOVE FIELD flagged ON opinion;
+UPDATE opinion UNSET flagged RETURN NONE;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -219,6 +239,7 @@ MIGRATIONS = (
     Migration("0006_sovereignty", _SOVEREIGNTY),
     Migration("0007_derivations", _DERIVATIONS),
     Migration("0008_books", _BOOKS),
+    Migration("0009_doubt", _DOUBT),
 )
 
 # The table that says which migrations a store has seen. It must be readable by every SoulMem to come.

@@ -54,7 +54,7 @@ class FeedbackAnswer(Answer, frozen=True):
 
     memory: str
     score: float
-    flagged: bool
+    in_doubt: bool
     not_in: list[str]
     edges: int
     change: str
@@ -66,7 +66,7 @@ def feedback_answer(judged: Judged) -> FeedbackAnswer:
     return FeedbackAnswer(
         memory=opinion.memory,
         score=opinion.score,
-        flagged=opinion.flagged,
+        in_doubt=opinion.doubted is not None,
         not_in=list(opinion.not_in),
         edges=judged.edges,
         change=judged.change,

@@ -28,6 +28,8 @@ class ListedMemory(Answer, frozen=True):
     state: str
     revision: int
     sources: list[SourceAnswer]
+    feedback: float
+    in_doubt: bool
 
 
 class EdgeAnswer(Answer, frozen=True):
@@ -189,6 +191,8 @@ def _listed(view: MemoryView) -> dict[str, Any]:
         "state": memory.state.value,
         "revision": memory.revision,
         "sources": sources_answer(view.sources),
+        "feedback": view.feedback,
+        "in_doubt": view.in_doubt,
     }
 
 

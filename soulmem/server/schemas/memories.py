@@ -62,6 +62,7 @@ class PatchBody(Body, frozen=True):
     slot: Id | UnsetType = UNSET
     fields: FieldsBody | UnsetType = UNSET
     edges: Edges | UnsetType = UNSET
+    in_doubt: bool | UnsetType = UNSET
     revision: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
 
 
@@ -127,6 +128,7 @@ def memory_patch(body: PatchBody) -> MemoryPatch:
         concept=concept_of(fields) if fields is not None and concept else None,
         fields=fields.sent if fields is not None and (episode or concept) else None,
         edges=None if body.edges is UNSET else _edges(body.edges),
+        in_doubt=None if body.in_doubt is UNSET else body.in_doubt,
         revision=body.revision,
     )
 
