@@ -53,7 +53,7 @@ _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder
 def build(settings: Settings, *, test_mode: bool = False) -> tuple[Engine, web.Application]:
     """A wired engine and the application that serves it and starts and stops it."""
     engine = build_engine(settings, test_mode=test_mode)
-    app = create_app(engine, settings.server, test_mode=test_mode, soul_defaults=settings.soul.as_settings())
+    app = create_app(engine, settings.server, test_mode=test_mode)
     return engine, app
 
 
@@ -61,6 +61,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     """An engine over the settings' store and model, not yet started."""
     model, fallback = _models(settings.embedder)
     params = EngineParams(
+        soul=settings.soul.as_settings(),
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
         consolidation=_consolidation(settings.consolidation),

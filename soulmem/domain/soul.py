@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import datetime
 from enum import Enum
+from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
@@ -42,6 +43,10 @@ class KnownName:
     source: str = ""  # the import that brought it; empty: the client gave it
 
 
+# What a memory's weight is made of, whatever is asked: design 9.
+FACTORS = ("importance", "recency", "uses", "refractory", "content", "feedback")
+
+
 @dataclass(frozen=True, slots=True)
 class SoulSettings:
     """Per-card settings; None means the sidecar's own default."""
@@ -53,6 +58,8 @@ class SoulSettings:
     max_items: int | None = None  # 1..50
     remember_hidden: bool = True
     weights: dict[str, float] = field(default_factory=dict)  # factor name to 0..1
+    # Names of the settings that the card sets; the others are the sidecar's default. None: what differs here.
+    chosen: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.forgetting <= 2.0:
@@ -60,6 +67,61 @@ class SoulSettings:
                 f"forgetting {self.forgetting} is outside 0 (elephant) .. 2 (goldfish)",
                 field="config.forgetting",
             )
+        if self.chosen is None:
+            object.__setattr__(self, "chosen", frozenset(self._differing()))
+
+    def _differing(self) -> Iterator[str]:
+        for one in fields(self):
+            plain = {} if one.default_factory is not MISSING else one.default
+            if one.name != "chosen" and getattr(self, one.name) != plain:
+                yield one.name
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Names of the settings that the card sets."""
+        return self.chosen or frozenset()
+
+    def over(self, defaults: SoulSettings) -> SoulSettings:
+        """These settings, with `defaults` wherever the card sets nothing."""
+        own = {name: getattr(self, name) for name in self.own}
+        return replace(defaults, **own, chosen=self.own)
+
+
+SETTINGS = tuple(one.name for one in fields(SoulSettings) if one.name != "chosen")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    """What a client sends of a card's settings: new values by name. None puts the default back, and a setting
+    that is not named keeps its value.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, old: SoulSettings, defaults: SoulSettings) -> SoulSettings:
+        """The settings after the change."""
+        new = {name: value for name, value in self.values.items() if value is not None}
+        if "weights" in new:
+            new["weights"] = scaled_weights(new["weights"])
+        chosen = (old.own | new.keys()) - {name for name, value in self.values.items() if value is None}
+        return replace(old, **new, chosen=frozenset(chosen)).over(defaults)
+
+
+def scaled_weights(weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights scaled so that they add up to 1; no weights are none.
+
+    Raises Unprocessable for a name that is no factor, and for weights that add up to nothing.
+    """
+    unknown = sorted(set(weights) - set(FACTORS))
+    if unknown:
+        known = ", ".join(FACTORS)
+        raise Unprocessable(f"there is no weight {unknown[0]!r}: use {known}", field="config.weights")
+    total = sum(weights.values())
+    if weights and total <= 0.0:
+        raise Unprocessable(
+            "the weights add up to 0: give one of them more, or null for the default", field="config.weights"
+        )
+    return {name: weight / total for name, weight in weights.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from functools import partial
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
-from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
+from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
 from soulmem.engine.audit import Auditor
 from soulmem.engine.bundle_export import Exporter
@@ -95,7 +95,8 @@ class Engine:
         self._observer = Observer(store, self._compute, clock, auditor)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
-        self._souls = Souls(store, clock, self._observer, self._images, auditor)
+        soul = self._params.soul
+        self._souls = Souls(store, clock, self._observer, self._images, auditor, soul)
         self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
         p = self._params
@@ -178,7 +179,7 @@ class Engine:
         soul: SoulId,
         name: str,
         names: tuple[KnownName, ...] | None,
-        settings: SoulSettings | None,
+        settings: SoulSettings | SettingsChange | None,
     ) -> tuple[Soul, bool]:
         """Create or change a soul; None leaves what is stored. The second value tells whether it is new."""
         return await self._souls.put(await self._world(owner), soul, name, names, settings)
@@ -382,6 +383,7 @@ class Engine:
             self._images,
             on_new_mind=partial(self._adopt, owner),
             on_mind_gone=self._embedding.release,
+            soul_defaults=self._params.soul,
         )
         await world.load()
         self._worlds[owner] = world

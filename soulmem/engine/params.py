@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from soulmem.domain.soul import SoulSettings
 from soulmem.engine.consolidating import ConsolidationParams
 from soulmem.engine.images import ImageParams
 from soulmem.engine.learning import LearningParams
@@ -22,6 +23,7 @@ class EngineParams:
     settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
     rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
     daily_backups: bool = True
+    soul: SoulSettings = field(default_factory=SoulSettings)  # what holds where a card sets nothing
     recall: RecallParams = field(default_factory=RecallParams)
     ranking: RankingParams = field(default_factory=RankingParams)
     walking: WalkingParams = field(default_factory=WalkingParams)

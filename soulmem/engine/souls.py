@@ -7,7 +7,7 @@ from dataclasses import replace
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.errors import ConfirmationRequired
 from soulmem.domain.ids import SoulId
-from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
+from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.engine.audit import BY_USER, Auditor
 from soulmem.engine.images import ImageKeeper
 from soulmem.engine.observe import Observer
@@ -20,13 +20,20 @@ class Souls:
     """The souls of all owners, as their clients want them."""
 
     def __init__(
-        self, store: Store, clock: Clock, observer: Observer, images: ImageKeeper, auditor: Auditor
+        self,
+        store: Store,
+        clock: Clock,
+        observer: Observer,
+        images: ImageKeeper,
+        auditor: Auditor,
+        defaults: SoulSettings,
     ) -> None:
         self._store = store
         self._clock = clock
         self._observer = observer
         self._images = images
         self._auditor = auditor
+        self._defaults = replace(defaults, chosen=frozenset())
 
     async def put(
         self,
@@ -34,17 +41,20 @@ class Souls:
         soul: SoulId,
         name: str,
         names: tuple[KnownName, ...] | None,
-        settings: SoulSettings | None,
+        settings: SoulSettings | SettingsChange | None,
     ) -> tuple[Soul, bool]:
-        """Create or change a soul; None leaves what is stored. The second value tells whether it is new."""
+        """Create or change a soul; None leaves what is stored. The second value tells whether it is new.
+
+        settings  what changes of them, or all of them as they are to be
+        """
         async with world.writing:
             old = world.souls.get(soul)
-            base = old or Soul(soul, name, created=self._clock.now())
+            base = old or Soul(soul, name, settings=self._defaults, created=self._clock.now())
             new = replace(
                 base,
                 name=name,
                 names=base.names if names is None else base.names_given(names),
-                settings=base.settings if settings is None else settings,
+                settings=self._settings_after(base.settings, settings),
                 state=SoulState.ACTIVE,
             )
             if new != old:
@@ -59,6 +69,13 @@ class Souls:
                     await self._observer.change_soul(world, mind, new)
                 world.souls[soul] = new
         return new, old is None or old.state is SoulState.BIN
+
+    def _settings_after(
+        self, old: SoulSettings, wanted: SoulSettings | SettingsChange | None
+    ) -> SoulSettings:
+        if wanted is None:
+            return old
+        return wanted.of(old, self._defaults) if isinstance(wanted, SettingsChange) else wanted
 
     async def _entry(self, world: World, old: Soul, new: Soul, action: Action) -> AuditEntry:
         before, after = {"state": old.state.value}, {"state": new.state.value}

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -17,7 +17,7 @@ from soulmem.domain.errors import NotFound, SoulMemError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.sequences import common_ends
-from soulmem.domain.soul import Soul, SoulState
+from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.changes import MindChange
 from soulmem.engine.chat_log import ChatLog as ChatLog
 from soulmem.engine.chat_log import Drafts
@@ -65,8 +65,10 @@ class World:
         images: ImageKeeper,
         on_new_mind: Callable[[Mind], Awaitable[None]],
         on_mind_gone: Callable[[Mind], None],
+        soul_defaults: SoulSettings,
     ) -> None:
         self.owner = owner
+        self._soul_defaults = soul_defaults
         self.souls: dict[SoulId, Soul] = {}
         self.heads: dict[ChatId, Chat] = {}
         self.minds: dict[SoulId, Mind] = {}
@@ -88,7 +90,8 @@ class World:
 
     async def load(self) -> None:
         """Read souls and heads of chats."""
-        self.souls = {s.id: s for s in await self._store.souls(self.owner)}
+        for soul in await self._store.souls(self.owner):
+            self.souls[soul.id] = replace(soul, settings=soul.settings.over(self._soul_defaults))
         self.heads = {c.id: c for c in await self._store.chats(self.owner)}
 
     def soul(self, soul: SoulId, field: str = "soul") -> Soul:

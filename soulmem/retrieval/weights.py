@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from soulmem.domain.soul import FACTORS
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -25,10 +27,10 @@ class WeightParams:
     pace: float = 5.0  # uses, or exchanges since the last use, at which a factor has gone 63 % of its way
 
     def of_soul(self, own: Mapping[str, float]) -> WeightParams:
-        """The shares with those a soul sets for itself; names that are no factor are ignored."""
-        known = {f.name for f in fields(self)} - {"pace"}
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return WeightParams(**{**values, **{k: max(0.0, v) for k, v in own.items() if k in known}})
+        """The shares that a soul sets for itself, all of them; these where it sets none."""
+        if not own:
+            return self
+        return replace(self, **{name: max(0.0, own.get(name, 0.0)) for name in FACTORS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from soulmem.domain.soul import SoulSettings
 from soulmem.server import (
     audit,
     chats,
@@ -25,7 +24,7 @@ from soulmem.server import (
     tools,
     views,
 )
-from soulmem.server.doors import ENGINE, SOUL_DEFAULTS, add_doors
+from soulmem.server.doors import ENGINE, add_doors
 from soulmem.server.errors import answer_failures
 from soulmem.server.guard import Guard, add_headers
 from soulmem.server.settings import ServerSettings
@@ -55,18 +54,15 @@ def create_app(
     settings: ServerSettings,
     *,
     test_mode: bool,
-    soul_defaults: SoulSettings | None = None,
 ) -> web.Application:
     """The application over one engine, which starts and stops with it.
 
-    `settings.token` is the caller's proof; empty, nobody can prove anything. `soul_defaults` fill what the
-    `config` of a card leaves out.
+    `settings.token` is the caller's proof; empty, nobody can prove anything.
     """
     doors = (*_ALWAYS, *(test_doors.DOORS if test_mode else ()))
     guard = Guard(settings, {door.path: door.limit for door in doors})
     app = web.Application(middlewares=[answer_failures, guard.check])
     app[ENGINE] = engine
-    app[SOUL_DEFAULTS] = soul_defaults or SoulSettings()
     add_doors(app, doors)
     openapi.add_page(app, doors)
     app.on_response_prepare.append(add_headers)

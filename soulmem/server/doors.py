@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from aiohttp import web
 
 from soulmem.domain.ids import DEFAULT_OWNER, Owner, check_id
-from soulmem.domain.soul import SoulSettings
 from soulmem.server.answers.common import Answer
 from soulmem.server.as_json import Reply, respond
 from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from soulmem.engine.engine import Engine
 
 ENGINE: web.AppKey[Engine] = web.AppKey("engine")
-SOUL_DEFAULTS: web.AppKey[SoulSettings] = web.AppKey("soul_defaults", SoulSettings)
 OWNER: web.RequestKey[Owner] = web.RequestKey("owner")
 
 Q = TypeVar("Q", bound=Query)

@@ -6,16 +6,16 @@ from soulmem.domain.ids import SoulId
 from soulmem.server.answers.common import Done
 from soulmem.server.answers.souls import FingerprintAnswer, SoulAnswer, SoulsAnswer, soul_answer, souls_answer
 from soulmem.server.as_json import Reply
-from soulmem.server.doors import SOUL_DEFAULTS, Call, door
+from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import Confirm, NoBody, NoQuery
-from soulmem.server.schemas.souls import SoulBody, SoulsQuery, known_names, soul_settings
+from soulmem.server.schemas.souls import SoulBody, SoulsQuery, known_names, settings_change
 
 
 @door("PUT", "/v1/souls/{soul}", query=NoQuery, body=SoulBody, answer=SoulAnswer, statuses=(200, 201))
 async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulAnswer]:
-    """Make a soul or change it; the card's settings win."""
+    """Make a soul or change it; of its settings those that are sent change."""
     body = call.body
-    settings = soul_settings(body.config, call.app[SOUL_DEFAULTS])
+    settings = settings_change(body.config)
     soul, created = await call.engine.put_soul(
         call.owner, SoulId(call.ids["soul"]), body.name, known_names(body.names), settings
     )

@@ -140,15 +140,16 @@ async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
                 row.pop("doubted")
                 row["flagged"] = key != "mem-3"
                 await run("UPSERT type::record('opinion', $row.id) CONTENT $row;", row=row)
-            for number, action, key, after in (
+            told: list[tuple[int, Action, str, dict[str, Any]]] = [
                 (1, Action.CHANGE, "mem-1", {"text": "before"}),
                 *((n + 2, Action.FEEDBACK, f"mem-{n}", {"opinion": {"flagged": True}}) for n in range(3)),
                 (9, Action.CHANGE, "mem-0", {"tags": ["text"]}),
                 (10, Action.CHANGE, "mem-2", {"text": "put right"}),
-            ):
+            ]
+            for number, action, target, after in told:
                 reason = "wrong" if action is Action.FEEDBACK else ""
                 entry = AuditEntry(
-                    f"c{number:016x}", SOUL, NOON, Actor.USER, action, key, None, after, reason=reason
+                    f"c{number:016x}", SOUL, NOON, Actor.USER, action, target, None, after, reason=reason
                 )
                 await run("UPSERT type::record('audit', $row.id) CONTENT $row;", row=audit_row(OWNER, entry))
     async with opened(url) as store:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from soulmem.domain.edges import EdgeKind
@@ -15,7 +17,7 @@ from tests.engine.stage import ME, Stage, ended, line, lines
 CUE = "Where is the brass key?"
 
 
-async def comes(stage: Stage, memory: str, query: str = CUE, chat: str | None = None, **more: object) -> bool:
+async def comes(stage: Stage, memory: str, query: str = CUE, chat: str | None = None, **more: Any) -> bool:
     return memory in {one.id for one in (await stage.recall(query, chat, **more)).memories}
 
 
@@ -27,7 +29,7 @@ async def judge(
     return trace, (await stage.engine.governor.feedback(ME, trace, MemoryId(memory), verdict)).change
 
 
-async def note(stage: Stage, **more: object) -> str:
+async def note(stage: Stage, **more: Any) -> str:
     """A memory that answers the cue, among others."""
     for n in range(5):
         await stage.note(f"otters, part {n}")
@@ -35,7 +37,7 @@ async def note(stage: Stage, **more: object) -> str:
 
 
 @pytest.mark.parametrize("more", [{}, {"permanent": True}, {"kind": MemoryKind.EPISODE}])
-async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(stage: Stage, more: dict[str, object]) -> None:
+async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(stage: Stage, more: dict[str, Any]) -> None:
     await stage.soul()
     key = await note(stage, **more)
     assert not (before := await stage.engine.get_memory(ME, MemoryId(key))).in_doubt

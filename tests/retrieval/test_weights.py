@@ -50,10 +50,10 @@ def test_what_was_just_used_can_wait() -> None:
 
 
 def test_a_soul_sets_its_own_shares() -> None:
-    own = WeightParams().of_soul({"importance": 1.0, "recency": 0, "uses": 0, "refractory": 0, "nonsense": 9})
-    own = own.of_soul({"content": 0.0, "feedback": -1.0, "pace": 0.0})
-    assert one(own) == pytest.approx(0.4)
+    own = WeightParams().of_soul({"importance": 1.0, "nonsense": 9, "pace": 0.0})
+    assert one(own) == pytest.approx(0.4)  # what is not named has no share
     assert own.pace == WeightParams().pace
+    assert WeightParams().of_soul({}) == WeightParams()
 
 
 def test_without_any_share_all_weigh_alike() -> None:

@@ -13,7 +13,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
-from soulmem.domain.soul import KnownName, Soul, SoulSettings, SoulState
+from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.answers import (
     Block,
@@ -143,7 +143,7 @@ class FakeEngine:
         soul: SoulId,
         name: str,
         names: tuple[KnownName, ...] | None,
-        settings: SoulSettings | None,
+        settings: SettingsChange | None,
     ) -> tuple[Soul, bool]:
         self._called("put_soul", (owner, soul, name, names, settings))
         before = self.souls.get((owner, soul))
@@ -152,7 +152,7 @@ class FakeEngine:
             base,
             name=name,
             names=base.names if names is None else names,
-            settings=base.settings if settings is None else settings,
+            settings=base.settings if settings is None else settings.of(base.settings, SoulSettings()),
         )
         self.souls[owner, soul] = made
         return made, before is None

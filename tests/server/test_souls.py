@@ -27,14 +27,20 @@ FULL: dict[str, Any] = {
     "budget_tokens": 800,
     "max_items": 5,
     "remember_hidden": False,
-    "weights": {"recency": 0.2},
+    "weights": {"recency": 1.0},
 }
 
 
 async def test_new_then_changed(client: Client) -> None:
     first = await client.put("/v1/souls/s1", json={"name": "Mira"})
     assert first.status == 201
-    assert await first.json() == {"id": "s1", "name": "Mira", "names": [], "config": DEFAULTS}
+    assert await first.json() == {
+        "id": "s1",
+        "name": "Mira",
+        "names": [],
+        "config": DEFAULTS,
+        "config_from": dict.fromkeys(DEFAULTS, "default"),
+    }
     second = await client.put("/v1/souls/s1", json={"name": "林月"})
     assert second.status == 200
     assert (await second.json())["name"] == "林月"
@@ -57,11 +63,38 @@ async def test_without_names_or_config_what_is_stored_stays(client: Client, engi
     assert (got["name"], got["config"]) == ("Mira B.", FULL)
 
 
-async def test_a_config_is_a_whole(client: Client) -> None:
+async def test_what_is_not_sent_of_a_config_stays_and_null_is_the_default(client: Client) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira", "config": FULL})
-    await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"scope": "chat"}})
+    await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"max_items": 9}})
     got = await (await client.get("/v1/souls/s1")).json()
-    assert got["config"] == {**DEFAULTS, "scope": "chat"}
+    assert got["config"] == {**FULL, "max_items": 9}
+    assert got["config_from"] == dict.fromkeys(FULL, "card")
+    body = {"name": "Mira", "config": {"forgetting": None, "scope": None, "max_items": None, "weights": None}}
+    await client.put("/v1/souls/s1", json=body)
+    got = await (await client.get("/v1/souls/s1")).json()
+    back = dict.fromkeys(("forgetting", "scope", "max_items", "weights"))
+    assert got["config"] == {**FULL, **{name: DEFAULTS[name] for name in back}}
+    assert [name for name, origin in got["config_from"].items() if origin == "default"] == [
+        name for name in FULL if name in back
+    ]
+
+
+async def test_weights_are_scaled_and_replaced_as_a_whole(client: Client) -> None:
+    for sent, shown in (
+        ({"recency": 1.0, "uses": 1.0}, {"recency": 0.5, "uses": 0.5}),
+        ({"importance": 0.2}, {"importance": 1.0}),
+        ({}, {}),
+    ):
+        await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"weights": sent}})
+        assert (await (await client.get("/v1/souls/s1")).json())["config"]["weights"] == shown
+
+
+@pytest.mark.parametrize("weights", [{"charm": 0.5}, {"recency": 0.0, "uses": 0.0}])
+async def test_weights_of_nothing_known_are_refused(client: Client, weights: dict[str, float]) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira", "config": FULL})
+    answer = await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"weights": weights}})
+    await refused(answer, 422, "config.weights")
+    assert (await (await client.get("/v1/souls/s1")).json())["config"] == FULL
 
 
 @pytest.mark.parametrize(

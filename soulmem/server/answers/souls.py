@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from soulmem.domain.soul import KnownName, Soul
+from soulmem.domain.soul import SETTINGS, KnownName, Soul
 from soulmem.server.answers.common import Answer
 
 
@@ -34,6 +34,7 @@ class SoulAnswer(Answer, frozen=True):
     name: str
     names: list[NameAnswer]
     config: SoulConfigAnswer
+    config_from: dict[str, str]  # card or default, by name of the setting
 
 
 class SoulsAnswer(Answer, frozen=True):
@@ -65,6 +66,7 @@ def soul_answer(soul: Soul) -> SoulAnswer:
             remember_hidden=settings.remember_hidden,
             weights=dict(settings.weights),
         ),
+        config_from={name: "card" if name in settings.own else "default" for name in SETTINGS},
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from soulmem.domain.soul import KnownName, Scope, SoulClock, SoulSettings, SoulState
+from soulmem.domain.soul import SETTINGS, KnownName, Scope, SettingsChange, SoulClock, SoulState
 from soulmem.server.schemas.common import Body, Query, Share, Words
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -28,17 +28,17 @@ class NameBody(Body, frozen=True):
 
 
 class SoulConfigBody(Body, frozen=True):
-    """The card's settings, as a whole: what is left out goes back to the sidecar's default."""
+    """What changes of the card's settings: what is left out stays, null puts back the sidecar's default."""
 
-    scope: Scope | UnsetType = UNSET
-    clock: SoulClock | UnsetType = UNSET
-    forgetting: Annotated[float, Meta(ge=0.0, le=2.0, description="0 elephant .. 2 goldfish")] | UnsetType = (
-        UNSET
-    )
-    budget_tokens: Tokens | None = None
-    max_items: Items | None = None
-    remember_hidden: bool | UnsetType = UNSET
-    weights: Weights = field(default_factory=dict)
+    scope: Scope | UnsetType | None = UNSET
+    clock: SoulClock | UnsetType | None = UNSET
+    forgetting: (
+        Annotated[float, Meta(ge=0.0, le=2.0, description="0 elephant .. 2 goldfish")] | UnsetType | None
+    ) = UNSET
+    budget_tokens: Tokens | UnsetType | None = UNSET
+    max_items: Items | UnsetType | None = UNSET
+    remember_hidden: bool | UnsetType | None = UNSET
+    weights: Weights | UnsetType | None = UNSET
 
 
 class SoulBody(Body, frozen=True):
@@ -56,18 +56,9 @@ def known_names(names: list[NameBody] | None) -> tuple[KnownName, ...] | None:
     return tuple(KnownName(n.name, tuple(n.aliases)) for n in names)
 
 
-def soul_settings(config: SoulConfigBody | None, defaults: SoulSettings) -> SoulSettings | None:
-    """The sent settings over `defaults`, or None to leave what is stored."""
+def settings_change(config: SoulConfigBody | None) -> SettingsChange | None:
+    """What was sent of the settings; None leaves what is stored."""
     if config is None:
         return None
-    return SoulSettings(
-        scope=defaults.scope if config.scope is UNSET else config.scope,
-        clock=defaults.clock if config.clock is UNSET else config.clock,
-        forgetting=defaults.forgetting if config.forgetting is UNSET else config.forgetting,
-        budget_tokens=config.budget_tokens,
-        max_items=config.max_items,
-        remember_hidden=(
-            defaults.remember_hidden if config.remember_hidden is UNSET else config.remember_hidden
-        ),
-        weights=dict(config.weights),
-    )
+    sent = {name: getattr(config, name) for name in SETTINGS}
+    return SettingsChange({name: value for name, value in sent.items() if value is not UNSET})
