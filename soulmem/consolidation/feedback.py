@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from soulmem.consolidation.plasticity import PlasticityParams, depressed, potentiated
+from soulmem.consolidation.plasticity import FLOOR, PlasticityParams, depressed, potentiated, undone
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.ids import ChatId
 from soulmem.domain.opinions import Opinion, Verdict
@@ -45,6 +45,8 @@ def way_after(
         more = replace(plasticity, eta=min(1.0, params.outer * plasticity.eta))
         return potentiated(strength, 1.0, more)
     if verdict in (Verdict.WRONG, Verdict.NOT_NOW):
+        # At least what as many silent uses had added: a word counts for no less than silence.
         less = replace(plasticity, eta_d=min(1.0, params.outer * plasticity.eta_d))
-        return depressed(strength, keep=keep, params=less)
+        lower = min(depressed(strength, keep=False, params=less), undone(strength, params.outer, plasticity))
+        return max(lower, min(strength, FLOOR)) if keep else lower
     return strength

@@ -73,6 +73,12 @@ def depressed(strength: float, *, keep: bool, params: PlasticityParams) -> float
     return max(lower, min(strength, FLOOR)) if keep else lower
 
 
+def undone(strength: float, uses: float, params: PlasticityParams) -> float:
+    """The strength, 0..1, before so many uses of full share: the inverse of `potentiated`."""
+    left = (1.0 - params.eta) ** uses
+    return max(0.0, 1.0 - (1.0 - strength) / left) if left > 0.0 else 0.0
+
+
 def steadied(stability: float, elapsed: float, params: PlasticityParams) -> float:
     """S, in turns, after a use that came `elapsed` turns after the last one: spaced uses last longer."""
     if elapsed < params.spaced:

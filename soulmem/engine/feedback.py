@@ -95,10 +95,13 @@ class Judge:
         return Judged(new, len(edges), entry.id)
 
     def _ways(self, mind: Mind, brought: RecalledMemory, verdict: Verdict) -> list[tuple[Edge, Edge]]:
-        """The edges that led there, as they are and as they will be. Computes."""
+        """The edges that led there, as they are and as they will be: those that were walked, and what else
+        joins two memories of the way, for uses teach that too. Computes.
+        """
         turn = mind.turns(self._clock.extra_turns)
         out = []
-        for key in dict.fromkeys((*brought.edges, str(brought.id))):  # a relation that was told is an edge
+        beside = (edge.id for edge in mind.edges.between([step.id for step in brought.path]))
+        for key in dict.fromkeys((*brought.edges, str(brought.id), *beside)):  # a told relation is an edge
             edge = mind.edges.get(key)
             if edge is None or edge.kind not in DECAYING:
                 continue

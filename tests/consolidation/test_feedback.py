@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.consolidation.feedback import FeedbackParams, judged, way_after
-from soulmem.consolidation.plasticity import FLOOR, PlasticityParams
+from soulmem.consolidation.plasticity import FLOOR, PlasticityParams, potentiated
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 
@@ -44,5 +44,10 @@ def test_ways_grow_with_praise_and_weaken_with_blame(strength: float, keep: bool
     assert after(Verdict.NEVER_HERE) == strength
     if keep:
         assert after(Verdict.WRONG) >= min(strength, FLOOR)
-    if 0.0 < strength < 1.0:
+    used = strength
+    for _ in range(3):
+        used = potentiated(used, 1.0, HOW)
+    undone = way_after(used, Verdict.NOT_NOW, keep=keep, plasticity=HOW, params=P)
+    assert undone <= max(strength + 1e-12, FLOOR if keep else 0.0)
+    if 0.0 < strength < 0.999:  # above, the gain is less than a rounding
         assert after(Verdict.STRONGER) - strength >= (1.0 - strength) * HOW.eta  # more than a recall teaches

@@ -85,9 +85,9 @@ async def test_the_way_that_led_there_grows_or_weakens(stage: Stage) -> None:
         return next(one.strength for one in edges if one.id == brought.edges[0])
 
     weaker = await say(stage, found.trace, far, Verdict.NOT_NOW)
-    assert await strength() == pytest.approx(0.5 * (1 - 3 * 0.03))
+    assert await strength() == pytest.approx(1 - 0.5 / 0.9**3)
     await stage.restart()
-    assert await strength() == pytest.approx(0.5 * (1 - 3 * 0.03))
+    assert await strength() == pytest.approx(1 - 0.5 / 0.9**3)
     await undo(stage, weaker)
     assert await strength() == pytest.approx(0.5)
     found = await stage.recall("brass key")
