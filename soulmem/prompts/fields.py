@@ -16,8 +16,8 @@ _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
 _ENDS = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
 _CLAUSE_ENDS = re.compile(r"(.*[^，；])[，；]", re.S)
-_COMMAS = re.compile(r"(.*[,;].*\w)[,;]\s", re.S)  # two at least: one may be behind "In the evening"
-_LISTS = re.compile(r"(?<!\s)\s*[;；、,，/]\s*")
+_COMMAS = re.compile(r"(?<=\w)[,;]\s")
+_LISTS = re.compile("[;；、,，/]")
 _MARKER = re.compile(r"^(?:\s*(?:[-*•]\s+|[\[(（【]\s*\d+\s*[\])）】]\s*|\d+[.)、]\s+))+")
 _LEVELS = {
     **dict.fromkeys(("none", "无", "没有"), 0.0),
@@ -69,8 +69,9 @@ def _whole(words: str) -> str:
         return ended.group().strip()
     if clause := _CLAUSE_ENDS.match(words):
         return clause.group(1) + "。"
-    clauses = _COMMAS.match(words)
-    return clauses.group(1) + "." if clauses else ""
+    ends = [comma.start() for comma in _COMMAS.finditer(words)]
+    clauses = words[: ends[-1]] if ends else ""
+    return clauses + "." if "," in clauses or ";" in clauses else ""  # one may be behind "In the evening"
 
 
 def short(value: Any, limit: int = LONGEST_NAME) -> str | None:

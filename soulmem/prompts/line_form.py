@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_BAR = re.compile(r"(?<!\s)\s*[|｜¦]\s*")
+_BAR = re.compile("[|｜¦]")
 _LEAD = re.compile(r"^[\s>*•\-`|｜]*(?:\d+[.)、]\s*)?")
 _WORDS = re.compile(r"[\W_]+")
 
@@ -20,7 +20,7 @@ def read_lines(text: str, forms: Mapping[str, tuple[str, Sequence[str]]]) -> dic
     """
     out: dict[str, list[dict[str, Any]]] = {}
     for line in text.splitlines():
-        parts = _BAR.split(_LEAD.sub("", line.strip()).rstrip("|｜ `"))
+        parts = [part.strip() for part in _BAR.split(_LEAD.sub("", line.strip()).rstrip("|｜ `"))]
         form = forms.get(_WORDS.sub("", parts[0]).lower())
         if form is None or len(parts) < 3:
             continue

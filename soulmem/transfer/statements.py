@@ -16,9 +16,9 @@ LONG = 240  # columns; neighbours are not joined beyond this
 LONGEST = 1_200  # columns of one statement
 
 _MACRO = re.compile(r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE)
-_COMMENT = re.compile(
-    r"\{\{\s*//.*?\}\}|<!--.*?-->|\{\{\s*(?:original|random|pick|roll)[^{}]*\}\}", re.DOTALL
-)
+_COMMENT = re.compile(r"\{\{\s*//|<!--")
+_COMMENT_ENDS = {"<": "-->", "{": "}}"}  # by the sign that it begins with
+_CHANCE = re.compile(r"\{\{\s*(?:original|random|pick|roll)[^{}]*\}\}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _ABBREVIATED = (
     r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
@@ -54,9 +54,25 @@ def columns(text: str) -> int:
     return sum(2 if east_asian_width(sign) in _WIDE else 1 for sign in text)
 
 
+def _without_comments(text: str) -> str:
+    """The text without comments; one that has no end is none, and is not looked for again."""
+    kept, at, endless = [], 0, set[str]()
+    for begins in _COMMENT.finditer(text):
+        end = _COMMENT_ENDS[begins[0][0]]
+        if begins.start() < at or end in endless:
+            continue
+        found = text.find(end, begins.end())
+        if found < 0:
+            endless.add(end)
+            continue
+        kept.append(text[at : begins.start()])
+        at = found + len(end)
+    return "".join(kept) + text[at:]
+
+
 def plain(text: str, cast: Cast) -> str:
     """The text with names for macros, without comments and mark-up of other programs."""
-    text = _COMMENT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _CHANCE.sub("", _without_comments(text.replace("\r\n", "\n").replace("\r", "\n")))
 
     def name(match: re.Match[str]) -> str:
         return cast.user if (match[1] or match[2]).lower() == "user" else cast.character
