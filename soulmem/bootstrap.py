@@ -14,6 +14,7 @@ from soulmem.adapters.backup_folder import BackupFolder, Rotation
 from soulmem.adapters.client_llm import MODEL as CLIENT
 from soulmem.adapters.client_llm import ClientDesk, ClientParams
 from soulmem.adapters.folder_spool import FolderSpool
+from soulmem.adapters.folder_traces import FolderTraces
 from soulmem.adapters.image_folder import ImageFolder
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.adapters.surreal.kept import KeptStore
@@ -43,6 +44,7 @@ from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
 JOBS_FOLDER = "jobs"  # what unfinished jobs work on
+TRACES_FOLDER = "traces"  # how the last answers came about
 IMAGES_FOLDER = "images"  # of open souls, so that large ones open soon; may be deleted at any time
 BACKUPS_FOLDER = "backups"  # copies of the store
 KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
@@ -94,6 +96,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         advance=clock.advance if isinstance(clock, MovableClock) else None,
         warm=partial(warm, settings.data / KERNELS_FOLDER),
         spool=FolderSpool(settings.data / JOBS_FOLDER),
+        traces=FolderTraces(settings.data / TRACES_FOLDER),
         backups=kept,
         images=ImageFolder(settings.data / IMAGES_FOLDER),
         llm=_llms(settings.llm),

@@ -17,6 +17,7 @@ from soulmem.engine.doubt import opinion_of
 from soulmem.engine.events import Events
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
+from soulmem.engine.tracing import Traces
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.telling import difference, edge_difference, opinion_told, told, told_edge
@@ -49,8 +50,16 @@ class AuditPage:
 class Auditor:
     """Writes changes with their entries, and reads those."""
 
-    def __init__(self, store: Store, compute: Worker, clock: Clock, events: Events | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        events: Events | None = None,
+        traces: Traces | None = None,
+    ) -> None:
         self.events = events or Events()
+        self.traces = traces or Traces(None, compute)
         self._store = store
         self._compute = compute
         self._clock = clock
@@ -64,8 +73,11 @@ class Auditor:
         The caller holds `World.writing`. Raises Protected where the hand may not.
         """
         entries = await self.entries(world.owner, mind, change, hand)
+        purged = {key: mind.memories[key].text for key in change.drop_memories if key in change.purge_audit}
         steps = await world.linker.steps(mind, change)
         await world.carry_out(mind, signed(steps, hand.actor, entries))
+        if purged:
+            await self.traces.forget(world.owner, mind.soul.id, purged)
         touched = list(dict.fromkeys(entry.target for entry in entries))
         if touched:
             self.events.tell(

@@ -51,6 +51,7 @@ from soulmem.engine.requests import (
 from soulmem.engine.rereading import Rereader
 from soulmem.engine.souls import Souls
 from soulmem.engine.topics import Topics
+from soulmem.engine.tracing import Traces
 from soulmem.engine.warming import Warming
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -60,6 +61,7 @@ from soulmem.ports.images import Images
 from soulmem.ports.llm import Llm
 from soulmem.ports.spool import Spool
 from soulmem.ports.store import Store
+from soulmem.ports.traces import TraceLog
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +80,7 @@ class Engine:
         advance: Callable[[float, int], None] | None = None,
         warm: Callable[[], object] | None = None,
         spool: Spool,
+        traces: TraceLog | None = None,
         images: Images | None = None,
         backups: Backups | None = None,
         llm: LlmSources | Llm | None = None,
@@ -91,24 +94,23 @@ class Engine:
         self._embedding = Embedding(store, self._compute, model, fallback)
         self._rereader = Rereader(self._compute)
         self.events = Events()
-        auditor = Auditor(store, self._compute, clock, self.events)
+        auditor = Auditor(store, self._compute, clock, self.events, kept := Traces(traces, self._compute))
         self._observer = Observer(store, self._compute, clock, auditor)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
-        soul = self._params.soul
-        self._souls = Souls(store, clock, self._observer, self._images, auditor, soul)
+        p = self._params
+        self._souls = Souls(store, clock, self._observer, self._images, auditor, p.soul)
         self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
-        p = self._params
         tools = self._compute, self._embedding, self._learner, self._loader, clock
-        self._recaller = Recaller(*tools, p.recall, p.ranking, p.walking)
+        self._recaller = Recaller(*tools, p.recall, kept, p.ranking, p.walking)
         self.jobs = Jobs(spool, self.get_soul, self.events)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
         self._lifecycle = Lifecycle(p.idle_after, self.run_idle, self._go_on_resting, self.events)
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy, self.events)
-        doing = self._compute, clock, auditor, busy, wake
-        self.consolidator = Consolidator(self.llms, *doing, p.consolidation, self._embedding.reading)
+        doing = self.llms, self._compute, clock, auditor, busy, wake
+        self.consolidator = Consolidator(*doing, p.consolidation, self._embedding.reading)
         governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs, self.consolidator
         self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
         lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
@@ -137,16 +139,13 @@ class Engine:
 
     async def stop(self) -> None:
         """Finish what is being written, then close the store."""
-        await self._lifecycle.stop()
-        await self.llms.stop()
-        await self.jobs.stop()
-        await self._embedding.stop()
+        for asking in (self._lifecycle, self.llms, self.jobs, self._embedding):
+            await asking.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._learner.stop()
-        await self._loader.stop()
-        await self.governor.bookkeeper.stop()
+        for writing in (self._learner, self._recaller.traces, self._loader, self.governor.bookkeeper):
+            await writing.stop()
         for world in self._worlds.values():
             async with world.writing:
                 pass  # a write under way ends first
@@ -181,7 +180,7 @@ class Engine:
         names: tuple[KnownName, ...] | None,
         settings: SoulSettings | SettingsChange | None,
     ) -> tuple[Soul, bool]:
-        """Create or change a soul; None leaves what is stored. The second value tells whether it is new."""
+        """See `Souls.put`."""
         return await self._souls.put(await self._world(owner), soul, name, names, settings)
 
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
@@ -249,12 +248,12 @@ class Engine:
             self._embedding.wake()
 
     async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
-        """The memories this moment calls for."""
+        """See `Recaller.recall`."""
         return await self._recaller.recall(await self._world(owner), request)
 
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
         """How an answer came about. Raises NotFound."""
-        return self._recaller.trace(owner, trace_id)
+        return await self._recaller.traces.find(await self._world(owner), trace_id)
 
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
         """Make a memory by hand."""
@@ -398,5 +397,4 @@ class Engine:
 
     async def _mind(self, owner: Owner, soul: SoulId) -> Mind:
         world = await self._world(owner)
-        world.soul(soul)
-        return await world.mind(soul)
+        return await world.mind(world.soul(soul).id)

@@ -65,7 +65,7 @@ class Governor:
         Replayer(jobs, world_of, compute, clock, auditor, loader, consolidator)
         self.bookkeeper = Bookkeeper(store, consolidator.ledger, consolidator.parking)
         self._consolidator = consolidator
-        self._recaller = recaller
+        self._traces = recaller.traces
         self._judge = Judge(store, compute, clock, auditor, loader)
         self._undo = Undo(store, compute, clock, auditor, loader)
 
@@ -107,7 +107,7 @@ class Governor:
     async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
         """Take the user's word about a memory that a recall brought. Raises NotFound, Unprocessable."""
         world = await self._world_of(owner)
-        return await self._judge.judge(world, self._recaller.trace(owner, trace), memory, verdict)
+        return await self._judge.judge(world, await self._traces.find(world, trace), memory, verdict)
 
     async def _known(self, owner: Owner, memory: MemoryId) -> None:
         """Raises NotFound for a memory that no soul has."""

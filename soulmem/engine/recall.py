@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from weakref import WeakKeyDictionary
 
-from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, new_id
 from soulmem.engine.answering import assemble
 from soulmem.engine.answers import Recalled, Timings, Trace
@@ -27,6 +25,7 @@ from soulmem.engine.reaching import spread_ahead
 from soulmem.engine.reading import Read
 from soulmem.engine.requests import RecallMode, RecallRequest
 from soulmem.engine.search import Cue, Floats, RecallParams, Scene, Texts, cue_of, meaning, read, scene_of
+from soulmem.engine.tracing import Traces
 from soulmem.engine.walking import WalkingParams, Walks
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -36,7 +35,6 @@ from soulmem.retrieval.firing import FiringParams
 
 Flows = Callable[[], Mapping[str, float]]  # >= 0 by edge
 
-_TRACES = 500  # kept per sidecar
 _ACTIVE = 20  # memories a trace names as active
 _OPENING_SHARE = 0.4  # of the time budget that a soul which is being opened is waited for
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
@@ -56,6 +54,7 @@ class Recaller:
         loader: Loader,
         clock: Clock,
         params: RecallParams,
+        traces: Traces,
         ranking: RankingParams,
         walking: WalkingParams,
     ) -> None:
@@ -65,24 +64,15 @@ class Recaller:
         self._loader = loader
         self._clock = clock
         self._params = params
+        self.traces = traces
         self._ranking = ranking
         self._walking = walking
         self._habits = Habits(HabitParams(firing=FiringParams(threshold=params.fires_from)))
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
-        self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
         # late ones go on: the next turn asks for the same
         self._asking: set[asyncio.Task[Floats | None]] = set()
         self._reading: set[asyncio.Task[Read | None]] = set()
-
-    def trace(self, owner: str, trace: str) -> Trace:
-        """How an answer came about. Raises NotFound for one that is unknown or too old."""
-        found = self._traces.get((owner, trace))
-        if found is None:
-            raise NotFound(
-                f"no trace {trace!r}: the last {_TRACES} are kept until the sidecar stops", field="trace"
-            )
-        return found
 
     async def recall(self, world: World, request: RecallRequest) -> Recalled:
         """The memories this moment calls for, within the token and time budget."""
@@ -114,7 +104,7 @@ class Recaller:
         answer = replace(answer, timed_out=late or partly or cut, took_ms=timings)
         if partly:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
-        self._keep(world.owner, replace(trace, answer=answer))
+        self.traces.keep(world.owner, replace(trace, answer=answer))
         if not partly:
             self._learner.noted(world, request, answer, flows)
             self._loader.recalled(world.owner, mind, [memory.id for memory in answer.memories])
@@ -260,7 +250,7 @@ class Recaller:
 
     def _too_late(self, world: World, request: RecallRequest, began: float) -> Recalled:
         empty = Recalled(new_id("t"), (), (), 0, True, Timings(total=1000 * (time.perf_counter() - began)))
-        self._keep(
+        self.traces.keep(
             world.owner,
             Trace(
                 empty.trace,
@@ -278,11 +268,6 @@ class Recaller:
             ),
         )
         return empty
-
-    def _keep(self, owner: str, trace: Trace) -> None:
-        self._traces[owner, trace.id] = trace
-        while len(self._traces) > _TRACES:
-            self._traces.popitem(last=False)
 
 
 def _flows(mind: Mind, ranked: Ranked, afterwards: Callable[[], None]) -> Flows | None:

@@ -78,6 +78,7 @@ class SoulBin:
                 )
             )
             await self._store.put_books(world.owner, SoulBooks(soul.id))
+            await self._auditor.traces.drop(world.owner, soul.id)
             world.souls[soul.id] = bare
             for chat in chats:
                 world.heads[chat.chat.id] = chat.chat

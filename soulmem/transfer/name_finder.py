@@ -18,7 +18,8 @@ _NAME = rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WOR
 _IN_SENTENCE = re.compile(rf"(?<=[a-z0-9,)] )({_NAME})")
 _BRACKETED = re.compile(rf"({_NAME}|[{_HAN}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]")
 _ALSO = re.compile(
-    rf"({_NAME})\s*,?\s*\(?\b(?:also known as|a\.?k\.?a\.?|also called|known as|nicknamed|better known as)\s+"
+    rf"({_NAME})[^\S\n]{{0,2}},?[^\S\n]{{0,2}}\(?\b"
+    r"(?:also known as|a\.?k\.?a\.?|also called|known as|nicknamed|better known as)\s+"
     rf"[\"“']?({_NAME})",
 )
 _ALSO_HAN = re.compile(

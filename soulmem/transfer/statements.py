@@ -37,7 +37,7 @@ _QUOTED = re.compile(r"[\"“]([^\"“”]*)[\"”]")
 _BULLET = re.compile(r"\A\s*(?:[-*•●◦▪–]|\d{1,2}[.)、])\s+")
 _MARKUP = re.compile(r"^\s*#{1,6}\s*|\*\*|__|^\s*>\s*")
 _KEYED = re.compile(
-    r"\s*[\[【(]?\s*([^\W\d_][^:：\n\"“]{0,40}?)(?<!\d)\s*[\]】)]?\s*[:：](?!//)\s*(.*)\Z", re.DOTALL
+    r"\s*(?:[\[【(]\s*)?([^\W\d_][^:：\n\"“]{0,40}?)(?<!\d)\s*(?:[\]】)]\s*)?[:：](?!//)\s*(.*)\Z", re.DOTALL
 )
 _SPOKEN = re.compile(r"\s*(\{\{(?:user|char)\}\}|<(?:user|bot|char)>)\s*[:：]", re.IGNORECASE)
 _NO_KEY = re.compile(

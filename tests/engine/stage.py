@@ -31,6 +31,7 @@ from soulmem.ports.store import Store
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
+from tests.fakes.traces import FakeTraces
 
 ME = DEFAULT_OWNER
 
@@ -83,6 +84,7 @@ class Stage:
         self.images: Images | None = images
         self.store: Store = store if store is not None else FakeStore()
         self.spool = FakeSpool()
+        self.traces = FakeTraces()
         self.clock = StillClock()
         self.model, self.fallback = model, fallback
         self._params = params or EngineParams(rest_by_itself=False)
@@ -111,6 +113,7 @@ class Stage:
             params=self._params,
             advance=self.clock.advance,
             spool=self.spool,
+            traces=self.traces,
             images=self.images,
         )
 

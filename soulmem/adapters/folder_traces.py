@@ -1,0 +1,129 @@
+"""Traces in a folder: one file for each soul, one line for each trace."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from soulmem.domain.errors import StoreError, StoreFull
+from soulmem.domain.ids import Owner, SoulId
+
+KEPT = 2_000  # traces of a soul
+_SPARE = 400  # more than those stand in a file before it is written anew
+_NO_ROOM = (28, 122)  # ENOSPC, EDQUOT
+
+
+class FolderTraces:
+    """See `TraceLog`. The folder is made when the first trace comes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lines: dict[Path, int] = {}  # in each file, once something was added to it
+        self._writing = asyncio.Lock()
+
+    async def add(self, owner: Owner, soul: SoulId, key: str, told: bytes) -> None:
+        """See `TraceLog`."""
+        async with self._writing:
+            await asyncio.to_thread(self._carefully, self._add, self._file(owner, soul), key, told)
+
+    async def find(self, owner: Owner, key: str) -> bytes | None:
+        """See `TraceLog`."""
+        return await asyncio.to_thread(self._find, f"{_name(owner)}-*.traces", key)
+
+    async def alter(self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]) -> None:
+        """See `TraceLog`."""
+        async with self._writing:
+            await asyncio.to_thread(self._carefully, self._alter, self._file(owner, soul), left)
+
+    async def drop(self, owner: Owner, soul: SoulId) -> None:
+        """See `TraceLog`."""
+        async with self._writing:
+            await asyncio.to_thread(self._carefully, self._write, self._file(owner, soul), [])
+
+    def _file(self, owner: Owner, soul: SoulId) -> Path:
+        return self._folder / f"{_name(owner)}-{_name(soul)}.traces"
+
+    def _carefully(self, do: Callable[..., None], *arguments: object) -> None:
+        try:
+            do(*arguments)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            if error.errno in _NO_ROOM:
+                raise StoreFull(
+                    f"the disk of {self._folder} is full: free some space, then try again ({reason})"
+                ) from error
+            raise StoreError(f"{self._folder} cannot be used: make it writable for you ({reason})") from error
+
+    def _add(self, file: Path, key: str, told: bytes) -> None:
+        known = self._lines.get(file)
+        if known is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            old = list(_lines(file))
+            self._write(file, old[-KEPT:])  # without the half line that a crash may have left
+            known = len(old[-KEPT:])
+        with file.open("ab") as out:
+            out.write(_line(key, told))
+        self._lines[file] = known + 1
+        if known + 1 > KEPT + _SPARE:
+            self._write(file, list(_lines(file))[-KEPT:])
+
+    def _find(self, pattern: str, key: str) -> bytes | None:
+        wanted = key.encode()
+        for file in self._folder.glob(pattern):
+            for line in _lines(file):
+                if line.startswith(wanted + b" "):
+                    return _told(line)
+        return None
+
+    def _alter(self, file: Path, left: Callable[[bytes], bytes | None]) -> None:
+        old, new = list(_lines(file)), []
+        for line in old:
+            told = _told(line)
+            after = left(told)
+            if after is not None:
+                new.append(line if after == told else _line(line.partition(b" ")[0].decode(), after))
+        if new != old:
+            self._write(file, new)
+
+    def _write(self, file: Path, lines: Iterable[bytes]) -> None:
+        """Put a file of these lines in place of the one that is there; without any, none."""
+        some = list(lines)
+        self._lines[file] = len(some)
+        if not some:
+            file.unlink(missing_ok=True)
+            return
+        fresh = file.with_suffix(".new")
+        with fresh.open("wb") as out:
+            out.writelines(some)
+            out.flush()
+            os.fsync(out.fileno())
+        fresh.replace(file)
+
+
+def _name(key: str) -> str:
+    """A file name for an id of any signs."""
+    return sha256(key.encode()).hexdigest()[:20]
+
+
+def _line(key: str, told: bytes) -> bytes:
+    return key.encode() + b" " + base64.b64encode(zlib.compress(told)) + b"\n"
+
+
+def _told(line: bytes) -> bytes:
+    return zlib.decompress(base64.b64decode(line.partition(b" ")[2]))
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """The whole lines of the file; one that cannot be read is left out."""
+    with suppress(FileNotFoundError), file.open("rb") as lines:
+        for line in lines:
+            with suppress(zlib.error, binascii.Error):
+                if line.endswith(b"\n") and _told(line):
+                    yield line
