@@ -48,6 +48,8 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "kind": "note",
         "text": "t",
         "tags": [],
+        "feedback": 0.5,
+        "in_doubt": False,
         "importance": 0.5,
         "permanent": False,
         "locked": False,
