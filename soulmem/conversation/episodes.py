@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
@@ -12,7 +13,7 @@ from soulmem.conversation.reading import Reading, read
 from soulmem.domain.dialogue import Chat, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
-from soulmem.domain.situation import Participant, ParticipantKind, Situation, TimeSpan
+from soulmem.domain.situation import Emotion, Participant, ParticipantKind, Situation, TimeSpan
 
 # Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: .., and the same
 # with the full-width signs of a Chinese or Japanese keyboard.
@@ -64,7 +65,7 @@ def episode_of(
 ) -> Memory:
     """The memory of one message, a neutral record: who said what, and when; `told` is what its text tells."""
     told = told or read(message.text)
-    when = message.sent_at
+    when, participants = message.sent_at, _participants(message, soul_name, told)
     return Memory(
         id=episode_id(soul, family, message),
         soul=soul,
@@ -80,8 +81,8 @@ def episode_of(
             if when or message.story_at
             else None,
             location=told.location,
-            participants=_participants(message, soul_name, told),
-            emotions=told.emotions,
+            participants=with_feelings(participants, soul_name, told),
+            emotions=own_feelings(participants, _speaks_itself(message, soul_name), soul_name, told),
         ),
         terms=told.terms,
         names=told.names,
@@ -118,6 +119,33 @@ def _participants(message: Message, soul_name: str, told: Reading) -> tuple[Part
     others = tuple(Participant(name, ParticipantKind.UNKNOWN) for name in named)
     if not message.speaker.strip() or message.role is Role.NARRATOR:
         return others
-    own = message.role is Role.CHARACTER and message.speaker == soul_name
-    kind = ParticipantKind.SELF if own else ParticipantKind.OTHER
+    kind = ParticipantKind.SELF if _speaks_itself(message, soul_name) else ParticipantKind.OTHER
     return (Participant(message.speaker, kind), *others)
+
+
+def _speaks_itself(message: Message, soul_name: str) -> bool:
+    return message.role is Role.CHARACTER and message.speaker == soul_name
+
+
+def own_feelings(
+    participants: Sequence[Participant], speaks_itself: bool, soul_name: str, told: Reading
+) -> tuple[Emotion, ...]:
+    """The soul's own feelings of what a text tells: what it says that is of nobody else, and what is said of
+    it by name.
+    """
+    others = [one.name for one in participants if one.name != soul_name]
+    return told.felt_by_speaker(others) if speaks_itself else told.felt_by(soul_name)
+
+
+def with_feelings(
+    participants: Sequence[Participant], soul_name: str, told: Reading
+) -> tuple[Participant, ...]:
+    """The participants of an episode, each with what a text tells of its feelings: who speaks comes first."""
+    out = []
+    for place, one in enumerate(participants):
+        if place == 0 and one.kind is ParticipantKind.OTHER:
+            others = (soul_name, *(other.name for other in participants[1:]))
+            out.append(replace(one, feels=told.felt_by_speaker(others)))
+        else:
+            out.append(replace(one, feels=() if one.name == soul_name else told.felt_by(one.name)))
+    return tuple(out)

@@ -37,16 +37,8 @@ class ParticipantKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Participant:
-    """Someone or something that took part."""
-
-    name: str
-    kind: ParticipantKind = ParticipantKind.OTHER
-
-
-@dataclass(frozen=True, slots=True)
 class Emotion:
-    """A feeling of the soul's own."""
+    """A feeling, of the soul itself or of a participant."""
 
     label: str
     intensity: float  # 0..1
@@ -56,6 +48,15 @@ class Emotion:
             raise Unprocessable(
                 f"intensity {self.intensity} of {self.label!r} is outside 0..1", field="fields.emotions"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Someone or something that took part."""
+
+    name: str
+    kind: ParticipantKind = ParticipantKind.OTHER
+    feels: tuple[Emotion, ...] = ()  # of another than the soul, whose own are the emotions of the episode
 
 
 class ConceptType(str, Enum):
@@ -73,7 +74,7 @@ class Situation:
     time_span: TimeSpan | None = None
     location: str | None = None
     participants: tuple[Participant, ...] = ()
-    emotions: tuple[Emotion, ...] = ()
+    emotions: tuple[Emotion, ...] = ()  # the soul's own
     sensations: tuple[str, ...] = ()
     situation: str | None = None
 

@@ -96,7 +96,7 @@ def rank(
 ) -> Ranked:
     """The candidates for an answer. Computes; `spread` is `reaching.spread_ahead`, where it was begun."""
     p, n = params, mind.size
-    mood = _mood(mind, scene)
+    mood = mood_now(mind, scene)
     plain = scene.request.mode is RecallMode.BASELINE
     gone = reach(mind, walks, scene, texts, mood, p.reach, spread)
     heard = replace(p.score, walk=voice(gone.named, p.score))
@@ -179,7 +179,7 @@ def _learned(mind: Mind, scene: Scene, spread: Spread, score: Floats, p: Ranking
 
 def walk_alone(mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams) -> Walk | None:
     """The walk that `rank` takes, None where there is none. Computes."""
-    walked = reaching.walk_alone(mind, walks, scene, texts, _mood(mind, scene), params.reach)
+    walked = reaching.walk_alone(mind, walks, scene, texts, mood_now(mind, scene), params.reach)
     return walked.walk if walked is not None else None
 
 
@@ -188,7 +188,7 @@ def named(mind: Mind, scene: Scene) -> list[MemoryId]:
     return [concept for concepts, _ in scene.named for concept in concepts]
 
 
-def _mood(mind: Mind, scene: Scene) -> Mood:
+def mood_now(mind: Mind, scene: Scene) -> Mood:
     """The mood that is given, else the one that the feelings of the chat's last memories make."""
     given, chat = scene.request.mood, scene.request.chat
     if given is not None:

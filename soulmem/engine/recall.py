@@ -20,7 +20,7 @@ from soulmem.engine.learning import Learner
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.names_drafted import DraftedNames
-from soulmem.engine.ranking import Ranked, RankingParams, named, rank, walk_alone
+from soulmem.engine.ranking import Ranked, RankingParams, mood_now, named, rank, walk_alone
 from soulmem.engine.reaching import spread_ahead
 from soulmem.engine.reading import Read
 from soulmem.engine.requests import RecallMode, RecallRequest
@@ -32,6 +32,7 @@ from soulmem.engine.world import World
 from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.firing import FiringParams
+from soulmem.retrieval.mood import strongest
 
 Flows = Callable[[], Mapping[str, float]]  # >= 0 by edge
 
@@ -225,7 +226,7 @@ class Recaller:
             guidance={
                 "mode": request.mode.value,
                 "embedded": vectors is not None,
-                "mood": None if request.mood is None else request.mood.label,
+                "mood": strongest(mood_now(mind, scene)),
                 "times": scene.asked.told() if scene.asked is not None else [],
                 "active": _active(mind),
             },

@@ -9,16 +9,18 @@ from weakref import WeakSet
 
 import numpy as np
 
-from soulmem.conversation.episodes import said
-from soulmem.conversation.reading import read
+from soulmem.conversation.episodes import own_feelings, said, with_feelings
+from soulmem.conversation.reading import Reading, read
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.memories import Memory, Origin
+from soulmem.domain.situation import Emotion, ParticipantKind
 from soulmem.engine.changes import MindChange
 from soulmem.engine.linker import Steps
 from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.feelings import feelings
 
 _ROWS = 500  # looked at in one go: some 10 ms
 _TEXTS = 50  # read and written in one go
@@ -57,17 +59,46 @@ class Rereader:
             if world.minds.get(mind.soul.id) is not mind:
                 return
             put = tuple(
-                replace(memory, terms=one.terms, names=one.names)
+                new
                 for memory, one in zip(memories, told, strict=True)
-                if (one.terms or one.names) and mind.memories.get(memory.id) == memory
+                if (new := reread(memory, mind.soul.name, one)) != memory
+                and mind.memories.get(memory.id) == memory
             )
             if put:
                 change = await world.linker.linked(mind, MindChange(put_memories=put))
                 await world.carry_out(mind, Steps([change]))
 
 
+def reread(memory: Memory, soul_name: str, told: Reading) -> Memory:
+    """The memory with what its text tells, where it had nothing of that, and with feelings where they belong:
+    those of others were once written down as the soul's own. What the user wrote there stays.
+    """
+    if not (memory.terms or memory.names):
+        memory = replace(memory, terms=told.terms, names=told.names)
+    known = memory.situation
+    if not _has_feelings_of_others(memory) or known.emotions != every_feeling(memory):
+        return memory
+    participants = with_feelings(known.participants, soul_name, told)
+    own = own_feelings(participants, False, soul_name, told)
+    return replace(memory, situation=replace(known, participants=participants, emotions=own))
+
+
+def every_feeling(memory: Memory) -> tuple[Emotion, ...]:
+    """The feelings in the text, whoever has them."""
+    return tuple(Emotion(*one) for one in feelings(said(memory)))
+
+
+def _has_feelings_of_others(memory: Memory) -> bool:
+    """Whether somebody else speaks, and yet the soul feels something."""
+    first = next(iter(memory.situation.participants), None)
+    others = first is not None and first.kind is ParticipantKind.OTHER
+    return memory.origin is Origin.CHAT and others and bool(memory.situation.emotions)
+
+
 def _unread(mind: Mind, start: int, stop: int) -> list[Memory]:
-    """The texts in these rows that tell of nothing so far; a model's words do not count as said."""
+    """The texts in these rows that tell of nothing so far, or give the soul what another feels; a model's
+    words do not count as said.
+    """
     kinds = mind.columns.kind[start : min(stop, mind.size)]
     found = []
     for row in start + np.flatnonzero(np.isin(kinds, _KINDS)):
@@ -75,6 +106,6 @@ def _unread(mind: Mind, start: int, stop: int) -> list[Memory]:
         memory = mind.memories.get(key) if key is not None else None
         if memory is None or memory.kind not in TEXTS or memory.origin is Origin.MODEL:
             continue
-        if not (memory.terms or memory.names):
+        if not (memory.terms or memory.names) or _has_feelings_of_others(memory):
             found.append(memory)
     return found

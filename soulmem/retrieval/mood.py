@@ -61,6 +61,11 @@ def mood_of(messages: Sequence[Iterable[Feeling]], params: MoodParams | None = N
     return {feeling: amount / sum(weights) for feeling, amount in total.items() if amount > 0}
 
 
+def strongest(mood: Mood) -> str | None:
+    """The feeling that the mood has most of; None without any."""
+    return max(sorted(mood), key=lambda feeling: mood[feeling], default=None)
+
+
 def fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
     """0..1: the mood's strongest echo among a memory's own feelings, intensity times intensity."""
     own = _strongest(feelings)

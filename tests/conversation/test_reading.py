@@ -43,4 +43,28 @@ def test_a_text_tells_where_what_and_how_it_felt() -> None:
     assert "violin" in [term.key for term in told.terms]
     assert told.names == ("Vienna",)
     assert told.location == "Vienna"
-    assert [one.label for one in told.emotions] == ["sadness"]
+    assert [one.label for one in told.felt_by_speaker(())] == ["sadness"]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker", "anton"),
+    [
+        ("I am furious. Anton weeps at the window.", ["anger"], ["sadness"]),
+        ("Anton, I am furious!", ["anger"], []),
+        ("*Anton was terrified.* I laughed with joy.", ["joy"], ["fear"]),
+        ("Antonia was terrified.", ["fear"], []),
+        ("The key is in the well.", [], []),
+    ],
+)
+def test_a_feeling_is_of_whom_its_sentence_begins_with(
+    text: str, speaker: list[str], anton: list[str]
+) -> None:
+    told = read(text)
+    assert [one.label for one in told.felt_by_speaker(["Anton"])] == speaker
+    assert [one.label for one in told.felt_by("Anton")] == anton
+
+
+def test_names_of_signs_need_no_space() -> None:
+    told = read("林月很害怕。林月，我很高兴！")
+    assert [one.label for one in told.felt_by("林月")] == ["fear"]
+    assert [one.label for one in told.felt_by_speaker(["林月"])] == ["joy"]

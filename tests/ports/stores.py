@@ -143,7 +143,10 @@ def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: st
         situation=Situation(
             time_span=TimeSpan(NOON, NOON + timedelta(hours=1), "that rainy night"),
             location="old bridge",
-            participants=(Participant("Bob", ParticipantKind.OBJECT), Participant("", ParticipantKind.SELF)),
+            participants=(
+                Participant("Bob", ParticipantKind.OBJECT, (Emotion("怒", 0.5),)),
+                Participant("", ParticipantKind.SELF),
+            ),
             emotions=(Emotion("joy", 1.0), Emotion("悲", 0.25)),
             sensations=("cold", ""),
             situation="before dawn",

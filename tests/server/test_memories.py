@@ -26,7 +26,10 @@ NOTE: dict[str, Any] = {"soul": "s1", "kind": "note", "text": "t"}
 EPISODE_FIELDS = {
     "time_span": {"from": "2024-03-01T00:00:00Z", "to": "2024-03-01T06:00:00Z", "story": "that night"},
     "location": "the pier",
-    "participants": [{"name": "Bo", "kind": "other"}, {"name": "lantern", "kind": "object"}],
+    "participants": [
+        {"name": "Bo", "kind": "other", "feels": [{"label": "fear", "intensity": 0.4}]},
+        {"name": "lantern", "kind": "object", "feels": []},
+    ],
     "emotions": [{"label": "joy", "intensity": 0.7}],
     "sensations": ["salt wind"],
     "situation": "waiting for the ferry",
@@ -123,7 +126,10 @@ async def test_an_episode_with_everything(client: Client, engine: FakeEngine) ->
                 "that night",
             ),
             location="the pier",
-            participants=(Participant("Bo"), Participant("lantern", ParticipantKind.OBJECT)),
+            participants=(
+                Participant("Bo", feels=(Emotion("fear", 0.4),)),
+                Participant("lantern", ParticipantKind.OBJECT),
+            ),
             emotions=(Emotion("joy", 0.7),),
             sensations=("salt wind",),
             situation="waiting for the ferry",

@@ -76,13 +76,16 @@ def _json(values: Sequence[object]) -> str | None:
     return msgspec.json.encode(values).decode() if values else None
 
 
+_People = tuple[tuple[str, str, tuple[Emotion, ...]], ...]  # name, kind, feelings
+
+
 class Memories:
     """Makes memories of rows; equal parts of them are one object."""
 
     def __init__(self) -> None:
         self._moments: dict[str, datetime] = {}
         self._keys: dict[str, str] = {}  # of terms
-        self._participants: dict[tuple[tuple[str, str], ...], tuple[Participant, ...]] = {}
+        self._participants: dict[_People, tuple[Participant, ...]] = {}
 
     def page(self, text: str) -> list[Memory]:
         """The memories of a page."""
@@ -136,16 +139,16 @@ class Memories:
             else None,
             location=row.get("location"),
             participants=self._together(row["participants"]),
-            emotions=tuple([Emotion(one["label"], one["intensity"]) for one in row["emotions"]]),
+            emotions=_feelings(row["emotions"]),
             sensations=tuple(row["sensations"]),
             situation=row.get("situation"),
         )
 
     def _together(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
-        key = tuple([(one["name"], one["kind"]) for one in rows])
+        key = tuple([(one["name"], one["kind"], _feelings(one.get("feels") or ())) for one in rows])
         found = self._participants.get(key)
         if found is None:
-            found = tuple([Participant(name, ParticipantKind(kind)) for name, kind in key])
+            found = tuple([Participant(name, ParticipantKind(kind), feels) for name, kind, feels in key])
             if len(self._participants) < _REMEMBERED:
                 self._participants[key] = found
         return found
@@ -162,6 +165,19 @@ class Memories:
         return found
 
 
+def _feelings(rows: Sequence[Row]) -> tuple[Emotion, ...]:
+    return tuple([Emotion(one["label"], one["intensity"]) for one in rows])
+
+
+def _feeling_rows(feelings: Sequence[Emotion]) -> list[Row]:
+    return [{"label": one.label, "intensity": float(one.intensity)} for one in feelings]
+
+
+def _participant_row(one: Participant) -> Row:
+    row: Row = {"name": one.name, "kind": one.kind.value}
+    return {**row, "feels": _feeling_rows(one.feels)} if one.feels else row
+
+
 def _situation_row(situation: Situation) -> Row | None:
     if situation == Situation():
         return None
@@ -169,8 +185,8 @@ def _situation_row(situation: Situation) -> Row | None:
     return {
         "time_span": {"start": span.start, "end": span.end, "story": span.story} if span else None,
         "location": situation.location,
-        "participants": [{"name": one.name, "kind": one.kind.value} for one in situation.participants],
-        "emotions": [{"label": one.label, "intensity": float(one.intensity)} for one in situation.emotions],
+        "participants": [_participant_row(one) for one in situation.participants],
+        "emotions": _feeling_rows(situation.emotions),
         "sensations": list(situation.sensations),
         "situation": situation.situation,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
@@ -33,18 +34,19 @@ class TimeSpanBody(Body, frozen=True):
     story: Words | None = None
 
 
-class ParticipantBody(Body, frozen=True):
-    """Someone or something that took part."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=2_000)]
-    kind: ParticipantKind = ParticipantKind.OTHER
-
-
 class EmotionBody(Body, frozen=True):
-    """A feeling of the soul's own."""
+    """A feeling and how strong it is."""
 
     label: Annotated[str, Meta(min_length=1, max_length=2_000)]
     intensity: Share
+
+
+class ParticipantBody(Body, frozen=True):
+    """Someone or something that took part, and what it felt; the soul's own feelings are `emotions`."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=2_000)]
+    kind: ParticipantKind = ParticipantKind.OTHER
+    feels: Annotated[list[EmotionBody], _MANY] = field(default_factory=list)
 
 
 class FieldsBody(Body, frozen=True):
@@ -93,11 +95,19 @@ def situation_of(fields: FieldsBody) -> Situation:
     return Situation(
         time_span=_time_span(span) if span else None,
         location=fields.location or None,
-        participants=tuple(Participant(p.name, p.kind) for p in fields.participants or ()),
-        emotions=tuple(Emotion(e.label, e.intensity) for e in fields.emotions or ()),
+        participants=tuple(Participant(p.name, p.kind, _felt(p.feels)) for p in fields.participants or ()),
+        emotions=_felt(fields.emotions or ()),
         sensations=tuple(fields.sensations or ()),
         situation=fields.situation or None,
     )
+
+
+def _felt(feelings: Iterable[EmotionBody]) -> tuple[Emotion, ...]:
+    return tuple(Emotion(one.label, one.intensity) for one in feelings)
+
+
+def _told(feelings: Iterable[Emotion]) -> list[EmotionBody]:
+    return [EmotionBody(label=one.label, intensity=one.intensity) for one in feelings]
 
 
 def _time_span(span: TimeSpanBody) -> TimeSpan:
@@ -127,8 +137,10 @@ def fields_of(kind: MemoryKind, situation: Situation, concept: ConceptDetail | N
     return FieldsBody(
         time_span=TimeSpanBody(start=span.start, end=span.end, story=span.story) if span else None,
         location=situation.location,
-        participants=[ParticipantBody(name=p.name, kind=p.kind) for p in situation.participants],
-        emotions=[EmotionBody(label=e.label, intensity=e.intensity) for e in situation.emotions],
+        participants=[
+            ParticipantBody(name=p.name, kind=p.kind, feels=_told(p.feels)) for p in situation.participants
+        ],
+        emotions=_told(situation.emotions),
         sensations=list(situation.sensations),
         situation=situation.situation,
     )
