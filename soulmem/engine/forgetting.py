@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import log
+from math import inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from soulmem.engine.world import World
 from soulmem.forgetting.base_activation import ActivationParams
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
-from soulmem.graph.edge_arrays import EDGE_KINDS
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.ports.clock import Clock
 
 Ints = NDArray[np.int64]
@@ -34,10 +34,8 @@ Ints = NDArray[np.int64]
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
-_KINDS = tuple(
-    MEMORY_KINDS.index(kind) for kind in (MemoryKind.CONCEPT, MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
-)
-_HAND = Hand(Actor.ENGINE, "forget", "held by nothing, and not recalled for long")
+_TEXTS = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)]
+_HAND = Hand(Actor.ENGINE, "forget", "it says little, and was not recalled for long")
 _PIECE = 200  # memories looked at in one go: some 20 ms
 
 
@@ -94,10 +92,10 @@ class Forgetter:
         """
         if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
             return 0
-        suspects = await self._compute.run(unheld, mind, self._clock.extra_turns, self._params)
+        suspected = await self._compute.run(suspects, mind, self._clock.extra_turns, self._params)
         count = 0
-        for start in range(0, len(suspects), _PIECE):
-            piece = suspects[start : start + _PIECE]
+        for start in range(0, len(suspected), _PIECE):
+            piece = suspected[start : start + _PIECE]
             async with world.writing:
                 if world.minds.get(mind.soul.id) is not mind:  # let go, or opened anew
                     return count
@@ -109,29 +107,52 @@ class Forgetter:
         return count
 
 
-def unheld(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
-    """Memories that hung on links which fade, and hang on none that still holds. What texts say of a concept
-    does not count for the concept. Computes; some 5 ms for 100,000 links.
+def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
+    """Memories that may be forgotten: concepts that no link holds any more, and texts that say little and
+    faded. Those that say least come first. Computes; some 5 ms for 100,000 links.
     """
     n, columns = mind.size, mind.columns
+    may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED)
+    may &= ~columns.permanent[:n] & ~columns.locked[:n]
     edges = mind.edges.arrays([kind for kind in EdgeKind if kind in DECAYING])
+    unheld = may & (columns.kind[:n] == _CONCEPT) & _unheld(mind, edges, extra)
+    named = _ends(edges.source[(edges.kind == _MENTIONS) & (columns.kind[edges.target] == _CONCEPT)], n) > 0
+    plain = may & np.isin(columns.kind[:n], _TEXTS) & ~named
+    plain &= columns.importance[:n] < params.promotion.importance
+    texts = np.flatnonzero(plain)
+    ages = mind.time.ages(texts, mind.ages(None, extra, texts), extra)
+    texts = texts[ages >= _lasts(mind, params)]
+    least = texts[np.argsort(columns.importance[texts], kind="stable")]
+    return [mind.id_at(int(row)) for row in (*least, *np.flatnonzero(unheld))]
+
+
+def _lasts(mind: Mind, params: ForgettingParams) -> float:
+    """Turns of the soul's clock that a text which nobody recalls lasts."""
+    faded = params.legible * log(1.0 / params.activation.floor) / mind.soul.settings.forgetting
+    return max(params.unused, faded)
+
+
+def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
+    """What hung on links that fade, and hangs on none that still holds. What texts say of a concept does not
+    count for the concept.
+    """
+    n = mind.size
     holds = strengths_left(mind, edges, extra) > 0.0
-    own = (edges.kind == _MENTIONS) & (columns.kind[edges.target] == _CONCEPT)
+    own = (edges.kind == _MENTIONS) & (mind.columns.kind[edges.target] == _CONCEPT)
     by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
     had = _ends(edges.source, n) + _ends(edges.target, n)
     held = _ends(edges.source[holds], n) + _ends(edges.target[holds & ~by_text], n)
-    may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED) & np.isin(columns.kind[:n], _KINDS)
-    may &= ~columns.permanent[:n] & ~columns.locked[:n]
-    rows = np.flatnonzero(may & (had > 0) & (held == 0))
-    return [mind.id_at(int(row)) for row in rows]
+    return np.asarray((had > 0) & (held == 0), np.bool_)
 
 
-def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: ForgettingParams) -> list[Memory]:
-    """Those of `unheld` memories that are forgotten by now, as they were not recalled for long: concepts that
-    are not present any more, and texts that faded themselves, keep no anchor and were never taken over into
+def forgotten(
+    mind: Mind, suspected: Sequence[MemoryId], extra: int, params: ForgettingParams
+) -> list[Memory]:
+    """Those of `suspects` that are forgotten by now, as they were not recalled for long: concepts that are
+    not present any more, and texts that name nobody, keep no anchor and were never taken over into
     long-term memory. Computes.
     """
-    known = [m for key in suspects if (m := mind.memories.get(key)) is not None]
+    known = [m for key in suspected if (m := mind.memories.get(key)) is not None]
     concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
     present = presences(mind, [m.id for m in concepts], extra, params.activation)
     out = [
@@ -139,16 +160,13 @@ def forgotten(mind: Mind, suspects: Sequence[MemoryId], extra: int, params: Forg
         for m in concepts
         if present[m.id].activation < params.activation.floor and present[m.id].idle >= params.unused
     ]
-    texts = [m for m in known if m.kind is not MemoryKind.CONCEPT and not anchors_of(mind, m)]
-    rows = np.asarray([mind.row_of(m) for m in texts], np.int64)
-    ages = mind.time.ages(rows, mind.ages(None, extra, rows), extra)
-    faded = params.legible * log(1.0 / params.activation.floor) / mind.soul.settings.forgetting
+    texts = [m for m in known if m.kind is not MemoryKind.CONCEPT and not m.names and not anchors_of(mind, m)]
     unused = unused_for(mind, [m.id for m in texts], extra)
-    for memory, age in zip(texts, ages.tolist(), strict=True):
+    for memory in texts:
         siblings = int(np.count_nonzero(mind.columns.created == mind.columns.created[mind.row_of(memory)]))
         usage, activations = mind.recalls.usage(memory.id), mind.recalls.activations(memory.id)
         promoted = is_promoted(memory, usage, siblings, params.promotion, activations)
-        if min(age, unused.get(memory.id, age)) >= max(params.unused, faded) and not promoted:
+        if unused.get(memory.id, inf) >= _lasts(mind, params) and not promoted:
             out.append(memory)
     return out
 

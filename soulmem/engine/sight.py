@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.consolidation.promotion import PromotionParams
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
@@ -32,6 +33,7 @@ from soulmem.graph.rows import Rows
 
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
+_FROM_CHATS = [ORIGINS.index(origin) for origin in DERIVED]
 _CHATS_AT_HAND = 2  # whose neighbours are kept: 20 bytes a row each
 
 Bools = NDArray[np.bool_]
@@ -70,6 +72,7 @@ class Sight:
         self._in_many: dict[MemoryId, frozenset[ChatId]] = {}  # drafted in chats of several families
         self._nearby: dict[ChatId | None, Neighbours] = {}  # of the chats asked about last
         self._told: NDArray[np.float64] | None = None  # what `told` says, until a row is another
+        self._lived: Ints | None = None  # what `_learned` says, likewise
 
     def visible(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope, holds: Callable[[ChatId, Place], bool]
@@ -180,6 +183,16 @@ class Sight:
             self._told.sort(kind="stable")  # chats are runs in order, which are merged
         return self._told
 
+    def _learned(self) -> Ints:
+        """When each exchange became known, but for those read in bulk; microseconds, ascending."""
+        if self._lived is None:
+            n = self._rows.capacity
+            columns = self._columns
+            created = np.sort(columns.created[:n][columns.opens_exchange[:n] & columns.live[:n]])
+            _, place, count = np.unique(created, return_inverse=True, return_counts=True)
+            self._lived = np.asarray(created[2 * count[place] <= PromotionParams().imported], np.int64)
+        return self._lived
+
     def told_of_story(self) -> NDArray[np.float64]:
         """When each of them took place by the story's calendar, in the same order; 0: not known."""
         n = self._rows.capacity
@@ -202,6 +215,13 @@ class Sight:
         asked = np.arange(n) if rows is None else rows
         told = self.told()
         ages = told.size - np.searchsorted(told, self._columns.happened[asked], "right")
+        # What was made by hand is as old as what was said since, whatever dates those messages bear.
+        by_hand = np.flatnonzero(~np.isin(self._columns.origin[asked], _FROM_CHATS))
+        if by_hand.size:
+            lived = self._learned()
+            since = lived.size - np.searchsorted(lived, self._columns.created[asked[by_hand]], "right")
+            dated = self._columns.happened[asked[by_hand]] < self._columns.created[asked[by_hand]] / 1e6 - 1.0
+            ages[by_hand] = np.where(dated, np.maximum(ages[by_hand], since), since)
         if chat is not None and self.lineages.strand(chat) is not None:
             inside = self._strand_rows[chat][0]
             opens = self._columns.opens_exchange[inside]
@@ -262,7 +282,7 @@ class Sight:
             self.lineages.restore(strand)
             self._strand_rows[strand.chat] = rows, pairs
             self._nearby.clear()
-            self._told = None
+            self._told = self._lived = None
             yield
 
     def take_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
@@ -286,7 +306,7 @@ class Sight:
 
     def refresh(self, key: MemoryId) -> None:
         """Bring a row's flags in line with its memory and its holders."""
-        self._told = None
+        self._told = self._lived = None
         row, memory = self._rows.row(key), self._memories.get(key)
         if row is None or memory is None:
             return
@@ -316,7 +336,7 @@ class Sight:
 
     def forget(self, key: MemoryId) -> None:
         """The memory is gone; its row's flags are the caller's to clear."""
-        self._told = None
+        self._told = self._lived = None
         self._bound.pop(key, None)
         self._in_many.pop(key, None)
 
