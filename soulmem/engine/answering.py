@@ -55,6 +55,8 @@ def assemble(
     fired = {habit.action for habit in habits if habit.fired}
     untold = [m for m in permanent if m.id not in fired and _rest(mind, standing, m) is not None]
     core = [(m, line) for m in untold if budget.take(line := line_of(m))]
+    fitting = {m.id for m, _ in core}
+    mind.left_out = tuple(m.id for m in untold if m.id not in fitting)
     summary = _summary(mind, scene, standing, budget)
     if standing is not None:
         for memory, _ in (*core, *summary):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.domain.edges import Edge
-from soulmem.domain.ids import MemoryId
+from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.opinions import NEUTRAL
 from soulmem.domain.usage import Usage
@@ -177,4 +177,6 @@ class Health:
     llm_state: str = "off"
     llm_model: str | None = None
     pending: int = 0
+    # Permanent memories, each with its soul, that the last recall of the soul had no room for.
+    core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)

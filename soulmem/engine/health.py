@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from soulmem.domain.errors import StoreError
+from soulmem.domain.ids import MemoryId
 from soulmem.engine.answers import EmbedderHealth, Health
 from soulmem.engine.llms import LlmHealth
 from soulmem.engine.mind import Mind
 from soulmem.ports.store import StoreHealth
+
+
+def left_out(mind: Mind) -> list[MemoryId]:
+    """Those permanent memories that the last recall had no room for, and which still are permanent."""
+    rows = [(key, mind.row(key)) for key in mind.left_out]
+    columns = mind.columns
+    return [key for key, row in rows if row is not None and columns.permanent[row] and columns.in_use[row]]
 
 
 def health_of(
@@ -20,7 +28,7 @@ def health_of(
     phase: str,
     kernels: str,
     llm: LlmHealth,
-    minds: Iterable[Mind],
+    minds: Sequence[Mind],
     notes: Sequence[str],
 ) -> Health:
     """`opened`: the store is open, or cannot be because of `error`; `notes` are what the parts say."""
@@ -40,5 +48,6 @@ def health_of(
         llm_state=llm.state,
         llm_model=llm.model,
         pending=sum(mind.embedded.pending() for mind in minds),
+        core_left_out=tuple((mind.soul.id, key) for mind in minds for key in left_out(mind)),
         notes=(*([error.message] if error is not None else ()), *notes),
     )

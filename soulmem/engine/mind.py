@@ -70,6 +70,7 @@ class Mind:
         self.residency = Residency()
         self.recalls = Recalls(self._rows)
         self.opinions = Opinions(self._rows)
+        self.left_out: tuple[MemoryId, ...] = ()  # permanent ones that the last recall had no room for
         self._sight = Sight(self.memories, self._rows, self._pairs, self.columns)
         self.lineages = self._sight.lineages
         self.derived = self._sight.derived

@@ -21,6 +21,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "llm": {"state": "off", "model": None},
         "pending": 0,
         "bin_days": 7.0,
+        "core_left_out": [],
         "notes": ["the packaged model answers"],
     }
 

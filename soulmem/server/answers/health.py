@@ -45,6 +45,13 @@ class LlmHealthAnswer(Answer, frozen=True):
     model: str | None
 
 
+class CoreAnswer(Answer, frozen=True):
+    """A permanent memory that the last recall of its soul had no room for."""
+
+    soul: str
+    memory: str
+
+
 class HealthAnswer(Answer, frozen=True):
     """How the sidecar is; `pending` counts messages not yet searchable, `bin_days` is how long anything lies
     in the bin before it goes for good.
@@ -60,6 +67,7 @@ class HealthAnswer(Answer, frozen=True):
     llm: LlmHealthAnswer
     pending: int
     bin_days: float
+    core_left_out: list[CoreAnswer]
     notes: list[str]
 
 
@@ -79,5 +87,6 @@ def health_answer(health: Health, bin_days: float) -> HealthAnswer:
         llm=LlmHealthAnswer(state=health.llm_state, model=health.llm_model),
         pending=health.pending,
         bin_days=bin_days,
+        core_left_out=[CoreAnswer(soul=soul, memory=memory) for soul, memory in health.core_left_out],
         notes=list(health.notes),
     )
