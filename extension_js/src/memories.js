@@ -30,7 +30,7 @@ export function createMemories(ask) {
     return {
         /** @param {string} soul @param {Filter} filter @param {string | null} cursor
          * @returns {Promise<{memories: Listed[], cursor: string | null}>} */
-        list: (soul, filter, cursor) => call('GET', `/memories${queryOf({ soul, ...filter, limit: PAGE, cursor })}`),
+        list: (soul, filter, cursor) => call('GET', `/memories${queryOf({ soul, ...filter, match: filter.q ? 'meaning' : '', limit: PAGE, cursor })}`),
         /** @param {string} id @returns {Promise<Whole>} */
         whole: id => call('GET', `/memories/${id}`),
         /** @param {string} soul @param {string} text @returns {Promise<Whole>} */

@@ -100,10 +100,10 @@ class Engine:
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
         p = self._params
         self._souls = Souls(store, clock, self._observer, self._images, auditor, p.soul)
-        self._keeper = Keeper(auditor, self._compute, clock, self._loader)
         self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, kept, p.ranking, p.walking)
+        self._keeper = Keeper(auditor, self._compute, clock, self._loader, self._recaller.search)
         self.jobs = Jobs(spool, self.get_soul, self.events)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
         self._lifecycle = Lifecycle(p.idle_after, self.run_idle, self._go_on_resting, self.events)

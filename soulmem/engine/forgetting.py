@@ -20,7 +20,7 @@ from soulmem.engine.changes import MindChange
 from soulmem.engine.cutting import strengths_left
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.mind import Mind
-from soulmem.engine.presence import presences, unused_for
+from soulmem.engine.presence import STABILITY, presences, unused_for
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.forgetting.base_activation import ActivationParams
@@ -44,9 +44,7 @@ class ForgettingParams:
     """When something is forgotten; design 6."""
 
     unused: float = 500.0  # turns of the soul's clock without a recall
-    legible: float = (
-        600.0  # turns; S0 of a text, which holds itself as long as e^(-age / S0) is above the floor
-    )
+    legible: float = STABILITY  # turns; a text holds itself as long as e^(-age / this) is above the floor
     activation: ActivationParams = field(default_factory=ActivationParams)
     promotion: PromotionParams = field(default_factory=PromotionParams)
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+import numpy as np
+
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
@@ -19,16 +21,17 @@ from soulmem.engine.answers import GraphView, MemoryView, Page
 from soulmem.engine.cutting import edge_left, edges_left
 from soulmem.engine.doubt import is_in_doubt, opinion_of
 from soulmem.engine.mind import Mind
-from soulmem.engine.presence import presences, told_in
+from soulmem.engine.presence import presences, strengths, told_in
 from soulmem.engine.provenance import sources
 from soulmem.engine.requests import MemoryFilter, TagMatch
 from soulmem.engine.timeline import newest_first, overlapping, place_of
 from soulmem.engine.validity import standing_of
 from soulmem.graph.association import MEMORY_KINDS
 
-_CURSOR = re.compile(r"([0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
+_CURSOR = re.compile(r"(-1|[0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
 _PLACES = 50  # where a concept is told of, at most
 _NOTHING = 5  # a rung below the ladder of tag matches
+_RANKED = -1  # the rung above it, of what a recall ranks
 
 
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
@@ -39,9 +42,10 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     edges = tuple(edges_left(mind, memory, extra_turns))
     usage, standing = mind.recalls.usage(memory), standing_of(mind, edges)
     if found.kind is not MemoryKind.CONCEPT:
-        return replace(viewed(mind, found), edges=edges, usage=usage, anchors=anchors_of(mind, found))
+        (view,) = viewed(mind, [found], extra_turns)
+        return replace(view, edges=edges, usage=usage, anchors=anchors_of(mind, found))
     present = presences(mind, [memory], extra_turns)[memory]
-    view = viewed(mind, found)
+    (view,) = viewed(mind, [found], extra_turns)
     return replace(
         view,
         sources=view.sources or told_in(mind, memory, _PLACES),
@@ -52,10 +56,20 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     )
 
 
-def viewed(mind: Mind, memory: Memory) -> MemoryView:
-    """A memory with its sources and what the user thinks of it."""
-    feedback = opinion_of(mind, memory.id).score
-    return MemoryView(memory, sources(mind, memory), feedback=feedback, in_doubt=is_in_doubt(mind, memory.id))
+def viewed(mind: Mind, memories: Sequence[Memory], extra_turns: int) -> list[MemoryView]:
+    """Memories with their sources, how strong they are, and what the user thinks of them."""
+    rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
+    left = strengths(mind, rows, extra_turns).tolist()
+    return [
+        MemoryView(
+            memory,
+            sources(mind, memory),
+            strength=1.0 if memory.permanent else strength,
+            feedback=opinion_of(mind, memory.id).score,
+            in_doubt=is_in_doubt(mind, memory.id),
+        )
+        for memory, strength in zip(memories, left, strict=True)
+    ]
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
@@ -87,25 +101,37 @@ def _tag_rung(tags: Sequence[str], asked: str) -> int:
     return 0 if asked in folded else 1 if asked and any(asked in t for t in folded) else _NOTHING
 
 
-def page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
-    """One page behind `after`: the best rung of the tag ladder first, then the newest."""
+def page(
+    mind: Mind,
+    wanted: MemoryFilter,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
+    ranked: Sequence[MemoryId] = (),
+) -> Page:
+    """One page behind `after`: what is `ranked` in that order, then the best rung of the tag ladder, then the
+    newest.
+    """
     if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
-        return _newest_page(mind, wanted, after)
+        return _newest_page(mind, wanted, after, extra_turns)
     states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
+    place = {key: (_RANKED, at, str(key)) for at, key in enumerate(ranked)}
     found = []
     for memory in mind.memories.values():
         if memory.state not in states or (wanted.kind is not None and memory.kind is not wanted.kind):
             continue
         if wanted.permanent is not None and memory.permanent is not wanted.permanent:
             continue
-        rung = _rung(mind, memory, wanted)
-        if rung < _NOTHING:
+        if memory.id in place:
+            found.append((place[memory.id], memory))
+        elif (rung := _rung(mind, memory, wanted)) < _NOTHING:
             found.append(((rung, -_micros(memory), str(memory.id)), memory))
-    return _cut(mind, found, wanted.limit, after)
+    return _cut(mind, found, wanted.limit, after, extra_turns)
 
 
-def _newest_page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None) -> Page:
-    """As `_page` where all of a sort are asked for: from columns."""
+def _newest_page(
+    mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] | None, extra_turns: int
+) -> Page:
+    """As `page` where all of a sort are asked for: from columns."""
     n, columns = mind.size, mind.columns
     shown = columns.in_use[:n].copy()
     if wanted.kind is not None:
@@ -120,16 +146,21 @@ def _newest_page(mind: Mind, wanted: MemoryFilter, after: tuple[int, int, str] |
     if len(found) > wanted.limit:
         last = found[wanted.limit - 1]
         cursor = f"4_{-_micros(last)}_{last.id}"
-    return Page([viewed(mind, m) for m in found[: wanted.limit]], cursor)
+    return Page(viewed(mind, found[: wanted.limit], extra_turns), cursor)
 
 
 def span_page(
-    mind: Mind, start: datetime | None, end: datetime | None, limit: int, after: tuple[int, int, str] | None
+    mind: Mind,
+    start: datetime | None,
+    end: datetime | None,
+    limit: int,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
 ) -> Page:
     """One page behind `after` of what overlaps the span, oldest first."""
     found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
     cursor = "_".join(("0", *map(str, place_of(found[limit - 1])))) if len(found) > limit else None
-    return Page([viewed(mind, m) for m in found[:limit]], cursor)
+    return Page(viewed(mind, found[:limit], extra_turns), cursor)
 
 
 def _cut(
@@ -137,6 +168,7 @@ def _cut(
     found: list[tuple[tuple[int, int, str], Memory]],
     limit: int,
     after: tuple[int, int, str] | None,
+    extra_turns: int,
 ) -> Page:
     found.sort(key=lambda pair: pair[0])
     rest = found if after is None else [pair for pair in found if pair[0] > after]
@@ -145,7 +177,7 @@ def _cut(
     if len(rest) > limit:
         rung, when, key = piece[-1][0]
         cursor = f"{rung}_{when}_{key}"
-    return Page([viewed(mind, m) for _, m in piece], cursor)
+    return Page(viewed(mind, [memory for _, memory in piece], extra_turns), cursor)
 
 
 def cursor_of(text: str) -> tuple[int, int, str]:
@@ -178,7 +210,7 @@ def surroundings(mind: Mind, center: MemoryId | None, hops: int, limit: int, ext
             chosen.update(dict.fromkeys(ring))
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
-    views = [viewed(mind, mind.memories[m]) for m in chosen]
+    views = viewed(mind, [mind.memories[m] for m in chosen], extra_turns)
     left = [left for edge in mind.edges.between(chosen) if (left := edge_left(mind, edge, turn)) is not None]
     edges = sorted(left, key=lambda edge: edge.id)
     return GraphView(views, edges, standing_of(mind, edges))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from soulmem.conversation.reading import read
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, Unprocessable
-from soulmem.domain.ids import MemoryId, Owner, new_id
+from soulmem.domain.ids import MemoryId, Owner, SoulId, new_id
 from soulmem.domain.memories import BINNED, DERIVED, Memory, MemoryKind, MemoryState, Origin, Place, Timelines
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.situation import ConceptDetail, Situation
@@ -26,7 +27,7 @@ from soulmem.engine.joining import check_fires, check_topic, joined
 from soulmem.engine.loading import Loader
 from soulmem.engine.mind import Mind
 from soulmem.engine.provenance import sources
-from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory
+from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.tombstones import returning
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
@@ -39,7 +40,15 @@ T = TypeVar("T", Situation, ConceptDetail)
 class Keeper:
     """Memories by hand: the store first, then the mind."""
 
-    def __init__(self, auditor: Auditor, compute: Worker, clock: Clock, loader: Loader) -> None:
+    def __init__(
+        self,
+        auditor: Auditor,
+        compute: Worker,
+        clock: Clock,
+        loader: Loader,
+        search: Callable[[World, SoulId, str], Awaitable[list[MemoryId]]],
+    ) -> None:
+        self._search = search
         self._auditor = auditor
         self._compute = compute
         self._clock = clock
@@ -181,21 +190,28 @@ class Keeper:
         return await self._compute.run(listing.whole, mind, memory, self._clock.extra_turns)
 
     async def list(self, world: World, wanted: MemoryFilter) -> Page:
-        """One page, best rung of the tag ladder first, then the newest.
+        """One page, best rung of the tag ladder first, then the newest; what is asked for by meaning comes
+        before that, in the order of a recall.
 
         Raises NotFound, Unprocessable (cursor).
         """
         world.soul(wanted.soul)
         after = listing.cursor_of(wanted.cursor) if wanted.cursor is not None else None
+        ranked: Sequence[MemoryId] = ()
+        if wanted.q and wanted.match is TagMatch.MEANING and wanted.state is MemoryState.ACTIVE:
+            ranked = await self._search(world, wanted.soul, wanted.q)
         mind = await world.mind(wanted.soul)
-        return await self._compute.run(listing.page, mind, wanted, after)
+        extra = self._clock.extra_turns
+        return await self._compute.run(listing.page, mind, wanted, after, extra, ranked)
 
     async def timeline(
         self, mind: Mind, start: datetime | None, end: datetime | None, limit: int, cursor: str | None
     ) -> Page:
         """Memories whose time overlaps from (inclusive) .. to (exclusive), oldest first."""
         after = listing.cursor_of(cursor) if cursor is not None else None
-        return await self._compute.run(listing.span_page, mind, start, end, limit, after)
+        return await self._compute.run(
+            listing.span_page, mind, start, end, limit, after, self._clock.extra_turns
+        )
 
     async def graph(
         self, owner: Owner, mind: Mind, center: MemoryId | None, hops: int, limit: int

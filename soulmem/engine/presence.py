@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
+STABILITY = 600.0  # turns; S0 of a memory, design 6
 _SALIENCE = 0.5  # 0..1, of a mention whose text does not tell how much it is about the concept
 
 
@@ -86,6 +87,14 @@ def retained(
     met = concepts[: active.size]
     out[met] = np.maximum(out[met], active)
     return out
+
+
+def strengths(mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None) -> Floats:
+    """How fresh each of these memories is still, 0..1: what time and the soul's dial left of it. Concepts are
+    at least as fresh as they are present.
+    """
+    age = mind.time.ages(rows, mind.ages(chat, extra, rows), extra)
+    return retained(mind, rows, np.exp(-age * mind.soul.settings.forgetting / STABILITY), extra)
 
 
 def unused_for(mind: Mind, memories: Iterable[MemoryId], extra: int) -> dict[MemoryId, float]:

@@ -14,7 +14,7 @@ from soulmem.engine import reaching
 from soulmem.engine.asked_time import preferring, seats_of_time
 from soulmem.engine.holding import Held, HoldingParams, held
 from soulmem.engine.mind import Mind
-from soulmem.engine.presence import retained
+from soulmem.engine.presence import strengths
 from soulmem.engine.reaching import Reach, ReachParams, reach
 from soulmem.engine.requests import RecallMode
 from soulmem.engine.search import Scene, Texts
@@ -46,7 +46,6 @@ class RankingParams:
 
     considered: int = 60  # candidates beyond the seats of the answer
     weighed: int = 512  # rows whose weight is looked at: no weight lifts a row from further below
-    stability: float = 600.0  # turns; S0 of a memory, design 6
     reach: ReachParams = field(default_factory=ReachParams)
     score: ScoreParams = field(default_factory=ScoreParams)
     weight: WeightParams = field(default_factory=WeightParams)
@@ -213,12 +212,10 @@ def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
 def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
     settings = mind.soul.settings
-    age = mind.time.ages(rows, mind.ages(scene.request.chat, scene.extra_turns, rows), scene.extra_turns)
-    fading = np.exp(-age * settings.forgetting / p.stability)
     facets = Facets(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
-        retention=retained(mind, rows, fading, scene.extra_turns),
+        retention=strengths(mind, rows, scene.extra_turns, scene.request.chat),
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
         since_use=mind.recalls.since_use(rows, mind.turns(scene.extra_turns)),
         content=_content(mind, scene, rows),

@@ -23,7 +23,7 @@ from soulmem.engine.names_drafted import DraftedNames
 from soulmem.engine.ranking import Ranked, RankingParams, mood_now, named, rank, walk_alone
 from soulmem.engine.reaching import spread_ahead
 from soulmem.engine.reading import Read
-from soulmem.engine.requests import RecallMode, RecallRequest
+from soulmem.engine.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.search import Cue, Floats, RecallParams, Scene, Texts, cue_of, meaning, read, scene_of
 from soulmem.engine.tracing import Traces
 from soulmem.engine.walking import WalkingParams, Walks
@@ -110,6 +110,27 @@ class Recaller:
             self._learner.noted(world, request, answer, flows)
             self._loader.recalled(world.owner, mind, [memory.id for memory in answer.memories])
         return answer
+
+    async def search(self, world: World, soul: SoulId, text: str) -> list[MemoryId]:
+        """What a recall of these words looks at, the best first. It teaches nothing and leaves no trace."""
+        request = RecallRequest(soul, query=text, type=RecallType.QUIET)
+        mind = await world.mind(soul)
+        cue = cue_of(world, request)
+        limit = self._params.time_budget_ms / 1000
+        vectors, _ = await self._embed(cue.meant, limit)
+        if not mind.residency.whole:
+            await self._fetch(world, mind, request, cue, vectors, limit)
+        return await self._compute.run(self._found, world, mind, request, cue, vectors)
+
+    def _found(
+        self, world: World, mind: Mind, request: RecallRequest, cue: Cue, vectors: Floats | None
+    ) -> list[MemoryId]:
+        """Computes."""
+        alike = meaning(mind, cue, vectors)
+        scene = self._scene(world, mind, request, cue)
+        texts = read(mind, scene, alike, self._params.fusion)
+        ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking)
+        return [mind.id_at(int(row)) for row in ranked.rows]
 
     async def _fetch(
         self,

@@ -166,6 +166,7 @@ class TagMatch(str, Enum):
     LADDER = "ladder"
     EXACT = "exact"
     PARTIAL = "partial"
+    MEANING = "meaning"  # in the order of a recall of these words; then as LADDER
 
 
 @dataclass(frozen=True, slots=True)
