@@ -92,6 +92,10 @@ class StoreFull(StoreError):
     """The disk is full."""
 
 
+class StoreGone(StoreError):
+    """The data folder was taken away while it was in use."""
+
+
 class Protected(StoreError):
     """What was to be changed is permanent or locked, and it was not the user's own hand."""
 

@@ -50,6 +50,7 @@ from soulmem.engine.requests import (
 )
 from soulmem.engine.rereading import Rereader
 from soulmem.engine.souls import Souls
+from soulmem.engine.store_opening import StoreOpening
 from soulmem.engine.topics import Topics
 from soulmem.engine.tracing import Traces
 from soulmem.engine.warming import Warming
@@ -121,21 +122,19 @@ class Engine:
         self._topics = Topics(self._world, self._compute, clock, self.jobs, auditor)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
-        self._opened = asyncio.Event()
-        self._store_error: StoreError | None = None
+        self._store_opening = StoreOpening(self._open, self._begin)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Begin to open the store and to load the model; returns at once."""
-        self._tasks = [asyncio.create_task(self._open())]
+        self._tasks = [asyncio.create_task(self._store_opening.run())]
         self._embedding.start()
         if self._params.rest_by_itself:
             self._lifecycle.start()
 
     async def opened(self) -> StoreError | None:
         """Returns once the store is open, or with the reason why it cannot be."""
-        await self._opened.wait()
-        return self._store_error
+        return await self._store_opening.tried()
 
     async def stop(self) -> None:
         """Finish what is being written, then close the store."""
@@ -161,8 +160,8 @@ class Engine:
         """How everything is, now."""
         speaking = self._embedding, self._warming, self.governor.bin, self._backups, self.llms
         return health_of(
-            opened=self._opened.is_set(),
-            error=self._store_error,
+            opened=self._store_opening.is_done,
+            error=self._store_opening.error,
             store=self._store.health(),
             embedder=self._embedding.health(),
             phase=self._lifecycle.phase.value,
@@ -310,7 +309,7 @@ class Engine:
 
     async def run_idle(self) -> None:
         """The Idle work, now: settle, give texts their vectors, take a better model, tidy the store."""
-        await self._ready()
+        await self._store_opening.ready()
         for world in list(self._worlds.values()):
             await self._observer.settle_due(world, timedelta(seconds=self._params.settle_after))
             self._learner.settled(world)
@@ -341,17 +340,12 @@ class Engine:
             await self._consolidate()
 
     async def _open(self) -> None:
-        try:
-            await self._store.open()
-            for owner in dict.fromkeys([DEFAULT_OWNER, *await self._store.owners()]):
-                await self._new_world(owner)
-            await self.governor.bookkeeper.open(self._clock.now())
-        except StoreError as error:
-            self._store_error = error
-            log.error("%s", error.message)
-            return
-        finally:
-            self._opened.set()
+        await self._store.open()
+        for owner in dict.fromkeys([DEFAULT_OWNER, *await self._store.owners()]):
+            await self._new_world(owner)
+        await self.governor.bookkeeper.open(self._clock.now())
+
+    async def _begin(self) -> None:
         self._warming.start()
         for world in list(self._worlds.values()):
             await world.awake()
@@ -359,13 +353,8 @@ class Engine:
         spare_the_collector()
         await self.jobs.resume()
 
-    async def _ready(self) -> None:
-        await self._opened.wait()
-        if self._store_error is not None:
-            raise self._store_error
-
     async def _world(self, owner: Owner) -> World:
-        await self._ready()
+        await self._store_opening.ready()
         found = self._worlds.get(owner)
         if found is None:
             async with self._opening:

@@ -34,7 +34,7 @@ def health_of(
     """`opened`: the store is open, or cannot be because of `error`; `notes` are what the parts say."""
     if not opened or embedder.state == "loading":
         status = "starting"
-    elif error is not None or embedder.state == "error" or not store.writable:
+    elif error is not None or embedder.state == "error" or not store.writable or store.losses:
         status = "degraded"
     else:
         status = "ok"
@@ -49,5 +49,5 @@ def health_of(
         llm_model=llm.model,
         pending=sum(mind.embedded.pending() for mind in minds),
         core_left_out=tuple((mind.soul.id, key) for mind in minds for key in left_out(mind)),
-        notes=(*([error.message] if error is not None else ()), *notes),
+        notes=(*([error.message] if error is not None else ()), *store.losses, *notes),
     )

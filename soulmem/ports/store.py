@@ -99,10 +99,13 @@ class SoulRecalls:
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """How the store is: `writable` is false for a read-only store, `detail` says why in words."""
+    """How the store is: `writable` is false where nothing can be stored, `detail` says why in words, and
+    `losses` what was found to be missing when it was opened.
+    """
 
     writable: bool = True
     detail: str = ""
+    losses: tuple[str, ...] = ()
 
 
 class Store(Protocol):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from soulmem.adapters.surreal.faults import Conflicting, full, translate
 from soulmem.adapters.surreal.link import Link, Statement, Work
-from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreReadOnly
+from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreGone, StoreReadOnly
 from soulmem.ports.store import StoreHealth
 
 # Bytes of write-ahead log. The engine keeps more than as much in memory until it is closed, and at some
@@ -42,7 +43,9 @@ class Connection:
         self._suspect = False
         self._looked_at = 0  # link.written() at the last look at the log
         self._health = StoreHealth()
-        self._broken: StoreBroken | None = None  # what reading came upon: from then on nothing is written
+        self.before_close: Callable[[], None] = _nothing
+        # What was come upon: from then on nothing is written.
+        self._broken: StoreBroken | StoreGone | None = None
 
     def health(self) -> StoreHealth:
         """What the last statements told."""
@@ -67,9 +70,13 @@ class Connection:
 
         async def work() -> None:
             self._in_use = False
-            await self._link.close()
+            await self._leave()
 
         await self._alone(work)
+
+    async def _leave(self) -> None:
+        await asyncio.to_thread(self.before_close)
+        await self._link.close()
 
     async def read(self, work: Callable[[Run], Awaitable[T]]) -> T:
         """Let `work` run queries that change nothing while nobody else runs any."""
@@ -102,6 +109,7 @@ class Connection:
                     await self._recycle()
                 await self._link.open()
                 await self._checked(query)
+                await self._stay_in_place()
             except (StoreFull, StoreReadOnly, StoreBroken) as error:
                 self._suspect = True
                 self._health = StoreHealth(writable=False, detail=error.message)
@@ -111,6 +119,30 @@ class Connection:
                 await self._look_at_log(LOG_LIMIT)
 
         await self._alone(alone)
+
+    async def look_after(self, look: Callable[[], None]) -> None:
+        """See whether the store is still in its place, and `look` at its files while nobody writes."""
+
+        async def work() -> None:
+            self._check_in_use()
+            with suppress(StoreGone):
+                await self._stay_in_place()
+                await asyncio.to_thread(look)
+
+        await self._alone(work)
+
+    async def _stay_in_place(self) -> None:
+        """Raises StoreGone, now and from then on, when somebody took the folder away: the engine goes on
+        writing to files that nobody will find again.
+        """
+        if self._broken is None and not await asyncio.to_thread(self._link.is_in_place):
+            gone = StoreGone(
+                f"the data folder {self._link.place} was taken away while SoulMem ran: nothing is stored any"
+                " more. Put it back, then start SoulMem again"
+            )
+            self._broken, self._health = gone, StoreHealth(writable=False, detail=gone.message)
+        if isinstance(self._broken, StoreGone):
+            raise self._broken
 
     async def look_round(self) -> None:
         """Open the store anew now if its log has grown past the limit, or if it holds too much memory."""
@@ -159,7 +191,7 @@ class Connection:
         need = await asyncio.to_thread(self._link.log_size) + ROOM
         if await asyncio.to_thread(self._link.free) < need:
             raise full(self._link.place, f"{need >> 20} MiB must be free")
-        await self._link.close()
+        await self._leave()
         await self._link.open()
         self._suspect = False
         _log.debug("write-ahead log of %s recycled", self._link.place)
@@ -174,6 +206,10 @@ class Connection:
                 await asyncio.sleep(pause)
                 pause *= 2
         return _results(await self._link.run(work), self._link.place)
+
+
+def _nothing() -> None:
+    """Nobody wants to know when it is closed."""
 
 
 def _results(statements: list[Statement], place: str) -> list[Any]:

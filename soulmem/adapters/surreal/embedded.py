@@ -34,12 +34,14 @@ class EmbeddedLink:
         self._handle: Any = None
         self._written = 0
         self._held = 0
+        self._opened: int | None = None  # the lock file that was opened, by its number on the disk
 
     async def open(self) -> None:
         if self._handle is not None:
             return
         self._handle = await self._patiently()
         self._held = 0
+        self._opened = await asyncio.to_thread(self._lock_file)
         try:
             await self._call(messages.message("use", [NAMESPACE, DATABASE]))
         except StoreError:
@@ -80,6 +82,16 @@ class EmbeddedLink:
 
     def pass_over(self, amount: int) -> None:
         self._held += amount
+
+    def is_in_place(self) -> bool:
+        return self._handle is None or self._lock_file() == self._opened
+
+    def _lock_file(self) -> int | None:
+        if self._folder is None:
+            return None
+        with contextlib.suppress(OSError):
+            return (self._folder / "LOCK").stat().st_ino
+        return None
 
     def log_size(self) -> int:
         return folder_size(self._folder / "wal") if self._folder else 0

@@ -27,7 +27,7 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
         what = text[low.index(_PROTECTED) + len(_PROTECTED) :]
         return Protected(f"{what} is protected: only the user's own hand may change or delete it")
     if any(words in low for words in _FULL):
-        return full(place, text)
+        return full(place)
     if any(words in low for words in _LOCKED):
         return StoreLocked(
             f"SoulMem is already running on this data folder ({place}): "
@@ -48,6 +48,7 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
     return StoreError(f"the store in {place} refused: {text}")
 
 
-def full(place: str, detail: str) -> StoreFull:
-    """The disk of `place` has no room left."""
-    return StoreFull(f"the disk of {place} is full: free some space, SoulMem goes on by itself ({detail})")
+def full(place: str, detail: str = "") -> StoreFull:
+    """The disk of `place` has no room left. What the engine says of it in its own words only frightens."""
+    more = f" ({detail})" if detail else ""
+    return StoreFull(f"the disk of {place} is full: free some space, SoulMem goes on by itself{more}")

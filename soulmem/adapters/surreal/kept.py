@@ -7,7 +7,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -16,12 +18,19 @@ from typing import Any
 from soulmem import __version__
 from soulmem.adapters.backup_folder import Backup, BackupFolder
 from soulmem.adapters.surreal.connection import Run
+from soulmem.adapters.surreal.faults import translate
+from soulmem.adapters.surreal.log_scan import Damage, SeenLog, damage_of, segments
 from soulmem.adapters.surreal.schema import MIGRATIONS
 from soulmem.adapters.surreal.store import SurrealStore
-from soulmem.domain.errors import StoreBroken, StoreLocked
+from soulmem.domain.errors import StoreBroken, StoreError, StoreLocked, StoreTooNew
+from soulmem.ports.store import StoreHealth
 
 MARKER = "store.json"  # beside the store: which SoulMem used it last
+SEEN = "store.log.json"  # beside the store: how long its log was
+DAMAGED = "damaged-"  # how the names of folders begin that hold a damaged log
 _ENGINE = "surrealdb-embedded"
+_WHAT = "what.txt"
+_LOOK = 2.0  # seconds between looks at the folder
 
 
 class KeptStore(SurrealStore):
@@ -32,6 +41,14 @@ class KeptStore(SurrealStore):
         self._data = data
         self._folder = data / name
         self._backups = backups
+        self._seen = SeenLog(data / SEEN, self._folder)
+        self._connection.before_close = self._seen.forget  # closing moves the log into tables
+        self._losses: tuple[str, ...] = ()
+        self._watch: asyncio.Task[None] | None = None
+
+    def health(self) -> StoreHealth:
+        """See `Store`."""
+        return replace(super().health(), losses=self._losses)
 
     async def open(self) -> None:
         """See `Store`. Also raises StoreError when the copy before an upgrade cannot be made."""
@@ -43,6 +60,23 @@ class KeptStore(SurrealStore):
         except StoreBroken as error:
             raise StoreBroken(await asyncio.to_thread(self._way_back, error.message)) from error
         await asyncio.to_thread(self._after)
+        await self._connection.look_after(self._seen.look)
+        if self._watch is None:
+            self._watch = asyncio.create_task(self._look_after())
+
+    async def close(self) -> None:
+        """See `Store`."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+            self._watch = None
+        await super().close()
+
+    async def _look_after(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK)
+            with suppress(StoreError):
+                await self._connection.look_after(self._seen.look)
 
     async def last(self, before: datetime) -> datetime | None:
         """See `Backups`."""
@@ -68,8 +102,18 @@ class KeptStore(SurrealStore):
         has_list = _any(self._folder / "manifest")
         if not has_list and (known or _any(self._folder / "sstables")):
             raise StoreBroken(self._way_back(f"files of the store in {self._folder} are missing"))
+        schema = known.get("schema")
+        if isinstance(schema, int) and schema > len(MIGRATIONS):
+            raise StoreTooNew(
+                f"the data in {self._folder} was written by a newer SoulMem (schema {schema}; this one knows "
+                f"{len(MIGRATIONS)}): update SoulMem, or choose another folder with --data"
+            )
         self._backups.tidy()
-        if has_list and _is_older(known):
+        damage = damage_of(self._folder / "wal", self._seen.read()) if has_list else None
+        if damage is not None:
+            self._set_aside(damage)
+        self._losses = tuple(_told(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*")))
+        if has_list and _is_other(known):
             place = self._backups.place_for_copy(self._folder)
             self._backups.copy(self._folder, place)
             self._backups.pack(place, datetime.now(timezone.utc), upgrade=True)
@@ -82,6 +126,34 @@ class KeptStore(SurrealStore):
             fresh = self._data / f"{MARKER}.new"
             fresh.write_text(json.dumps(now), encoding="utf-8")
             fresh.replace(self._data / MARKER)
+
+    def _set_aside(self, damage: Damage) -> None:
+        """Copy the log before the engine cuts it, and write down what was seen. Raises StoreFull, StoreError:
+        then the engine is not let near it.
+        """
+        now = datetime.now(timezone.utc)
+        place = self._data / f"{DAMAGED}{now:%Y%m%dT%H%M%S%fZ}"
+        newest = next(iter(self._backups.all()), None)
+        at_least = f" (at least {damage.behind} changes)" if damage.behind else ""
+        words = (
+            f"{now:%Y-%m-%d %H:%M} UTC: the store in {self._folder} was damaged: {damage.what}. What was"
+            f" stored last is missing{at_least}. The damaged log is kept in {place}. Open your chats in"
+            " SillyTavern: what they say is read again. What you wrote by hand since may be in "
+            + (
+                f"the backup of {newest.made:%Y-%m-%d %H:%M} UTC ({newest.path}; `soulmem restore --newest`)"
+                if newest is not None
+                else "a copy of your own: SoulMem has made no backup yet"
+            )
+            + ". When you need this no more, delete that folder."
+        )
+        try:
+            place.mkdir()
+            for name in segments(self._folder / "wal"):
+                shutil.copyfile(self._folder / "wal" / name, place / name)
+            (place / _WHAT).write_text(words, encoding="utf-8")
+        except OSError as error:
+            shutil.rmtree(place, ignore_errors=True)
+            raise translate(str(error), str(self._data)) from error
 
     def _way_back(self, reason: str) -> str:
         """The reason, and what to do: nothing was changed, and there is a backup or none."""
@@ -119,11 +191,17 @@ def _present() -> dict[str, Any]:
     return {"soulmem": __version__, "engine": metadata.version(_ENGINE), "schema": len(MIGRATIONS)}
 
 
-def _is_older(known: dict[str, Any]) -> bool:
-    """Whether opening the store changes it for good: another engine, or a schema before this one."""
-    now = _present()
-    schema = known.get("schema")
-    return known.get("engine") != now["engine"] or not isinstance(schema, int) or schema < now["schema"]
+def _is_other(known: dict[str, Any]) -> bool:
+    """Whether another SoulMem or another engine used the store last: opening it may change it for good."""
+    return known != _present()
+
+
+def _told(aside: Path) -> str:
+    """What was written down when a damaged log was set aside."""
+    try:
+        return (aside / _WHAT).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return f"a damaged log of the store is kept in {aside}"
 
 
 def _read(path: Path) -> dict[str, Any]:

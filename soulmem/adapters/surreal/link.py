@@ -51,6 +51,9 @@ class Link(Protocol):
     def pass_over(self, amount: int) -> None:
         """So many bytes were read beside what the answers hold: the engine holds on to those, too."""
 
+    def is_in_place(self) -> bool:
+        """Whether what was opened is still there; asks the disk, so call it in a worker thread."""
+
     def log_size(self) -> int:
         """Bytes of the write-ahead log on disk; reads the folder, so call it in a worker thread."""
 

@@ -81,6 +81,9 @@ class ServerLink:
     def pass_over(self, amount: int) -> None:
         pass
 
+    def is_in_place(self) -> bool:
+        return True
+
     def log_size(self) -> int:
         return 0  # a server looks after its own log
 
