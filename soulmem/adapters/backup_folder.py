@@ -145,7 +145,9 @@ class BackupFolder:
 
 
 def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
-    """Of each of the last days and weeks that have any the newest, and the last ones before upgrades."""
+    """Of each of the last days and weeks that have any the newest, and the last ones before upgrades. Of the
+    last day the two newest: one of them may turn out to be damaged.
+    """
     by_day: dict[date, Backup] = {}
     by_week: dict[tuple[int, int], Backup] = {}
     for one in newest_first:
@@ -153,7 +155,9 @@ def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
         by_day.setdefault(one.made.date(), one)
         by_week.setdefault((year, week), one)
     upgrades = [one for one in newest_first if one.upgrade]
+    today = [one for one in newest_first if one.made.date() == newest_first[0].made.date()]
     return {
+        *today[: min(2, 2 * rotation.daily)],
         *list(by_day.values())[: rotation.daily],
         *list(by_week.values())[: rotation.weekly],
         *upgrades[: rotation.upgrades],

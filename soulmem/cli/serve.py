@@ -51,6 +51,9 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             raise
         screen.failure(words("already_running", port=settings.server.port), error)
         return 1
+    if (reason := engine.unsaved()) is not None:
+        screen.line(words("served_unsaved", reason=reason), "yellow")
+        return 1
     screen.note(words("served"))
     return 0
 

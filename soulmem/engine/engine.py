@@ -156,6 +156,11 @@ class Engine:
         """A request came: rest later."""
         self._lifecycle.touched()
 
+    def unsaved(self) -> str | None:
+        """Why not all may be stored that was said; None when it is."""
+        error, store = self._store_opening.error, self._store.health()
+        return error.message if error is not None else None if store.writable else store.detail
+
     def health(self) -> Health:
         """How everything is, now."""
         speaking = self._embedding, self._warming, self.governor.bin, self._backups, self.llms

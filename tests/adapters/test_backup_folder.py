@@ -68,7 +68,8 @@ def test_of_the_last_days_and_weeks_the_newest_is_kept(hours: list[int], daily: 
     for one in made:
         by_day.setdefault(one.made.date(), one)
         by_week.setdefault(one.made.strftime("%G %V"), one)
-    assert kept == {*list(by_day.values())[:daily], *list(by_week.values())[:weekly]}
+    last_day = [one for one in made if one.made.date() == made[0].made.date()][: 2 if daily else 0]
+    assert kept == {*last_day, *list(by_day.values())[:daily], *list(by_week.values())[:weekly]}
     assert daily + weekly == 0 or made[0] in kept
     again = [one for one in made if one in kept]
     assert _kept(again, Rotation(daily, weekly)) == kept

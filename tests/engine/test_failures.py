@@ -14,10 +14,12 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin, Timelines
 from soulmem.domain.soul import KnownName
 from soulmem.engine.requests import MemoryPatch
+from soulmem.ports.spool import JobRecord
 from soulmem.ports.store import Change
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import picture
 from tests.engine.stage import ME, Stage, as_told, line, lines
+from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
 
 
@@ -206,6 +208,64 @@ async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_call
         assert health.notes[0] == "another SoulMem is running on this folder"
     finally:
         await asyncio.wait_for(stage.stop(), 1)
+
+
+async def test_a_full_disk_is_tried_again_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("soulmem.engine.store_opening._AGAIN", 0.01)
+
+    class Full(FakeStore):
+        """Has no room until some is made."""
+
+        room = False
+
+        async def open(self) -> None:
+            if not self.room:
+                raise StoreFull("the disk is full: free some space, SoulMem goes on by itself")
+            await super().open()
+
+    stage = Stage(store := Full())
+    await stage.start()
+    try:
+        with pytest.raises(StoreFull):
+            await asyncio.wait_for(stage.soul(), 1)
+        assert stage.engine.health().status == "degraded"
+        assert stage.engine.unsaved() is not None
+        store.room = True
+        for _ in range(500):
+            if stage.engine.health().status == "ok":
+                break
+            await asyncio.sleep(0.01)
+        assert (stage.engine.health().status, stage.engine.unsaved()) == ("ok", None)
+        await stage.soul()
+    finally:
+        await stage.stop()
+
+
+async def test_it_is_not_ok_before_what_was_broken_off_is_listed() -> None:
+    listed = asyncio.Event()
+
+    class Slow(FakeSpool):
+        """Takes its time to say what is in it."""
+
+        async def records(self) -> list[JobRecord]:
+            await listed.wait()
+            return await super().records()
+
+    stage = Stage()
+    stage.spool = Slow()
+    stage.engine = stage._new_engine()
+    await stage.start()
+    try:
+        await stage.soul()
+        assert stage.engine.health().status == "starting"
+        listed.set()
+        for _ in range(500):
+            if stage.engine.health().status == "ok":
+                break
+            await asyncio.sleep(0.01)
+        assert stage.engine.health().status == "ok"
+    finally:
+        await stage.stop()
 
 
 async def test_requests_wait_for_a_store_that_opens_slowly() -> None:
