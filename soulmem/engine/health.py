@@ -41,7 +41,7 @@ def health_of(
     return Health(
         status=status,
         phase=phase,
-        store_state="error" if error is not None else "ok",
+        store_state="error" if error is not None or store.is_gone else "ok",
         store_detail=error.message if error is not None else store.detail,
         embedder=embedder,
         kernels=kernels,

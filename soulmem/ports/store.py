@@ -100,10 +100,11 @@ class SoulRecalls:
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
     """How the store is: `writable` is false where nothing can be stored, `detail` says why in words, and
-    `losses` what was found to be missing when it was opened.
+    `losses` what was found to be missing when it was opened. `is_gone`: its place was taken away.
     """
 
     writable: bool = True
+    is_gone: bool = False
     detail: str = ""
     losses: tuple[str, ...] = ()
 

@@ -82,7 +82,7 @@ class FakeStore:
         self._open = False
 
     def health(self) -> StoreHealth:
-        return StoreHealth(False, self.refuses.message) if self.refuses else StoreHealth()
+        return StoreHealth(writable=False, detail=self.refuses.message) if self.refuses else StoreHealth()
 
     async def commit(self, change: Change) -> None:
         self._check_open()

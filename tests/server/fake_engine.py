@@ -123,6 +123,9 @@ class FakeEngine:
     async def stop(self) -> None:
         self.running = False
 
+    def unsaved(self) -> str | None:
+        return None
+
     def health(self) -> Health:
         return Health(
             status="ok",

@@ -140,7 +140,7 @@ class Connection:
                 f"the data folder {self._link.place} was taken away while SoulMem ran: nothing is stored any"
                 " more. Put it back, then start SoulMem again"
             )
-            self._broken, self._health = gone, StoreHealth(writable=False, detail=gone.message)
+            self._broken, self._health = gone, StoreHealth(writable=False, is_gone=True, detail=gone.message)
         if isinstance(self._broken, StoreGone):
             raise self._broken
 
