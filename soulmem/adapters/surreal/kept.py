@@ -112,6 +112,7 @@ class KeptStore(SurrealStore):
         damage = damage_of(self._folder / "wal", self._seen.read()) if has_list else None
         if damage is not None:
             self._set_aside(damage)
+        self._seen.forget()  # opening moves the log into tables, and may be killed between two steps of that
         self._losses = tuple(_told(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*")))
         if has_list and _is_other(known):
             place = self._backups.place_for_copy(self._folder)
