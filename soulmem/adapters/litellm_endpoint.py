@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from types import ModuleType
 from typing import Any
 
+from soulmem.adapters.bounded_http import TooLarge, bounded_client
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
 
@@ -20,7 +21,9 @@ log = logging.getLogger(__name__)
 
 _TEMPERATURE = 0.2  # little: at none a small model says the same for ever
 _THINKING_TOKENS = 2048  # more for a model that was seen to think before it answers
+_LARGEST = 4 << 20  # bytes of an answer: the longest that is asked for is a hundredth of it
 _GRACE_SECONDS = 5.0  # litellm's own limit comes first, so that it can close the connection
+_SESSION = "aclient_session"  # where litellm looks for a client of HTTP to use
 _LOOPBACK = "127.0.0.1,localhost,::1"
 # What litellm would fetch or read by itself: prices, headers and posts from the web, a file .env anywhere.
 _ENVIRONMENT = {
@@ -140,6 +143,8 @@ class LitellmEndpoint:
             return self._failed(
                 Failure.UNREACHABLE, "cannot be reached at " + (self._base_url or "its provider")
             )
+        if any(isinstance(each, TooLarge) for each in _chain(error)):
+            return self._failed(Failure.UNREADABLE, f"gave an answer of more than {_LARGEST >> 20} MiB")
         said = _tame(str(error), prompt, self._key)
         if status in _REFUSED:
             return _Refused(int(status), f"the model {self._model} refused the call ({status}){said}")
@@ -162,6 +167,7 @@ class _LoopThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._session: Any = None  # an httpx.AsyncClient
         # Nothing of ours is on this thread's stack: what it runs is litellm's alone.
         self._thread = threading.Thread(target=self._loop.run_forever, name="soulmem-llm", daemon=True)
         self._thread.start()
@@ -169,8 +175,14 @@ class _LoopThread:
 
     def submit(self, litellm: ModuleType, request: dict[str, Any]) -> Future[Any]:
         """Begin the call; cancelling what is given back cancels it."""
-        self._library = litellm
-        return asyncio.run_coroutine_threadsafe(litellm.acompletion(**request), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._complete(litellm, request), self._loop)
+
+    async def _complete(self, litellm: ModuleType, request: dict[str, Any]) -> Any:
+        if self._session is None:
+            self._library = litellm
+            self._session = bounded_client(_LARGEST)
+            setattr(litellm, _SESSION, self._session)
+        return await litellm.acompletion(**request)
 
     def stop(self) -> None:
         """End the loop: cancel what runs, close connections."""
@@ -184,6 +196,10 @@ class _LoopThread:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._session is not None:
+            await self._session.aclose()
+            if self._library is not None and getattr(self._library, _SESSION, None) is self._session:
+                setattr(self._library, _SESSION, None)
         close = getattr(self._library, "close_litellm_async_clients", None)
         if close is not None:
             await close()

@@ -14,6 +14,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.texts import well_formed
 from soulmem.engine.ledger import Ledger, Spent
 from soulmem.engine.llms import Llms
 from soulmem.engine.parking import Parking
@@ -106,7 +107,7 @@ class Asking:
                         text = await self._call(errand, prompt)
                 errand.done += 1
                 self.parking.up()
-                return await self._compute.run(read, text)
+                return await self._compute.run(read, well_formed(text))
             except LlmFailed as failed:
                 failure = failed
                 self._book(errand, Spent(failed=1))

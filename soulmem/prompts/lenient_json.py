@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from soulmem.domain.texts import well_formed
+
 _DEPTH = 12  # deeper than any answer we ask for
 _CLOSERS = {'"': '"', "'": "'", "“": "”", "„": "“", "「": "」"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -36,13 +38,25 @@ def read_json(text: str, start: int = 0) -> tuple[Any, int]:
     way is a Partial. Raises ValueError when no value begins there.
     """
     try:
-        return json.JSONDecoder(strict=False).raw_decode(text, start)
+        found, end = json.JSONDecoder(strict=False).raw_decode(text, start)
+        return _carried(found), end
     except (ValueError, RecursionError):
         reader = _Reader(text, start)
     found = reader.value(0)
     if isinstance(found, _Missing):
         raise ValueError("no value")
     return found, min(reader.at, len(text))
+
+
+def _carried(value: Any) -> Any:
+    """The value with texts that can be stored: an escape may be half of a sign."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_carried(one) for one in value]
+    if isinstance(value, dict):
+        return {_carried(key): _carried(one) for key, one in value.items()}
+    return value
 
 
 class _Reader:

@@ -11,12 +11,12 @@ from typing import Any
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import KnownName
+from soulmem.domain.texts import well_formed
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.files import json_object
 from soulmem.transfer.lore import CARD, BrokenPart, Cast, Lore, Statement
 from soulmem.transfer.name_finder import OWN_KEYS, names_in, own_names, united
 from soulmem.transfer.png import SIGNATURE, png_texts
-from soulmem.transfer.slots import well_formed
 from soulmem.transfer.statements import (
     dialogue,
     examples,

@@ -11,8 +11,9 @@ from typing import Any
 
 from soulmem.domain.dialogue import Fork, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
+from soulmem.domain.texts import well_formed
 from soulmem.transfer.send_dates import parse_send_date
-from soulmem.transfer.slots import as_id, slots_of, stamp_of, well_formed
+from soulmem.transfer.slots import as_id, slots_of, stamp_of
 
 # SillyTavern's own notices; the extension goes by the same list.
 # fmt: off

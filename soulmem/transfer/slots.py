@@ -9,8 +9,7 @@ from itertools import count
 from typing import Any
 
 from soulmem.domain.ids import ID_PATTERN, SlotId
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+from soulmem.domain.texts import well_formed
 
 
 def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
@@ -31,11 +30,6 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
 def as_id(value: Any) -> str | None:
     """`value` if it is an id that a client may give."""
     return value if isinstance(value, str) and re.match(ID_PATTERN, value) else None
-
-
-def well_formed(text: str) -> str:
-    """`text` without lone surrogates, which no UTF-8 can carry; the extension replaces them the same way."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def stamp_of(extra: Any) -> dict[str, Any]:

@@ -47,6 +47,15 @@ async def make(script: Script) -> AsyncIterator[Make]:
     await server.close()
 
 
+async def test_an_answer_without_end_is_not_read_to_it(make: Make, script: Script) -> None:
+    script.text = "x" * (5 << 20)
+    with pytest.raises(LlmFailed, match="more than 4 MiB") as caught:
+        await make().complete(PROMPT)
+    assert caught.value.kind is Failure.UNREADABLE
+    script.text = "x" * (1 << 20)
+    assert len((await make().complete(PROMPT)).text) == 1 << 20
+
+
 async def test_one_call_is_one_request(make: Make, script: Script) -> None:
     answer = await make().complete(PROMPT)
     (asked,) = script.asked

@@ -87,3 +87,12 @@ def test_the_text_under_way_is_known_to_be_cut() -> None:
 def test_depth_is_limited() -> None:
     with pytest.raises(ValueError, match="deep"):
         read_json("[" * 5000)
+
+
+@pytest.mark.parametrize("sign", ["\\ud83d", "\\ude00", "\\ud83dx"])
+def test_half_an_emoji_is_a_sign_that_can_be_stored(sign: str) -> None:
+    for text in (f'{{"a": ["by the wall {sign}"], "{sign}": 1}}', f'{{"a": ["by the wall {sign}'):
+        found, _ = read_json(text)
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+        assert found["a"][0].startswith("by the wall")
+    assert read_json('"\\ud83d\\ude00"')[0] == "\U0001f600"
