@@ -53,6 +53,7 @@ class LitellmEndpoint:
         self._takes_schema = True
         self._thinks = False
         self._thread: _LoopThread | None = None
+        self._starting = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -84,9 +85,10 @@ class LitellmEndpoint:
 
     async def _ask(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> Completion:
         began = time.monotonic()
-        if self._thread is None:
-            self._thread = _LoopThread()
-        asked = self._thread.submit(litellm, self._request(litellm, prompt, with_schema))
+        async with self._starting:
+            if self._thread is None:
+                self._thread = await asyncio.to_thread(_LoopThread, litellm)
+        asked = self._thread.submit(self._request(litellm, prompt, with_schema))
         try:
             answer = await asyncio.wait_for(asyncio.wrap_future(asked), self._timeout + _GRACE_SECONDS)
         except asyncio.TimeoutError:
@@ -165,24 +167,19 @@ class _Refused(LlmFailed):
 class _LoopThread:
     """An event loop in a thread of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, litellm: ModuleType) -> None:
+        """Reads certificates: not on an event loop."""
         self._loop = asyncio.new_event_loop()
-        self._session: Any = None  # an httpx.AsyncClient
+        self._library = litellm
+        self._session = bounded_client(_LARGEST)
+        setattr(litellm, _SESSION, self._session)
         # Nothing of ours is on this thread's stack: what it runs is litellm's alone.
         self._thread = threading.Thread(target=self._loop.run_forever, name="soulmem-llm", daemon=True)
         self._thread.start()
-        self._library: ModuleType | None = None
 
-    def submit(self, litellm: ModuleType, request: dict[str, Any]) -> Future[Any]:
+    def submit(self, request: dict[str, Any]) -> Future[Any]:
         """Begin the call; cancelling what is given back cancels it."""
-        return asyncio.run_coroutine_threadsafe(self._complete(litellm, request), self._loop)
-
-    async def _complete(self, litellm: ModuleType, request: dict[str, Any]) -> Any:
-        if self._session is None:
-            self._library = litellm
-            self._session = bounded_client(_LARGEST)
-            setattr(litellm, _SESSION, self._session)
-        return await litellm.acompletion(**request)
+        return asyncio.run_coroutine_threadsafe(self._library.acompletion(**request), self._loop)
 
     def stop(self) -> None:
         """End the loop: cancel what runs, close connections."""
@@ -196,10 +193,9 @@ class _LoopThread:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._session is not None:
-            await self._session.aclose()
-            if self._library is not None and getattr(self._library, _SESSION, None) is self._session:
-                setattr(self._library, _SESSION, None)
+        await self._session.aclose()
+        if getattr(self._library, _SESSION, None) is self._session:
+            setattr(self._library, _SESSION, None)
         close = getattr(self._library, "close_litellm_async_clients", None)
         if close is not None:
             await close()
