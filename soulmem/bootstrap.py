@@ -21,7 +21,6 @@ from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import (
-    ConsolidationSettings,
     EmbedderSettings,
     LlmEndpoint,
     LlmSettings,
@@ -66,7 +65,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         soul=settings.soul.as_settings(),
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
-        consolidation=_consolidation(settings.consolidation),
+        consolidation=_consolidation(settings),
         bin=BinParams(days=settings.bin.days, review=settings.bin.review),
         rest_by_itself=not test_mode,
         daily_backups=settings.backup.daily + settings.backup.weekly > 0,
@@ -103,9 +102,11 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     )
 
 
-def _consolidation(settings: ConsolidationSettings) -> ConsolidationParams:
+def _consolidation(every: Settings) -> ConsolidationParams:
+    settings, archivist = every.consolidation, every.llm.archivist
+    is_client = archivist is not None and archivist.model == CLIENT
     hour = LedgerParams(
-        calls=settings.calls_per_hour,
+        calls=settings.client_calls_per_hour if is_client else settings.calls_per_hour,
         tokens=settings.tokens_per_hour,
         nodes=settings.memories_per_hour,
         minutes=settings.minutes_per_hour,

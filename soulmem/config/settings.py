@@ -220,6 +220,7 @@ class ConsolidationSettings(Section):
     window_turns: int = _limited(3, 1, 50)  # exchanges held in short-term memory
     messages: int = _limited(20, 4, 200)  # that have left it, at least, for two calls
     calls_per_hour: int = _limited(120, 0, 100_000)  # of quiet moments; a job that is asked for is done
+    client_calls_per_hour: int = _limited(6, 0, 100_000)  # likewise, over the connection of the client
     tokens_per_hour: int = _limited(400_000, 0, 1_000_000_000)
     memories_per_hour: int = _limited(3000, 0, 1_000_000)
     minutes_per_hour: float = _limited(30.0, 0.0, 60.0)

@@ -103,7 +103,7 @@ class Asking:
                 async with self._turn:
                     text = None
                     while text is None:
-                        await self._wait(errand)
+                        await self._wait(errand, _most_tokens(prompt))
                         text = await self._call(errand, prompt)
                 errand.done += 1
                 self.parking.up()
@@ -116,9 +116,9 @@ class Asking:
         assert failure is not None
         raise failure
 
-    async def _wait(self, errand: Errand) -> None:
-        """Until a call may start. Raises Stop in Idle, which comes again."""
-        if errand.tell is None and (self.is_busy() or not self.ledger.has_room(self._clock.now())):
+    async def _wait(self, errand: Errand, tokens: int) -> None:
+        """Until a call of so many tokens may start. Raises Stop in Idle, which comes again."""
+        if errand.tell is None and (self.is_busy() or not self.ledger.has_room(self._clock.now(), tokens)):
             raise Stop
         while self.is_busy():
             await asyncio.sleep(_LOOK_SECONDS)
@@ -129,7 +129,7 @@ class Asking:
         llm = self._llms.archivist(errand.owner)
         assert llm is not None
         errand.model = llm.name
-        asked = estimate_tokens(prompt.system) + estimate_tokens(prompt.user)
+        asked = _most_tokens(prompt) - prompt.max_tokens
         spent = Spent(calls=1, prompt_tokens=asked)
         began = asyncio.get_running_loop().time()
         try:
@@ -158,3 +158,8 @@ class Asking:
 
     def _book(self, errand: Errand, spent: Spent) -> None:
         self.ledger.book(errand.owner, errand.soul, errand.work, spent, self._clock.now())
+
+
+def _most_tokens(prompt: Prompt) -> int:
+    """What a call may cost at most, by our own estimate."""
+    return estimate_tokens(prompt.system) + estimate_tokens(prompt.user) + prompt.max_tokens

@@ -25,6 +25,7 @@ from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
 from soulmem.engine.asking import Asking, Errand, Stop, Tell
 from soulmem.engine.audit import Auditor, Hand
+from soulmem.engine.backlog import BacklogParams, is_backlog
 from soulmem.engine.changes import MindChange
 from soulmem.engine.consolidation_plan import Task, plan_of
 from soulmem.engine.derived import lost
@@ -55,6 +56,7 @@ class ConsolidationParams:
     ledger: LedgerParams = field(default_factory=LedgerParams)
     parking: ParkingParams = field(default_factory=ParkingParams)
     habits: HabitParams = field(default_factory=HabitParams)
+    backlog: BacklogParams = field(default_factory=BacklogParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,11 @@ class Consolidator:
         for task in plan.tasks:
             key = (world.owner, mind.soul.id, chat, task.work)
             again = this.tell is None and self.parking.is_parked(key, plan.slid, self._clock.now())
-            if not again and (chat, task.work) not in this.failed:
+            # What was not lived just now waits until somebody accepted its price: by asking for the job.
+            waits = this.tell is None and await self._compute.run(
+                is_backlog, mind, task, self._clock.now(), self._params.backlog
+            )
+            if not again and not waits and (chat, task.work) not in this.failed:
                 this.left = this.done + plan.calls
                 this.told()
                 return task, plan.slid

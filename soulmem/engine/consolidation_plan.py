@@ -65,7 +65,10 @@ def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
     tasks = _drafts(strand.chat, order, covered, bounds, (frontier, free), params, short=may_be_short)
     outdated = [key for key in outdated if mind.derived.holders_of(key) == {strand.chat}]
     due = sorted([*tasks, *folds[:1]], key=lambda task: (place[task.read[-1]], task.work is Work.DRAFTS))
-    return Plan(tuple(due), tuple(outdated), free, len(tasks) + len(folds))
+    calls = len(tasks) + len(folds)
+    if len(order) > frontier + _AHEAD:  # two calls for each stretch, also of what was not looked at
+        calls += 2 * ((len(order) - frontier) // params.least - (free - frontier) // params.least)
+    return Plan(tuple(due), tuple(outdated), free, calls)
 
 
 def newest_summary(mind: Mind, chat: ChatId, before: int | None = None) -> Derivation | None:

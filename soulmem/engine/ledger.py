@@ -69,13 +69,13 @@ class Ledger:
             spent = spent.plus(each)
         return spent
 
-    def has_room(self, now: datetime) -> bool:
-        """Whether Idle work may spend more now."""
+    def has_room(self, now: datetime, tokens: int = 1) -> bool:
+        """Whether Idle work may spend more now: a call of so many tokens."""
         spent, most = self.this_hour(now), self.params
-        tokens = spent.prompt_tokens + spent.answer_tokens
+        tokens += spent.prompt_tokens + spent.answer_tokens
         return (
             spent.calls < most.calls
-            and tokens < most.tokens
+            and tokens <= most.tokens
             and spent.nodes < most.nodes
             and spent.seconds < 60 * most.minutes
         )

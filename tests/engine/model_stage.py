@@ -6,12 +6,14 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.backlog import BacklogParams
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
 from soulmem.ports.llm import Llm
@@ -60,6 +62,9 @@ def talk(count: int, start: int = 1, word: str = "word") -> list[SentMessage]:
     ]
 
 
+LIVED = BacklogParams(at_once=1_000_000, days=100_000.0)
+
+
 class ModelStage(Stage):
     """A stage whose engine has a language model."""
 
@@ -70,10 +75,14 @@ class ModelStage(Stage):
         params: EngineParams | None = None,
         model: Llm | None = None,
         fallback: ModelSource | None = None,
+        backlog: BacklogParams = LIVED,
     ) -> None:
+        """`backlog`: what counts as old; unless it is told, whatever is said at once was lived."""
         self.llm = FakeLlm(*(replies or (obliging,)))
         self._llm: Llm = model or self.llm
-        super().__init__(store, params=params, fallback=fallback)
+        given = params or EngineParams(rest_by_itself=False)
+        given = replace(given, consolidation=replace(given.consolidation, backlog=backlog))
+        super().__init__(store, params=given, fallback=fallback)
 
     def _new_engine(self) -> Engine:
         return Engine(
@@ -84,6 +93,7 @@ class ModelStage(Stage):
             params=self._params,
             advance=self.clock.advance,
             spool=self.spool,
+            traces=self.traces,
             llm=self._llm,
         )
 

@@ -186,11 +186,10 @@ async def test_what_keeps_an_anchor_stays_however_long_unused(stage: ModelStage,
     def answer(prompt: Prompt) -> str:
         if prompt.name == "summary":
             return obliging(prompt)
-        episode = {"lines": [2], "text": "Al told Mira of word2 for long.", "importance": 0.3}
+        episode = {"lines": [2], "text": "they spoke of word2 for long.", "importance": 0.3}
         keep = {"keep": [kept, "word77"]} if kept else {}
-        concept = {"lines": [2], "name": "word2", "type": "entity"}
-        none: dict[str, list[object]] = {"facts": [], "habits": [], "kinds": []}
-        return json.dumps({**none, "episodes": [episode | keep], "concepts": [concept]})
+        none: dict[str, list[object]] = {"facts": [], "concepts": [], "habits": [], "kinds": []}
+        return json.dumps({**none, "episodes": [episode | keep]})
 
     stage.llm.then([answer])
     await stage.sync("c", talk(30))
