@@ -1,20 +1,20 @@
-"""Does the language model for memory work answer, and in the form that it is asked for?"""
+"""Does the language model for memory work answer to the matter, and in the forms that work asks for?"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from soulmem.domain.drafts import Passage, PassageLine
+from soulmem.domain.drafts import Drafts, Passage, PassageLine
 from soulmem.domain.errors import Unprocessable
-from soulmem.domain.llm import Failure, LlmFailed
+from soulmem.domain.llm import Failure, LlmFailed, Unreadable
 from soulmem.engine.asking import Asking, Errand
 from soulmem.engine.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.ledger import Spent
-from soulmem.prompts import summary
+from soulmem.prompts import extraction, summary
 
 BOOKS = "test"  # of the ledger, in which its calls stand
-# Told in each language; a model that cannot sum this up cannot sum up a chat.
+# Told in each language; a model that cannot sum this up, or draft memories of it, cannot do so with a chat.
 _PASSAGES = {
     "en": Passage(
         "en",
@@ -54,13 +54,16 @@ class ModelTest:
             raise Unprocessable(f"the test is there in the languages {known}", field="arguments.language")
         if not self._asking.has_model:
             return {"state": "off", "model": None}
-        errand = Errand(run.owner, run.soul, BOOKS, run.tell, left=1)
+        errand = Errand(run.owner, run.soul, BOOKS, run.tell, left=2)
         errand.told()
         before = self._seconds(run)
         told: dict[str, Any]
         try:
             answer = await self._asking.ask(
-                errand, partial(summary.render, passage), partial(summary.parse, passage=passage)
+                errand, partial(summary.render, passage), partial(_summed_up, passage=passage)
+            )
+            await self._asking.ask(
+                errand, partial(extraction.render, passage), partial(_drafted, passage=passage)
             )
             told = {"state": "ok", "answer": answer}
         except LlmFailed as failed:
@@ -71,3 +74,21 @@ class ModelTest:
     def _seconds(self, run: JobRun) -> float:
         """What tests took so far, without what they waited for a reply to be written."""
         return self._asking.ledger.totals(run.owner, run.soul).get(BOOKS, Spent()).seconds
+
+
+def _summed_up(text: str, passage: Passage) -> str:
+    """The summary. Raises Unreadable for one that has nothing to do with the passage."""
+    told = summary.parse(text, passage=passage)
+    if not any(line.speaker in told for line in passage.lines):
+        raise Unreadable("it answers, but not to what it is asked: its summary names nobody of the text")
+    return told
+
+
+def _drafted(text: str, passage: Passage) -> Drafts:
+    """What it drafted. Raises Unreadable where there is nothing in it."""
+    drafts = extraction.parse(text, passage=passage)
+    if not (drafts.episodes or drafts.facts):
+        raise Unreadable(
+            "it answers, but nothing can be remembered of its answer: it drafts no scene, no fact"
+        )
+    return drafts

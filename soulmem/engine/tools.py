@@ -84,7 +84,8 @@ class Tools:
         self, _world: World, _soul: Soul, _actor: Actor, _asked: wanted.CallAssistant
     ) -> Result:
         raise Unprocessable(
-            "the archivist needs a language model, and none is set up: memories are kept and found without"
+            "the archivist takes no requests: it works by itself in quiet moments, and its tools can be"
+            " called one by one"
         )
 
     async def _save(

@@ -17,6 +17,9 @@ from soulmem.server.settings import ServerSettings
 
 _LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?\Z")
+# SillyTavern's page on this machine, whatever its port.
+_LOOPBACK_PAGE = re.compile(r"https?://(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])(?::[0-9]{1,5})?\Z")
+_HEALTH = "/v1/health"
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _HEADERS = "content-type, authorization, x-soulmem-user"
 _ORIGIN: web.RequestKey[str] = web.RequestKey("origin", str)
@@ -40,6 +43,7 @@ class Guard:
         origin = self._check_origin(request)
         if origin is not None:
             request[_ORIGIN] = origin
+        self._check_site(request)
         check_announced(request, self._limits.get(request.path, BODY_LIMIT))
         if request.method == "OPTIONS":
             return _options(request)
@@ -60,12 +64,23 @@ class Guard:
         sent = request.headers.getall("Origin", [])
         if not sent:
             return None
-        if len(sent) > 1 or sent[0] not in self._origins:
+        if len(sent) > 1 or not (sent[0] in self._origins or _LOOPBACK_PAGE.match(sent[0])):
             raise Forbidden(
                 f"Origin {', '.join(sent)[:80]!r} may not come in: if it is yours, name it in server.origins",
                 field="Origin",
             )
         return sent[0]
+
+    def _check_site(self, request: web.Request) -> None:
+        """What a foreign page has its browser load for it, an image or a script, bears no origin: it is not
+        shown the answer, but taking a call or an event line away would be enough.
+        """
+        site = request.headers.get("Sec-Fetch-Site", "none").lower()
+        if site in ("cross-site", "same-site") and request.get(_ORIGIN) is None:
+            raise Forbidden(
+                "another page may not load this: ask with fetch from a page that is let in",
+                field="Sec-Fetch-Site",
+            )
 
     def _check_user(self, request: web.Request) -> None:
         holds_token = self._check_token(request)
@@ -102,7 +117,9 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
     """What every answer says: whom it is for, and that it is data, not to be kept or guessed at."""
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
-    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    # A page that is not let in is to learn that somebody is there, and nothing else.
+    if not (response.status == 403 and request.path == _HEALTH):
+        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
     response.headers["Vary"] = "Origin"
     origin = request.get(_ORIGIN)
     if origin is not None:

@@ -34,6 +34,25 @@ class LlmAnswerBody(Body, frozen=True):
 )
 async def next_request(call: Call[NoQuery, NoBody]) -> Reply[LlmRequestAnswer]:
     """A call to run on the client's connection, this client's alone for a while; 204 when there is none."""
+    return _taken(call)
+
+
+# It takes something away, and a browser guards a POST better than a GET, which stays for older clients.
+@door(
+    "POST",
+    "/v1/llm/next",
+    query=NoQuery,
+    body=NoBody,
+    answer=LlmRequestAnswer,
+    statuses=(200, 204),
+    is_use=False,
+)
+async def take_request(call: Call[NoQuery, NoBody]) -> Reply[LlmRequestAnswer]:
+    """A call to run on the client's connection, this client's alone for a while; 204 when there is none."""
+    return _taken(call)
+
+
+def _taken(call: Call[NoQuery, NoBody]) -> Reply[LlmRequestAnswer]:
     request = call.engine.llms.take(call.owner)
     return Reply(lambda: llm_request_answer(request), status=200 if request is not None else 204)
 
@@ -55,4 +74,4 @@ async def give_request_back(call: Call[NoQuery, NoBody]) -> Reply[Done]:
     return Reply(Done)
 
 
-DOORS = (next_request, answer_request, give_request_back)
+DOORS = (next_request, take_request, answer_request, give_request_back)

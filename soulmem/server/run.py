@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,11 +12,10 @@ from types import FrameType
 from aiohttp import web
 
 from soulmem.domain.errors import SoulMemError
-from soulmem.server.errors import http_problem
-
-log = logging.getLogger(__name__)
+from soulmem.server.connection import Connections
 
 _GRACE = 5.0  # seconds for requests in flight
+_BACKLOG = 1_024  # connections that wait to be taken: a burst of them is not turned away
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
@@ -59,11 +57,8 @@ async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterat
     loop, server = asyncio.get_running_loop(), runner.server
     assert server is not None
 
-    def connection() -> _Connection:
-        return _Connection(server, loop=loop, access_log=None)  # type: ignore[arg-type]  # None: off
-
     try:
-        listener = await loop.create_server(connection, host, port)
+        listener = await loop.create_server(Connections(server, loop), host, port, backlog=_BACKLOG)
     except OSError as error:
         raise PortTaken(
             f"{host}:{port} cannot be listened on ({error.strerror or error}): "
@@ -74,24 +69,6 @@ async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterat
         yield listener.sockets[0].getsockname()[1]
     finally:
         listener.close()
-
-
-class _Connection(web.RequestHandler):
-    """A connection that refuses in the one shape also what is no HTTP, and writes none of it into the log."""
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        log.log(logging.ERROR if status >= 500 else logging.DEBUG, "no answer: %s", type(exc).__name__)
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer is on its way already")
-        response = http_problem(status)
-        response.force_close()
-        return response
 
 
 @contextmanager

@@ -21,6 +21,17 @@ _SUMMED_UP = {
 }
 
 
+_DRAFTED = {
+    "en": {"lines": [1], "text": "Alice planted a rowan tree beside the mill.", "importance": 0.5},
+    "zh": {"lines": [1], "text": "小雨在磨坊旁边种了一棵花楸树。", "importance": 0.5},
+}
+
+
+def drafts(language: str) -> str:
+    none: dict[str, list[object]] = {"facts": [], "concepts": [], "habits": [], "kinds": []}
+    return json.dumps({**none, "episodes": [_DRAFTED[language]]})
+
+
 async def told_by(stage: Stage, language: str) -> dict[str, object]:
     """The result of the job."""
     job = await stage.engine.jobs.ask(ME, "model_test", SoulId("s1"), {"language": language})
@@ -40,11 +51,11 @@ async def model_stage(*replies: Reply) -> ModelStage:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_a_good_model_sums_up_what_it_is_told(language: str) -> None:
-    stage = await model_stage(json.dumps({"summary": _SUMMED_UP[language]}))
+    stage = await model_stage(json.dumps({"summary": _SUMMED_UP[language]}), drafts(language))
     told = await told_by(stage, language)
     assert told == {"state": "ok", "answer": _SUMMED_UP[language], "model": "fake", "seconds": 0.0}
     books = await stage.engine.governor.books(ME, SoulId("s1"))
-    assert (books.totals["test"].calls, "consolidation" in books.totals) == (1, False)
+    assert (books.totals["test"].calls, "consolidation" in books.totals) == (2, False)
     await stage.stop()
 
 
@@ -54,6 +65,17 @@ async def test_one_that_babbles_is_told_apart() -> None:
     assert (told["state"], "answer" in told) == ("unreadable", False)
     assert len(stage.llm.asked) == 2
     await stage.stop()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("refusal", ["Sorry, I cannot do that.", "抱歉，我不能这样做。", "{}"])
+async def test_one_that_refuses_does_not_pass(language: str, refusal: str) -> None:
+    for replies in ((refusal,), (json.dumps({"summary": _SUMMED_UP[language]}), refusal, refusal)):
+        stage = await model_stage(*replies)
+        told = await told_by(stage, language)
+        assert told["state"] == "unreadable"
+        assert told["reason"]
+        await stage.stop()
 
 
 async def test_one_that_is_away_is_told_with_the_reason() -> None:
@@ -74,9 +96,9 @@ async def test_none_is_none() -> None:
 async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
     asked: list[bool] = []
 
-    def answer(_prompt: Prompt) -> str:
+    def answer(prompt: Prompt) -> str:
         asked.append(stage.engine._lifecycle.is_generating())
-        return json.dumps({"summary": _SUMMED_UP["en"]})
+        return json.dumps({"summary": _SUMMED_UP["en"]}) if prompt.name == "summary" else drafts("en")
 
     stage = await model_stage(answer)
     stage.engine._lifecycle.generating(ME, "c1", True)
@@ -87,7 +109,7 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
     assert asked == []
     stage.engine._lifecycle.generating(ME, "c1", False)
     assert (await ended(stage, job)).result["state"] == "ok"
-    assert asked == [False]
+    assert asked == [False, False]
     view = await ended(
         stage, await stage.engine.jobs.ask(ME, "model_test", SoulId("s1"), {"language": "elvish"})
     )

@@ -141,7 +141,8 @@ def test_broken_bodies_are_refused_and_nothing_else_happens(
         sent = broken(body, chance)
         connection.request(method, path, sent, {"Content-Type": "application/json"})
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        said = answer.read()
+        told = json.loads(said) if answer.status != 204 else {}
         statuses[answer.status] += 1
         assert answer.status < 500, (method, path, sent[:500], told)
         if answer.status >= 400:

@@ -53,8 +53,6 @@ async def test_own_hosts_come_in(client: Client, host: str) -> None:
         "http://127.0.0.1:8000.evil.example",
         "http://localhost:8000@evil.example",
         "file://",
-        "http://127.0.0.1:1",
-        "https://127.0.0.1:8000",
         "http://127.0.0.1:8000/",
         "HTTP://127.0.0.1:8000",
         "*",
@@ -170,3 +168,38 @@ async def test_a_user_without_the_token_is_turned_away(client: Client, engine: F
     answer = await client.get("/v1/souls", headers={"X-SoulMem-User": "a b", **BEARER})
     await refused(answer, 422, "X-SoulMem-User")
     assert engine.calls == []
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://127.0.0.1:8123",
+        "http://localhost:80",
+        "http://[::1]:9999",
+        "https://localhost:8443",
+        "http://127.0.0.2",
+    ],
+)
+async def test_pages_of_this_machine_come_in_on_any_port(client: Client, origin: str) -> None:
+    answer = await client.get("/v1/souls", headers={"Origin": origin, "Sec-Fetch-Site": "same-site"})
+    assert answer.status == 200
+    assert answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] == origin
+
+
+@pytest.mark.parametrize("path", ["/v1/llm/next", "/v1/events", "/v1/souls", "/v1/health"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_what_a_foreign_page_has_loaded_for_it_is_refused(
+    client: Client, engine: FakeEngine, path: str, site: str
+) -> None:
+    answer = await client.get(path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "image"})
+    await refused(answer, 403, "Sec-Fetch-Site")
+    assert engine.calls == []
+
+
+async def test_a_refused_page_learns_that_somebody_is_there(client: Client) -> None:
+    foreign = {"Origin": "http://evil.example"}
+    for path, shut in (("/v1/health", False), ("/v1/souls", True)):
+        answer = await client.get(path, headers=foreign)
+        assert answer.status == 403
+        assert ("Cross-Origin-Resource-Policy" in answer.headers) is shut
+    assert "Cross-Origin-Resource-Policy" in (await client.get("/v1/health")).headers
