@@ -23,6 +23,8 @@ class PackagedEncoder:
 
     name = PACKAGE
     dim = _DIM
+    prompt = ""
+    lacks_prompt = False
 
     def __init__(self, encoder: Any, package_version: str) -> None:
         self._encoder = encoder

@@ -11,21 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.adapters.model_hub import fingerprint, folder_of, require_hub
+from soulmem.adapters.model_prompt import prompt_for
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 
 DEFAULT_MODEL = "intfloat/multilingual-e5-small"
-# What each family was trained to see before a text; a name must contain the key. Both sides of a match get
-# the same prompt: memory and message are the same kind of text.
-FAMILY_PROMPTS = {"e5": "query: "}
 
 
 class SentenceTransformerEmbedder:
     """A loaded model with its prompt."""
 
-    def __init__(self, model: Any, *, name: str, prompt: str, identity: str, batch: int) -> None:
+    def __init__(
+        self, model: Any, *, name: str, prompt: str, lacks_prompt: bool, identity: str, batch: int
+    ) -> None:
+        """`lacks_prompt`: it was trained with a prompt and is used without one."""
         self._model = model
-        self._prompt = prompt
+        self.prompt = prompt
+        self.lacks_prompt = lacks_prompt
         self._batch = batch
         self.name = name
         self.model = identity
@@ -37,7 +39,7 @@ class SentenceTransformerEmbedder:
             return np.zeros((0, self.dim), np.float32)
         try:
             raw = self._model.encode(
-                list(texts), prompt=self._prompt, batch_size=self._batch, show_progress_bar=False
+                list(texts), prompt=self.prompt, batch_size=self._batch, show_progress_bar=False
             )
         except (RuntimeError, ValueError) as error:
             raise EmbedderError(f"{self.name} failed on {len(texts)} texts: {error}") from error
@@ -46,12 +48,6 @@ class SentenceTransformerEmbedder:
         if not np.isfinite(length).all() or not length.all():
             raise EmbedderError(f"{self.name} gave a vector without a direction")
         return np.asarray(vectors / length, np.float32)
-
-
-def prompt_of(name: str) -> str:
-    """The default prompt of a model by its name or folder; "" for a family that is not known."""
-    words = _leaf(name).lower().replace("_", "-").split("-")
-    return next((prompt for family, prompt in FAMILY_PROMPTS.items() if family in words), "")
 
 
 def is_on_disk(name: str, *, cache_folder: str | None = None) -> bool:
@@ -68,7 +64,7 @@ def load(
     batch: int = 16,
     threads: int | None = 1,
 ) -> Embedder:
-    """Load `name` (hub name or folder). `query_prompt` None means `prompt_of(name)`.
+    """Load `name` (hub name or folder). `query_prompt` None means what `prompt_for` finds.
 
     One thread by default, None for the library's choice: on two busy cores, two threads waiting for each
     other took 15 times as long as one.
@@ -93,12 +89,14 @@ def load(
         model = _open(torch, library, name, cache_folder)
     model.max_seq_length = min(model.max_seq_length or max_tokens, max_tokens)
     found = folder or folder_of(name, cache_folder)
-    prompt = prompt_of(name) if query_prompt is None else query_prompt
+    own = prompt_for(name, found, getattr(model, "prompts", None))
+    prompt = own.text if query_prompt is None else query_prompt
     mark = fingerprint(found) if found else "unknown"
     embedder = SentenceTransformerEmbedder(
         model,
         name=name,
         prompt=prompt,
+        lacks_prompt=own.family is not None and not prompt,
         identity=f"{_leaf(name)}@{mark} prompt={prompt!r} {model.max_seq_length} tokens",
         batch=batch,
     )

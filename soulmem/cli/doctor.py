@@ -190,7 +190,10 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
     if model == "fallback":
         return Finding("model", "ok", words("model_chosen", model=model))
     if health is not None and health["embedder"]["state"] == "ok" and not health["embedder"]["fallback"]:
-        return Finding("model", "ok", words("model_running", model=model))
+        prompt = health["embedder"].get("prompt") or "-"
+        running = words("model_running", model=model) + " " + words("model_prompt", prompt=prompt.strip())
+        lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
+        return Finding("model", "warn" if lacking else "ok", running, *lacking)
     if not _has_model_library():
         return Finding("model", "warn", words("model_fallback", model=model), words("model_library_remedy"))
     if not is_on_disk(model):

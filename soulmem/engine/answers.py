@@ -162,6 +162,7 @@ class EmbedderHealth:
     model: str | None = None
     dim: int | None = None
     fallback: bool = False
+    prompt: str | None = None  # what stands before every text; None while there is no model
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ _READ = 1000  # stored vectors read in one go
 _REMEMBERED = 4096  # texts whose vector is at hand: the last messages are asked for again every turn
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
 
+_NO_PROMPT = "the embedding model {} was trained with a prompt and is used without: set embedder.query_prompt"
+
 
 class Embedding:
     """The one place that calls an embedder.
@@ -90,7 +92,8 @@ class Embedding:
         source = self._wanted_source or self._fallback_source
         if self._embedder is not None:
             state = "error" if "embed" in self._notes else "ok"
-            return EmbedderHealth(state, self._embedder.name, self._embedder.dim, self._is_fallback)
+            model = self._embedder
+            return EmbedderHealth(state, model.name, model.dim, self._is_fallback, model.prompt)
         if source is None:
             return EmbedderHealth("ok", "none", None, False)
         if self._failed is not None:
@@ -99,7 +102,10 @@ class Embedding:
 
     def notes(self) -> tuple[str, ...]:
         """What the user should know, in words."""
-        return tuple(self._notes.values())
+        found = tuple(self._notes.values())
+        if self._embedder is not None and self._embedder.lacks_prompt:
+            found += (_NO_PROMPT.format(self._embedder.name),)
+        return found
 
     async def ready(self) -> None:
         """Returns once some model answers, or none will."""

@@ -35,6 +35,16 @@ class Embedder(Protocol):
         """Length of a vector."""
         ...
 
+    @property
+    def prompt(self) -> str:
+        """What stands before every text; empty for none."""
+        ...
+
+    @property
+    def lacks_prompt(self) -> bool:
+        """Whether the model was trained with a prompt and is used without one: it then finds less."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), dim), C-contiguous, every row of length 1, in the order of `texts`.
 

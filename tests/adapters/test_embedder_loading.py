@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import threading
@@ -17,7 +18,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
-from soulmem.adapters.sentence_transformer import is_on_disk, load, prompt_of
+from soulmem.adapters.model_prompt import prompt_for
+from soulmem.adapters.sentence_transformer import is_on_disk, load
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 from tests.adapters.tiny_bert import make_tiny_bert
@@ -115,14 +117,40 @@ def test_a_long_text_is_cut_at_the_limit(tiny: Path) -> None:
     ("name", "prompt"),
     [
         ("intfloat/multilingual-e5-small", "query: "),
-        ("intfloat/multilingual-E5-large/", "query: "),
-        ("C:\\models\\my_e5", "query: "),
+        ("intfloat/multilingual-E5-large", "query: "),
         ("BAAI/bge-m3", ""),
         ("someone/type5-model", ""),
     ],
 )
 def test_each_family_has_its_prompt(name: str, prompt: str) -> None:
-    assert prompt_of(name) == prompt
+    found = prompt_for(name, None, None)
+    assert (found.text, found.is_missing) == (prompt, False)
+
+
+@pytest.mark.parametrize("folder", ["e5hf", "my model", "multilingual-e5-small"])
+def test_a_models_own_files_say_its_prompt_whatever_its_folder_is_called(tmp_path: Path, folder: str) -> None:
+    place = tmp_path / folder
+    place.mkdir()
+    assert prompt_for(str(place), place, {"query": "", "document": ""}).text == ""
+    assert prompt_for(str(place), place, {"query": "ask: ", "passage": "p: "}).text == "ask: "
+    (place / "README.md").write_text("---\nlicense: mit\n---\n# Multilingual-E5-small\nText Embeddings")
+    assert prompt_for(str(place), place, {}).text == "query: "
+    (place / "README.md").write_text("# Some model\nbetter than multilingual models")
+    assert prompt_for(str(place), place, {}).text == ""
+    (place / "config.json").write_text(json.dumps({"_name_or_path": "intfloat/multilingual-e5-base"}))
+    assert prompt_for(str(place), place, {}).text == "query: "
+
+
+def test_a_loaded_model_tells_its_prompt(tiny: Path, tmp_path: Path) -> None:
+    place = tmp_path / "e5hf"
+    shutil.copytree(tiny, place)
+    assert (load(str(place)).prompt, load(str(place)).lacks_prompt) == ("", False)
+    (place / "README.md").write_text("# multilingual-e5-small")
+    assert load(str(place)).prompt == "query: "
+    assert load(str(place), query_prompt="").lacks_prompt
+    told = {"prompts": {"query": "ask: "}, "default_prompt_name": None}
+    (place / "config_sentence_transformers.json").write_text(json.dumps(told))
+    assert load(str(place)).prompt == "ask: "
 
 
 def test_a_cached_model_needs_no_network(tiny: Path, no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

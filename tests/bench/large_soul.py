@@ -69,6 +69,9 @@ class BagEmbedder:
     model = "bag/384"
     dim = DIM
 
+    prompt = ""
+    lacks_prompt = False
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.stack([self._vector(text) for text in texts])
 

@@ -33,6 +33,9 @@ class FakeEmbedder:
         self.answers = threading.Event()  # while clear, every call waits
         self.answers.set()
 
+    prompt = ""
+    lacks_prompt = False
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.answers.wait(5)
         if self.delay:

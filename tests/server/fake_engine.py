@@ -132,7 +132,7 @@ class FakeEngine:
             phase="working",
             store_state="ok",
             store_detail="",
-            embedder=EmbedderHealth("ok", "tiny", 8, True),
+            embedder=EmbedderHealth("ok", "tiny", 8, True, ""),
             kernels="ok",
             notes=("the packaged model answers",),
         )

@@ -16,7 +16,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "api": {"major": 1, "minor": 1},
         "phase": "working",
         "store": {"state": "ok", "detail": ""},
-        "embedder": {"state": "ok", "model": "tiny", "dim": 8, "fallback": True},
+        "embedder": {"state": "ok", "model": "tiny", "dim": 8, "fallback": True, "prompt": ""},
         "kernels": {"state": "ok"},
         "llm": {"state": "off", "model": None},
         "pending": 0,

@@ -30,6 +30,7 @@ class EmbedderHealthAnswer(Answer, frozen=True):
     model: str | None
     dim: int | None
     fallback: bool
+    prompt: str | None
 
 
 class KernelsHealthAnswer(Answer, frozen=True):
@@ -81,7 +82,11 @@ def health_answer(health: Health, bin_days: float) -> HealthAnswer:
         phase=health.phase,
         store=StoreHealthAnswer(state=health.store_state, detail=health.store_detail),
         embedder=EmbedderHealthAnswer(
-            state=embedder.state, model=embedder.model, dim=embedder.dim, fallback=embedder.fallback
+            state=embedder.state,
+            model=embedder.model,
+            dim=embedder.dim,
+            fallback=embedder.fallback,
+            prompt=embedder.prompt,
         ),
         kernels=KernelsHealthAnswer(state=health.kernels),
         llm=LlmHealthAnswer(state=health.llm_state, model=health.llm_model),
