@@ -22,11 +22,11 @@ export function entryItem(desk, entry, { undone, reuse, open, jobs }) {
         reuse && before !== undefined && after !== undefined ? button('fa-pen', say('reuse'), () => desk.attempt(() => reuse(before)), { class: 'soulmem_reuse' }) : null,
         open ? button('fa-magnifying-glass', say('show_memory'), open, { class: 'soulmem_show' }) : null,
     ].filter(one => one !== null);
-    return el('li', { class: 'soulmem_entry', data: { entry: entry.id, action: entry.action, actor: entry.actor } }, [
-        el('div', { class: 'soulmem_recalled_head' }, [el('b', { text: deed(entry, say) }), el('small', { class: 'soulmem_recalled_facts', text: desk.when(entry.at) })]),
+    return el('li', { class: entry.undone ? 'soulmem_entry soulmem_entry_undone' : 'soulmem_entry', data: { entry: entry.id, action: entry.action, actor: entry.actor } }, [
+        el('div', { class: 'soulmem_recalled_head' }, [el('b', { text: deed(entry, say) }), el('small', { class: 'soulmem_recalled_facts', text: [entry.undone ? say('entry_undone') : '', desk.when(entry.at)].filter(Boolean).join(' · ') })]),
         before !== undefined && after !== undefined ? wording(before, after) : textIn(entry) !== null && !reuse ? el('div', { class: 'soulmem_item_text', text: textIn(entry) ?? '' }) : null,
         ...fieldWords(entry, say).map(text => el('div', { text })),
-        entry.reason ? el('div', { class: 'soulmem_hint', text: say('reason', { reason: entry.reason }) }) : null,
+        entry.reason && entry.action !== 'undo' ? el('div', { class: 'soulmem_hint', text: say('reason', { reason: entry.reason }) }) : null,
         actions.length ? el('div', { class: 'soulmem_row' }, actions) : null,
     ]);
 }

@@ -8,7 +8,7 @@ import { bindForgetting } from './forget_button.js';
 import { confirmRemoval } from './held.js';
 import { bindImport } from './import_button.js';
 import { bindReading } from './read_button.js';
-import { BOUNDS, bounded } from './settings.js';
+import { BOUNDS, addressOf, bounded } from './settings.js';
 import { facts } from './trouble.js';
 import { watchWaiting } from './waiting.js';
 
@@ -25,7 +25,7 @@ export async function mountPanel(app, say) {
     const place = document.getElementById('extensions_settings2');
     if (!place) return null;
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
-    bindSettings(app);
+    bindSettings(app, say);
     const profiles = bindProfiles(app, say);
     const character = bindCharacter(app, say);
     const reading = bindReading(app, say);
@@ -60,8 +60,8 @@ export async function mountPanel(app, say) {
     return browser;
 }
 
-/** @param {App} app */
-function bindSettings(app) {
+/** @param {App} app @param {Say} say */
+function bindSettings(app, say) {
     for (const input of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (document.querySelectorAll('#soulmem_drawer [data-setting]'))) {
         const key = /** @type {keyof Settings} */ (input.dataset.setting);
         const box = input instanceof HTMLInputElement && input.type === 'checkbox' ? input : null;
@@ -76,6 +76,10 @@ function bindSettings(app) {
             else input.value = String(value);
         };
         input.addEventListener('change', () => {
+            if (key === 'url' && addressOf(input.value) === null) {
+                app.host.toast('warning', say('url_refused', { url: input.value.trim(), kept: app.settings().url }));
+                return show();
+            }
             const raw = box ? box.checked : bounds ? bounded(/** @type {keyof typeof BOUNDS} */ (key), input.value) : input.value.trim();
             Object.assign(app.host.stored(), { [key]: raw });
             show(); // as repaired

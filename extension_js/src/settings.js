@@ -58,6 +58,21 @@ export function bounded(key, value) {
     return key === 'forgetting' ? clipped : Math.round(clipped);
 }
 
+/** An address as it can be used: without a scheme it is http. @param {unknown} text @returns {string | null} null for what is no address */
+export function addressOf(text) {
+    const typed = typeof text === 'string' ? text.trim() : '';
+    const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed);
+    const whole = hasScheme ? typed : `http://${typed}`;
+    try {
+        const url = new URL(whole);
+        const isHost = hasScheme || url.hostname === 'localhost' || /[.\]]/.test(url.hostname); // a bare word may be anything
+        const usable = isHost && /^https?:$/.test(url.protocol) && url.hostname !== '' && !/\s/.test(typed) && !url.username && !url.password;
+        return usable ? whole : null;
+    } catch {
+        return null;
+    }
+}
+
 /** The stored settings made whole, in place, so that SillyTavern saves what is used.
  * @param {Partial<Settings> & Record<string, unknown>} stored @returns {Settings} */
 export function repair(stored) {
@@ -67,7 +82,7 @@ export function repair(stored) {
         if (!choices.includes(settings[key])) Object.assign(settings, { [key]: DEFAULTS[key] });
     }
     for (const key of /** @type {const} */ (['enabled', 'quiet', 'read_only'])) settings[key] = Boolean(settings[key]);
-    if (typeof settings.url !== 'string' || !/^https?:\/\//.test(settings.url)) settings.url = DEFAULTS.url;
+    settings.url = addressOf(settings.url) ?? DEFAULTS.url;
     if (typeof settings.llm_profile !== 'string') settings.llm_profile = '';
     for (const key of /** @type {const} */ (['souls', 'kept'])) {
         if (typeof settings[key] !== 'object' || settings[key] === null || Array.isArray(settings[key])) settings[key] = {};

@@ -16,9 +16,10 @@ export const EN = {
     recalled_last: '{n} recalled for the last reply ({tokens} tokens, {ms} ms)',
 
     // next steps: exactly what to do
+    url_refused: '"{url}" is no address: write it like http://127.0.0.1:8731. {kept} stays.',
     step_plugin_disabled: 'The browser cannot reach SoulMem from this page, and the server plugin is not installed. On the machine that runs SillyTavern: 1. set "enableServerPlugins: true" in config.yaml; 2. in SillyTavern\'s folder run "node plugins.js install" with SoulMem\'s git address (or copy the SoulMem folder into "plugins"); 3. restart SillyTavern.',
     step_log_in: 'SillyTavern refused: you are logged out, or the page is too old. Reload this page and log in again.',
-    step_sidecar_down: 'Start SoulMem on the machine that runs SillyTavern: double-click Start.bat (Windows), or run "python3 start.py", in the folder {folder}. This page finds it by itself within seconds.',
+    step_sidecar_down: 'Nothing answers at {url}. Start SoulMem on the machine that runs SillyTavern: double-click Start.bat (Windows), or run "python3 start.py", in the folder {folder}. This page finds it by itself within seconds.',
     step_sidecar_starting: 'SoulMem is loading its model. Recall already works by words alone; nothing to do.',
     step_sidecar_slow: 'SoulMem does not answer in time, so replies go out without memories. If this stays, close it and start it again (Start.bat or "python3 start.py"); on a slow machine raise "Longest wait" below.',
     step_sidecar_old: 'The running SoulMem ({version}) is older than this extension. Close it, update its folder ("git pull" there), and start it again.',
@@ -28,7 +29,7 @@ export const EN = {
     step_blocked_by_browser: 'The browser may not reach {url} from this page: that address is the device you are holding, or the page is not allowed to use the local network. Choose "Server plugin" below and install the plugin, or allow local network access for this site.',
     step_fallback_model: 'The model for recall is not on disk yet, so a smaller built-in one recalls. It is replaced by itself once the download is through.',
     step_degraded: 'SoulMem reports a problem: {notes}',
-    step_held_removal: '{count} messages of this chat vanished at once. Their memories are hidden but not removed. Confirm below if you meant it; otherwise restore the chat from a backup.',
+    step_held_removal: '{count} {count|message|messages} of this chat vanished at once. Their memories are hidden but not removed. Confirm below if you meant it; otherwise restore the chat from a backup.',
     step_vectors_on: 'Vector Storage also recalls chat messages. Switch off its "Enabled for chat messages", or the same scene is told twice.',
     step_not_in_prompt: 'Memories were recalled but did not reach the final prompt. Usually the Main Prompt was removed from the prompt manager: set "Position" below to "In the chat".',
     step_store_read_only: 'SoulMem cannot write its data, so characters recall but remember nothing new, and memories cannot be changed: {detail}',
@@ -52,7 +53,7 @@ export const EN = {
     check_chat: 'This chat is in step',
     check_chat_none: 'No chat open',
     check_chat_reading: 'Reading this chat: {done} of {total}',
-    check_searchable: '{n} messages not searchable yet',
+    check_searchable: 'Not yet found by meaning, only by words: {n} {n|memory|memories}',
     check_error: 'Last problem: {error}',
     look_again: 'Check again',
 
@@ -63,15 +64,15 @@ export const EN = {
     read_resume: 'Go on reading',
     read_cancel: 'Stop',
     reading: 'Read {done} of {total} messages',
-    reading_index: 'Making {n} messages searchable',
-    read_done: 'All {n} messages are read',
+    reading_index: 'Making {n} {n|message|messages} searchable',
+    read_done: 'Read: {n} {n|message|messages}',
     read_stopped: 'Stopped at {done} of {total}. What was read stays; new messages are still remembered.',
     read_failed: 'Reading stopped: {error}',
     no_chat: 'Open a chat first.',
-    held_title: '{count} messages vanished at once',
+    held_title: '{count} {count|message|messages} vanished at once',
     held_confirm: 'Yes, forget them',
-    held_question: 'Really forget the {count} messages that vanished from this chat, and what was remembered only from them?',
-    held_done: '{count} messages forgotten.',
+    held_question: 'Really forget the {count} {count|message|messages} that vanished from this chat, and what was remembered only from them?',
+    held_done: '{count} {count|message|messages} forgotten.',
     this_character: 'This character',
     card_enabled: 'Remembers',
     card_forgetting: 'Forgetting',
@@ -120,9 +121,9 @@ export const EN = {
     recalled_close: 'Close',
     item_sent: 'in the prompt',
     item_trimmed: 'did not fit',
-    item_tokens: '{n} tokens',
+    item_tokens: '{n} {n|token|tokens}',
     age_now: 'just now',
-    age_turns: '{n} turns ago',
+    age_turns: '{n} {n|turn|turns} ago',
     item_permanent: 'permanent',
     item_fading: 'fading',
     item_path: 'How it came to mind',
@@ -172,6 +173,8 @@ export const localeKey = key => `soulmem.${key}`;
 /** @param {(english: string, key: string) => string} translate
  * @returns {(key: Key, values?: Record<string, string | number>) => string} with {name} places filled */
 export const createSay = translate => (key, values = {}) =>
-    translate(EN[key], localeKey(key)).replace(/\{(\w+)\}/g, (place, name) => name in values ? String(values[name]) : place);
+    translate(EN[key], localeKey(key))
+        .replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g, (_, name, one, many) => String(values[name]) === '1' ? one : many) // {n|turn|turns}
+        .replace(/\{(\w+)\}/g, (place, name) => name in values ? String(values[name]) : place);
 
 /** @typedef {ReturnType<typeof createSay>} Say */

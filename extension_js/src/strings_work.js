@@ -20,13 +20,13 @@ export const WORK_EN = {
     due_none: 'Nothing is due: everything that has left the prompt has been gone over.',
     spent: 'Calls so far: {calls} ({failed} of no use). Tokens: {tokens}. Memories written: {memories}.',
     spent_hour: 'Calls in the last hour: {calls}. In quiet moments there are {most} at most.',
-    parked: 'One stretch waits: {reason} Tried {n} times; again {when} at the latest',
+    parked: 'One stretch waits: {reason} Tried {n} {n|time|times}; again {when} at the latest',
     run_now: 'Go over it now',
     run_question: 'Have the model go over the chats now?',
     run_go: 'Go over it',
     price_calls: 'Calls to the model: {n}',
     price_unknown: 'How long that takes is not known yet: the first calls will tell.',
-    price_tokens: 'About {n} tokens, going by the calls so far',
+    price_tokens: 'About {n} {n|token|tokens}, going by the calls so far',
     price_safe: 'It gives way while a reply is written, and can be stopped at any time. What it learned stays, and can be taken back as a whole.',
 
     // jobs
@@ -44,7 +44,7 @@ export const WORK_EN = {
     job_deep: 'Deep search',
     stand_queued: 'Waits for its turn',
     stand_running: 'Under way',
-    stand_calls: '{done} of {total} calls answered',
+    stand_calls: '{done} of {total} {total|call|calls} answered',
     stand_done: 'Done',
     stand_cancelled: 'Stopped. What it did so far stays.',
     stand_failed: 'Broke off: {reason}',
@@ -59,5 +59,5 @@ export const WORK_EN = {
     learned_keep: 'Keep all ({n})',
     learned_kept: 'Kept.',
     learned_more: 'Show {n} more',
-    learned_earlier: 'Kept earlier: {n} runs',
+    learned_earlier: 'Kept earlier: {n} {n|run|runs}',
 };

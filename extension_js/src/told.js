@@ -14,7 +14,7 @@ const SENSES = new Set(['true', 'false', 'this', 'all', 'active', 'bin', 'retrac
 /** Would `POST undo` take it back? As the sidecar decides: automatic changes, and the user's feedback by name.
  * @param {AuditEntry} entry */
 export function isUndoable(entry) {
-    if (!CHANGES.has(entry.action) || (entry.actor === 'user' && entry.action !== 'feedback')) return false;
+    if (entry.undone || !CHANGES.has(entry.action) || (entry.actor === 'user' && entry.action !== 'feedback')) return false;
     return entry.action === 'create' ? entry.after !== null : entry.before !== null; // else its words are purged
 }
 

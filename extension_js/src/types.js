@@ -67,7 +67,7 @@
 
 /** @typedef {Record<string, any> | null} Told the fields of a memory that a change touched */
 /** @typedef {{id: string, at: string, actor: 'user' | 'lead' | 'archivist' | 'engine' | 'import', action: string, target: string, before: Told, after: Told,
- *   source: string, reason: string}} AuditEntry */
+ *   source: string, reason: string, undone?: boolean}} AuditEntry */
 /** @typedef {{changes: string[], memories: string[], edges: number, skipped: {target: string, field: string}[]}} Undone */
 /** @typedef {{request: string, soul: string, memory: string, actor: string, reason: string, quote: string, at: string, state: string}} Deletion */
 /** @typedef {{id: string, title: string, count: number, held: Held | null}} ChatHead */

@@ -18,7 +18,7 @@ from typing import Any
 FAMILY_PROMPTS = {"e5": "query: "}
 _NAMES = ("query", "search_query", "s2p_query", "web_search_query")  # of a prompt for questions
 _CARD = 20_000  # characters of a model card that are looked at
-_NAMED = re.compile(r"[A-Za-z0-9._-]*\b[a-z0-9._-]*-?e5-(?:small|base|large)[a-z0-9._-]*", re.IGNORECASE)
+_NAMED = re.compile(r"\be5-(?:small|base|large)\b", re.IGNORECASE)  # what a card calls a model of a family
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class Cause(str, Enum):
     SUMMARY = "summary"
     WORDS = "words"
     MEANING = "meaning"
+    NOTHING = "nothing"  # neither words nor meaning: there was room, and nothing better
     NEIGHBOUR = "neighbour"
     TIME = "time"
     ASSOCIATION = "association"
@@ -74,24 +75,28 @@ class Reason:
 
 def sentence(reason: Reason, name: str, language: str) -> str:
     """The reason in words, en or zh."""
+    if reason.cause is Cause.NOTHING and language == "zh":
+        return f"{name}想不起更合适的事。"
+    if reason.cause is Cause.NOTHING:
+        return f"Nothing that {name} remembers fits better{_was(reason.age_turns)}."
     return _chinese(reason, name) if language == "zh" else _english(reason, name)
 
 
 def _english(reason: Reason, name: str) -> str:
-    age = _turns(reason.age_turns)
+    age, since = _turns(reason.age_turns), _from(reason.age_turns)
     words = _join([f'"{w}"' for w in reason.shared], " and ")
     if reason.cause is Cause.PERMANENT:
         return f"{name} never forgets this: it is a permanent memory."
     if reason.cause is Cause.SUMMARY:
         return "It sums up what this chat told before."
     if reason.cause is Cause.WORDS and words:
-        return f"{words} came up, and {name} remembers it from {age}."
+        return f"{words} came up, and {name} remembers it{since}."
     if reason.cause is Cause.ASSOCIATION and reason.way:
         first, *then = [_short(label, '"{}"') for label in reason.way]
-        return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this, from {age}."
+        return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this{since}."
     if reason.cause is Cause.LEARNED and reason.way:
         first, *then = [_short(label, '"{}"') for label in reason.way]
-        return f"{first} makes {name} think of {', that of '.join(then)}, and so of this, from {age}."
+        return f"{first} makes {name} think of {', that of '.join(then)}, and so of this{since}."
     if reason.way and reason.cause in _HABITS_EN:
         return _HABITS_EN[reason.cause].format(_short(reason.way[0], '"{}"'), name)
     if reason.cause is Cause.TIME and reason.time is not None:
@@ -99,12 +104,12 @@ def _english(reason: Reason, name: str) -> str:
     if reason.cause is Cause.NEIGHBOUR:
         return f"It stands right beside another moment that came to mind, {age}."
     if words:
-        return f"It is close in meaning to what is being said ({words}), {age}."
-    return f"It is close in meaning to what is being said, {age}."
+        return f"It is close in meaning to what is being said ({words}){_was(reason.age_turns)}."
+    return f"It is close in meaning to what is being said{_was(reason.age_turns)}."
 
 
 def _chinese(reason: Reason, name: str) -> str:
-    age = f"{reason.age_turns} 轮之前" if reason.age_turns else "刚才"
+    age = f"{reason.age_turns}轮之前" if reason.age_turns else "刚才"
     words = _join([f"「{w}」" for w in reason.shared], "和")
     if reason.cause is Cause.PERMANENT:
         return f"这是永久记忆，{name}不会忘记。"
@@ -137,6 +142,14 @@ def _short(label: str, quotes: str) -> str:
 
 def _turns(count: int) -> str:
     return "just now" if count == 0 else "1 turn ago" if count == 1 else f"{count} turns ago"
+
+
+def _from(count: int) -> str:
+    return "" if count == 0 else f" from {_turns(count)}"
+
+
+def _was(count: int) -> str:
+    return "" if count == 0 else f"; it was {_turns(count)}"
 
 
 def _join(words: Sequence[str], last: str) -> str:

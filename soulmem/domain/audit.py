@@ -66,6 +66,7 @@ class AuditQuery:
     soul: SoulId | None = None
     target: str | None = None
     source: str | None = None
+    action: Action | None = None
     id: str | None = None
     since: datetime | None = None  # inclusive
     before: str | None = None  # entries older than the one of this id

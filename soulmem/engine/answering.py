@@ -316,7 +316,7 @@ def _reason(
         return Reason(Cause.NEIGHBOUR, shared, age)
     if ranked.lexical[at] > 0 and shared:
         return Reason(Cause.WORDS, shared, age)
-    return Reason(Cause.MEANING, (), age)
+    return Reason(Cause.NOTHING if np.isnan(ranked.dense[at]) else Cause.MEANING, (), age)
 
 
 def _places(ranked: Ranked, rows: Sequence[int]) -> list[int]:

@@ -21,7 +21,7 @@ from soulmem.engine.tracing import Traces
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.telling import difference, edge_difference, opinion_told, told, told_edge
-from soulmem.governance.undoing import EDGES, OPINION
+from soulmem.governance.undoing import EDGES, OPINION, undone_by
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
@@ -45,6 +45,7 @@ class AuditPage:
 
     entries: Sequence[AuditEntry]
     cursor: str | None
+    undone: frozenset[str] = frozenset()  # ids of those that were taken back since
 
 
 class Auditor:
@@ -120,6 +121,15 @@ class Auditor:
         found = await self._store.audit(owner, replace(wanted, limit=wanted.limit + 1))
         cursor = found[wanted.limit - 1].id if len(found) > wanted.limit else None
         return AuditPage(found[: wanted.limit], cursor)
+
+    async def page_with_undone(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
+        """The same, with which of them were taken back."""
+        page = await self.page(owner, wanted)
+        if not page.entries:
+            return page
+        oldest = page.entries[-1]
+        undos = await self.every(owner, AuditQuery(oldest.soul, since=oldest.at, action=Action.UNDO))
+        return replace(page, undone=undone_by(undos, page.entries))
 
     async def every(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
         """All of them, the newest first."""

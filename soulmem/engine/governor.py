@@ -75,12 +75,16 @@ class Governor:
         """Entries of a soul, the newest first. Raises NotFound."""
         world = await self._world_of(owner)
         world.soul(soul)
-        return await self._auditor.page(owner, AuditQuery(soul, since=since, before=cursor, limit=limit))
+        return await self._auditor.page_with_undone(
+            owner, AuditQuery(soul, since=since, before=cursor, limit=limit)
+        )
 
     async def history(self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None) -> AuditPage:
         """What was done to a memory, the newest first; also to one that is purged. Raises NotFound."""
         await self._world_of(owner)
-        page = await self._auditor.page(owner, AuditQuery(target=memory, before=cursor, limit=limit))
+        page = await self._auditor.page_with_undone(
+            owner, AuditQuery(target=memory, before=cursor, limit=limit)
+        )
         if not page.entries and cursor is None:
             await self._known(owner, memory)
         return page

@@ -22,7 +22,7 @@ from soulmem.engine.mind import Mind
 from soulmem.engine.worker import Worker
 from soulmem.engine.world import World
 from soulmem.governance.telling import edge_of, edge_with_told, opinion_from, opinion_told, with_told
-from soulmem.governance.undoing import OPINION, Reversal, is_undoable, reversal
+from soulmem.governance.undoing import OPINION, SINCE, Reversal, is_undoable, reversal, undone_by
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
 
@@ -58,13 +58,14 @@ class Undo:
             if not found.undone:
                 return Undone()
             await self._loader.complete(world.owner, mind, [MemoryId(key) for key in found.memories])
-            source = change or job or next(iter(found.undone))
+            source = change or job or ""
+            reason = "" if source else f"{SINCE}{entries[-1].id}"
             back = await self._compute.run(_back, mind, found)
             back = replace(back, put_derivations=await self._compute.run(_unsaid, mind, since, job))
             await self._auditor.carry_out(
-                world, mind, back, Hand(Actor.USER, source=source, action=Action.UNDO)
+                world, mind, back, Hand(Actor.USER, source=source, reason=reason, action=Action.UNDO)
             )
-            await self._take_back_opinions(world, mind, found, source)
+            await self._take_back_opinions(world, mind, found, Hand(Actor.USER, source, reason))
             return Undone(
                 changes=tuple(found.undone),
                 memories=tuple(memory.id for memory in back.put_memories),
@@ -72,8 +73,7 @@ class Undo:
                 skipped=tuple(found.skipped),
             )
 
-    async def _take_back_opinions(self, world: World, mind: Mind, found: Reversal, source: str) -> None:
-        hand = Hand(Actor.USER, source=source)
+    async def _take_back_opinions(self, world: World, mind: Mind, found: Reversal, hand: Hand) -> None:
         for key, values in found.memories.items():
             if OPINION not in values:
                 continue
@@ -92,7 +92,8 @@ class Undo:
         """All entries from the oldest chosen one on, the newest first, and the ids of those chosen."""
         if since is not None:
             entries = await self._auditor.every(world.owner, AuditQuery(soul, since=since))
-            return entries, {entry.id for entry in entries if is_undoable(entry)}
+            gone = undone_by(entries, entries)  # what was taken back once is not counted again
+            return entries, {entry.id for entry in entries if is_undoable(entry)} - gone
         wanted = AuditQuery(soul, id=change) if change is not None else AuditQuery(soul, source=job)
         picked = await self._auditor.every(world.owner, wanted)
         if not picked:

@@ -14,6 +14,7 @@ from soulmem.domain.audit import Action, Actor, AuditEntry
 
 EDGES = "edges"
 OPINION = "opinion"
+SINCE = "since "  # how the reason of an undoing begins that took back all from an entry on
 _CHANGES = frozenset(
     {Action.CREATE, Action.CHANGE, Action.BIN, Action.RESTORE, Action.LEARN, Action.FEEDBACK}
 )
@@ -34,10 +35,38 @@ class Reversal:
 
 
 def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
-    """Whether it is an automatic change; `by_name`: feedback, too, for the user asks for that one."""
-    if entry.action not in _CHANGES:
+    """Whether it is an automatic change whose words are still there; `by_name`: feedback, too, for the user
+    asks for that one.
+    """
+    told = entry.after if entry.action is Action.CREATE else entry.before
+    if entry.action not in _CHANGES or told is None:
         return False
     return entry.actor is not Actor.USER or (by_name and entry.action is Action.FEEDBACK)
+
+
+def undone_by(undos: Iterable[AuditEntry], entries: Iterable[AuditEntry]) -> frozenset[str]:
+    """Ids of those of the entries that one of these acts of undoing took back: the change or the job that it
+    names, or all from a certain entry on.
+    """
+    acts = [one for one in undos if one.action is Action.UNDO]
+    targets: dict[tuple[str, str], set[str]] = {}  # what an act changed, for what the user said stayed
+    for one in acts:
+        targets.setdefault((one.source, one.reason), set()).add(one.target)
+    found = set()
+    for entry in entries:
+        for one in acts:
+            hit = entry.target in targets[(one.source, one.reason)] or _edges(entry.before, entry.after)
+            if hit and one.id > entry.id and _names(one, entry):
+                found.add(entry.id)
+    return frozenset(found)
+
+
+def _names(undo: AuditEntry, entry: AuditEntry) -> bool:
+    """Whether the entry is one of those that the undoing was asked to take back."""
+    if undo.reason.startswith(SINCE):
+        return entry.id >= undo.reason.removeprefix(SINCE) and is_undoable(entry)
+    named = bool(undo.source) and undo.source in (entry.id, entry.source)
+    return named and is_undoable(entry, by_name=undo.source == entry.id)
 
 
 def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal:
@@ -45,20 +74,43 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
 
     entries  the newest first: the chosen ones and all that came after the oldest of them
     """
+    entries = list(entries)
     out = Reversal()
     mine: set[tuple[str, str]] = set()  # what the user said later: a target and a field of it
     kept: set[str] = set()  # memories the user laid hands on later
+    back: dict[tuple[str, str], str] = {}  # what was undone already, to the oldest entry that was taken back
+    acts: dict[tuple[str, str], dict[tuple[str, str], str]] = {}  # the same for each act of undoing
     for entry in entries:
         if entry.id in chosen:
-            _take_back(out, entry, mine, kept)
+            older = {name for name, oldest in back.items() if oldest < entry.id}
+            _take_back(out, entry, mine, kept, older)
+        elif entry.action is Action.UNDO:
+            act = (entry.source, entry.reason)
+            if act not in acts:
+                acts[act] = _oldest(entry, entries)
+            for name in _touched(entry):
+                oldest = acts[act].get(name, "")
+                back[name] = min(oldest, back.get(name, oldest))
         elif entry.actor is Actor.USER:
             mine.update(_touched(entry))
-            if entry.action is not Action.UNDO:
-                kept.add(entry.target)
+            kept.add(entry.target)
     return out
 
 
-def _take_back(out: Reversal, entry: AuditEntry, mine: set[tuple[str, str]], kept: set[str]) -> None:
+def _oldest(undo: AuditEntry, entries: Iterable[AuditEntry]) -> dict[tuple[str, str], str]:
+    """By target and field the id of the oldest entry that the undoing took back."""
+    out: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        if entry.id < undo.id and _names(undo, entry):
+            for name in _touched(entry):
+                out[name] = min(entry.id, out.get(name, entry.id))
+    return out
+
+
+def _take_back(
+    out: Reversal, entry: AuditEntry, mine: set[tuple[str, str]], kept: set[str], older: set[tuple[str, str]]
+) -> None:
+    """`older` fields have the value already that they had before this entry, or before one still older."""
     before = entry.before or {}
     out.undone[entry.id] = None
     if entry.action is Action.CREATE:
@@ -70,11 +122,13 @@ def _take_back(out: Reversal, entry: AuditEntry, mine: set[tuple[str, str]], kep
         for name in sorted({*before, *(entry.after or {})} - {EDGES}):
             if (entry.target, name) in mine:
                 out.skipped.append((entry.target, name))
-            elif name in before:
+            elif name in before and (entry.target, name) not in older:
                 out.memories.setdefault(entry.target, {})[name] = before[name]
     for key, was in _edges(entry.before, entry.after):
         if (key, EDGES) in mine:
             out.skipped.append((key, EDGES))
+        elif (key, EDGES) in older:
+            continue
         elif was is None:
             out.edges[key] = None
         else:

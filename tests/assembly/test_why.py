@@ -18,22 +18,22 @@ from soulmem.assembly.why import Cause, Reason, sentence
         (
             Reason(Cause.WORDS, ("key", "bridge"), 40),
             '"key" and "bridge" came up, and Mira remembers it from 40 turns ago.',
-            "提到了「key」和「bridge」，Mira想起了40 轮之前的这件事。",
+            "提到了「key」和「bridge」，Mira想起了40轮之前的这件事。",
         ),
         (
             Reason(Cause.WORDS, ("key",), 1),
             '"key" came up, and Mira remembers it from 1 turn ago.',
-            "提到了「key」，Mira想起了1 轮之前的这件事。",
+            "提到了「key」，Mira想起了1轮之前的这件事。",
         ),
         (
             Reason(Cause.MEANING, (), 0),
-            "It is close in meaning to what is being said, just now.",
+            "It is close in meaning to what is being said.",
             "它和正在说的事意思相近，在刚才。",
         ),
         (
             Reason(Cause.MEANING, ("key",), 2),
-            'It is close in meaning to what is being said ("key"), 2 turns ago.',
-            "它和正在说的事意思相近（「key」），在2 轮之前。",
+            'It is close in meaning to what is being said ("key"); it was 2 turns ago.',
+            "它和正在说的事意思相近（「key」），在2轮之前。",
         ),
         (
             Reason(
@@ -43,28 +43,28 @@ from soulmem.assembly.why import Cause, Reason, sentence
                 ("lantern", "The  lighthouse at the very end of the long northern pier"),
             ),
             '"lantern" led Mira to "The lighthouse at the very end of the l…", '
-            "that to this, from 34 turns ago.",
-            "Mira由「lantern」想到「The lighthouse at the very end of the l…」，又想到了34 轮之前的这件事。",
+            "that to this from 34 turns ago.",
+            "Mira由「lantern」想到「The lighthouse at the very end of the l…」，又想到了34轮之前的这件事。",
         ),
         (
             Reason(Cause.ASSOCIATION, (), 1, ("灯笼",)),
-            '"灯笼" led Mira to this, from 1 turn ago.',
-            "Mira由「灯笼」想到了1 轮之前的这件事。",
+            '"灯笼" led Mira to this from 1 turn ago.',
+            "Mira由「灯笼」想到了1轮之前的这件事。",
         ),
         (
             Reason(Cause.LEARNED, (), 4, ("umbrella", "penguin")),
-            '"umbrella" makes Mira think of "penguin", and so of this, from 4 turns ago.',
-            "「umbrella」让Mira想到「penguin」，于是想起了4 轮之前的这件事。",
+            '"umbrella" makes Mira think of "penguin", and so of this from 4 turns ago.',
+            "「umbrella」让Mira想到「penguin」，于是想起了4轮之前的这件事。",
         ),
         (
             Reason(Cause.LEARNED, (), 4, ("umbrella", "penguin", "ice")),
-            '"umbrella" makes Mira think of "penguin", that of "ice", and so of this, from 4 turns ago.',
-            "「umbrella」让Mira想到「penguin」，又想到「ice」，于是想起了4 轮之前的这件事。",
+            '"umbrella" makes Mira think of "penguin", that of "ice", and so of this from 4 turns ago.',
+            "「umbrella」让Mira想到「penguin」，又想到「ice」，于是想起了4轮之前的这件事。",
         ),
         (
             Reason(Cause.NEIGHBOUR, ("key",), 2),
             "It stands right beside another moment that came to mind, 2 turns ago.",
-            "它紧挨着另一段被想起的往事，在2 轮之前。",
+            "它紧挨着另一段被想起的往事，在2轮之前。",
         ),
     ],
 )

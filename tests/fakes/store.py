@@ -179,6 +179,7 @@ class FakeStore:
             and wanted.target in (None, entry.target)
             and wanted.source in (None, entry.source)
             and wanted.id in (None, entry.id)
+            and wanted.action in (None, entry.action)
             and (wanted.since is None or entry.at >= wanted.since)
             and (wanted.before is None or entry.id < wanted.before)
         ]

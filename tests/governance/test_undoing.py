@@ -112,7 +112,8 @@ def test_edges_go_back_field_by_field() -> None:
 
 def test_only_automatic_changes_are_undone_and_feedback_by_name() -> None:
     def of(actor: Actor, action: Action) -> AuditEntry:
-        return AuditEntry("c1", SoulId("s1"), NOON, actor, action, "m1")
+        told = {"text": "tea"}
+        return AuditEntry("c1", SoulId("s1"), NOON, actor, action, "m1", told, told)
 
     changes = {Action.CREATE, Action.CHANGE, Action.BIN, Action.RESTORE, Action.LEARN, Action.FEEDBACK}
     for action in Action:

@@ -117,7 +117,7 @@ test('a failure is told with what helps', () => {
     const http = (/** @type {string} */ code, status = 409) => new ApiError('memory m1 is at revision 2', { kind: 'http', status, code });
     assert.match(troubleText(http('conflict'), link, facts, say), /changed elsewhere.*revision 2/s);
     assert.match(troubleText(http('forbidden', 403), link, facts, say), /take off "permanent"/);
-    assert.match(troubleText(http('sidecar_down', 502), away, facts, say), /nothing was changed. Start SoulMem/);
+    assert.match(troubleText(http('sidecar_down', 502), away, facts, say), /nothing was changed. Nothing answers at U. Start SoulMem/);
     assert.match(troubleText(new ApiError('x', { kind: 'network' }), away, facts, say), /Start\.bat/);
     assert.match(troubleText(new ApiError('x', { kind: 'timeout' }), link, facts, say), /try again/);
     assert.match(troubleText(http('internal', 500), link, facts, say), /did not work: memory m1/);

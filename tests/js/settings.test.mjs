@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounded, DEFAULTS, repair } from '../../extension_js/src/settings.js';
+import { addressOf, bounded, DEFAULTS, repair } from '../../extension_js/src/settings.js';
 
 test('nothing stored means the defaults', () => assert.deepEqual(repair({}), DEFAULTS));
 
@@ -24,3 +24,11 @@ test('the defaults are not shared between users of the module', () => {
 });
 
 test('an emptied field is the default, not zero', () => assert.equal(bounded('depth', ''), DEFAULTS.depth));
+
+test('an address is completed, and nonsense is none', () => {
+    for (const [typed, meant] of /** @type {const} */ ([
+        ['127.0.0.1:8732', 'http://127.0.0.1:8732'], [' localhost:8731 ', 'http://localhost:8731'], ['http://box:1', 'http://box:1'],
+        ['https://a.example', 'https://a.example'], ['[::1]:8731', 'http://[::1]:8731'], ['192.168.1.7', 'http://192.168.1.7'],
+    ])) assert.equal(addressOf(typed), meant);
+    for (const typed of ['', 'javascript:1', 'ftp://a.example', 'not an address', 'http://', 'http://me:pw@a.example', 7, null]) assert.equal(addressOf(typed), null);
+});

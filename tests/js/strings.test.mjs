@@ -56,3 +56,11 @@ test('places are filled, unknown ones stay', () => {
     assert.equal(say('reading', { done: 3, total: 9 }), 'Read 3 of 9 messages');
     assert.match(say('position_macro'), /\{\{soulmem\}\}/);
 });
+
+test('one is one and not ones', () => {
+    const say = createSay(text => text);
+    assert.equal(say('age_turns', { n: 1 }), '1 turn ago');
+    assert.equal(say('age_turns', { n: 2 }), '2 turns ago');
+    assert.equal(say('undone', { n: 1 }), '1 change taken back.');
+    for (const text of Object.values(EN)) assert.doesNotMatch(text, /\{(n|count)\} (messages|times|changes|turns|links|tokens)\b/);
+});

@@ -21,6 +21,7 @@ ENTRY = {
     "after": {"text": "sun"},
     "source": "j1",
     "reason": "asked",
+    "undone": False,
 }
 WHEN = datetime(2024, 3, 1, 11, tzinfo=timezone.utc)
 

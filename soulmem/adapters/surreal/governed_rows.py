@@ -66,6 +66,7 @@ def audit_filter(owner: Owner, wanted: AuditQuery) -> tuple[str, dict[str, Any]]
         ("target", wanted.target),
         ("key", wanted.id),
         ("source", wanted.source),
+        ("action", None if wanted.action is None else wanted.action.value),
     ):
         if value is not None:
             parts.append(f"{field} = ${field}")

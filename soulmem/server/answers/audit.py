@@ -24,6 +24,7 @@ class AuditEntryAnswer(Answer, frozen=True):
     after: dict[str, Any] | None
     source: str
     reason: str
+    undone: bool  # it was taken back since
 
 
 class AuditAnswer(Answer, frozen=True):
@@ -75,7 +76,9 @@ def feedback_answer(judged: Judged) -> FeedbackAnswer:
 
 def audit_answer(page: AuditPage) -> AuditAnswer:
     """A page of the audit."""
-    return AuditAnswer(audit=[_entry(entry) for entry in page.entries], cursor=page.cursor)
+    return AuditAnswer(
+        audit=[_entry(entry, undone=entry.id in page.undone) for entry in page.entries], cursor=page.cursor
+    )
 
 
 def undo_answer(undone: Undone) -> UndoAnswer:
@@ -88,7 +91,7 @@ def undo_answer(undone: Undone) -> UndoAnswer:
     )
 
 
-def _entry(entry: AuditEntry) -> AuditEntryAnswer:
+def _entry(entry: AuditEntry, *, undone: bool) -> AuditEntryAnswer:
     return AuditEntryAnswer(
         id=entry.id,
         at=entry.at,
@@ -99,4 +102,5 @@ def _entry(entry: AuditEntry) -> AuditEntryAnswer:
         after=None if entry.after is None else dict(entry.after),
         source=entry.source,
         reason=entry.reason,
+        undone=undone,
     )
