@@ -118,8 +118,7 @@ def tavern_ports(tools: Tools) -> dict[bool, int]:
 def sidecar(
     gate: Gate, tavern_ports: dict[bool, int], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sidecar]:
-    origins = [f"http://127.0.0.1:{port}" for port in tavern_ports.values()]
-    sidecar = Sidecar(tmp_path_factory.mktemp("sidecar") / "data", gate.target, origins)
+    sidecar = Sidecar(tmp_path_factory.mktemp("sidecar") / "data", gate.target)
     sidecar.start()
     yield sidecar
     sidecar.stop()

@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).parents[2]
 class Sidecar:
     """`soulmem serve` in test mode on one data folder; it can be stopped, killed and started again."""
 
-    def __init__(self, folder: Path, port: int, origins: list[str]) -> None:
+    def __init__(self, folder: Path, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
         self.folder = folder
         self.log = folder.with_suffix(".log")
@@ -32,8 +32,8 @@ class Sidecar:
             str(port),
         ]
         self._env = {
-            "SOULMEM_SERVER_ORIGINS": ",".join(origins),
             "SOULMEM_EMBEDDER_MODEL": os.environ.get("SOULMEM_EMBEDDER_MODEL", "fallback"),
+            "SOULMEM_CONSOLIDATION_CLIENT_CALLS_PER_HOUR": "1000",  # tests of one sidecar share its hour
             "SOULMEM_LLM_MODEL": "client",  # SillyTavern's own connection, when somebody rests or asks for it
             "OMP_NUM_THREADS": "1",
         }

@@ -50,17 +50,19 @@ def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None
     """SillyTavern takes backslashes before braces away in one pass, and runs what is left in the next."""
     enter(world, "escaped")
     texts = [
-        r"The vow of the abbot reads \{\{setvar::esc::yes\}\}\{\{setglobalvar::esc::yes\}\}.",
-        r"The vow of the prior reads {\{setvar::esc::yes}\}\\{\\{setvar::esc::yes}}.",
-        "The vow of the nun reads <USER> and <charIfNotGroup>.",
+        r"The vow reads \{\{setvar::esc::yes\}\}.",
+        r"A mason cut {\{setglobalvar::esc::y}\}.",
+        r"A smith burnt \\{\\{setvar::esc::y}}.",
+        "On the chapel bell stands <USER> and <charIfNotGroup>.",
     ]
-    for permanent, text in zip((True, False, False), texts, strict=True):  # the story string is a second pass
+    for permanent, text in zip((True, *[False] * 3), texts, strict=True):  # the story string is a second pass
         remember(world, text, permanent=permanent)
     world.sidecar.until_searchable()
-    prompt = world.page.send("What do the vows read, of the abbot, of the prior and of the nun?")
-
-    for who in ("abbot", "prior", "nun"):
-        assert prompt.recalled(f"The vow of the {who} reads") == 1
+    asked = ("What did the mason cut?", "What did the smith burn?", "What stands on the chapel bell?")
+    for question, text in zip(asked, texts[1:], strict=True):  # a small context has no room for all three
+        prompt = world.page.send(question)
+        assert prompt.recalled("The vow reads") == 1
+        assert prompt.recalled(text[:12]) == 1
     assert prompt.told("< USER> and < charIfNotGroup>") == 1
     assert world.page.slash("/getvar esc") == ""
     assert world.page.slash("/getglobalvar esc") == ""

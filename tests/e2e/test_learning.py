@@ -110,7 +110,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     tab.locator("#soulmem_test_model").click()
     tab.locator('#soulmem_test_result [data-sign="yes"]').wait_for()
     assert "rowan tree" in tab.locator("#soulmem_test_result q").inner_text()
-    assert len(llm.work) == 1
+    assert len(llm.work) == 2, "one summary, one set of drafts"
     page.screenshot("learning-tested-en")
 
     # The price stands before the run; it shows how far it is, and is stopped.
@@ -121,7 +121,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     tab.locator("dialog:has(#soulmem_price) .popup-button-ok").click()
     job = tab.locator('.soulmem_job[data-kind="consolidate"]')
     job.locator(".soulmem_job_cancel").wait_for()
-    until(lambda: len(llm.work) == 2, 20, "the first call of the run")
+    until(lambda: len(llm.work) == 3, 20, "the first call of the run")
     job.get_by_text(f"0 of {due} calls").wait_for()
     page.screenshot("learning-running-en")
     job.locator(".soulmem_job_cancel").click()
@@ -214,7 +214,7 @@ def reload_during_a_call(room: Room, key: str) -> None:
     llm.works.set()
     until(lambda: sidecar.ask("GET", f"/jobs/{job}")["state"] == "done", 30, "the call run by the new page")
     assert sidecar.ask("GET", f"/jobs/{job}")["result"]["state"] == "ok"
-    assert len(llm.work) == 2
+    assert len(llm.work) == 3, "the broken-off one once more, and the other"
 
 
 def test_the_call_of_a_page_that_is_reloaded_is_run_by_the_next(room: Room) -> None:
