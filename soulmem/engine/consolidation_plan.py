@@ -51,7 +51,7 @@ def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
     place = {key: at for at, key in enumerate(order)}
     frontier = max((place[key] + 1 for one in held for key in one.read), default=0)
     ended = bool(log.messages) and log.head.settled_tail == log.messages[-1].version
-    ended = ended and len(order) <= frontier + _AHEAD
+    ended = ended and 1 < len(order) <= frontier + _AHEAD  # a greeting nobody answered is no chat yet
     ahead = [_said(mind.memories[key]) for key in order[frontier : frontier + _AHEAD]]
     free = frontier + (slid(ahead, ended=ended, params=params) if ahead else 0)
     drafted = [one for one in held if one.work is Work.DRAFTS]

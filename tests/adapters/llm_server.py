@@ -57,7 +57,8 @@ class Script:
         }
         if self.usage:
             answer["usage"] = {"prompt_tokens": 21, "completion_tokens": 7, "total_tokens": 28}
-        return web.json_response(answer)
+        text = await asyncio.to_thread(json.dumps, answer)  # some are endless
+        return web.Response(text=text, content_type="application/json")
 
     def _error(self, status: int, message: str) -> web.Response:
         body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}})

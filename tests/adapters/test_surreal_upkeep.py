@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from soulmem.adapters.surreal import SurrealStore
+from soulmem.adapters.surreal import SurrealStore, embedded
 from soulmem.adapters.surreal import connection as connection_module
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.governed_rows import audit_row, opinion_row
@@ -78,6 +78,19 @@ async def test_a_newer_schema_is_left_alone(url: str, tmp_path: Path) -> None:
     async with raw(url) as run:
         (version,) = await run("SELECT VALUE version FROM ONLY meta:schema;")
         assert version == 99
+
+
+async def test_a_store_opens_when_the_process_before_it_stands_still(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(url) as store:
+        await store.commit(full_change())
+        before = await snapshot(store)
+    (tmp_path / "still.py").write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
+    monkeypatch.setattr(embedded, "_TIDY", tmp_path / "still.py")
+    monkeypatch.setattr(embedded, "_TIDY_SECONDS", 0.2)
+    async with opened(url) as store:
+        assert await snapshot(store) == before
 
 
 async def test_migrations_are_applied_once_by_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

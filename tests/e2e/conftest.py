@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
 
 DEFAULT_ST_VERSION = "1.19.0"
+FOREIGN = "tavern.example"  # a name that is not this machine's, though it leads there
 CHROMIUM_FLAGS = (
+    f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",

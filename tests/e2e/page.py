@@ -57,10 +57,13 @@ class TavernPage:
 
     # Opening
 
-    def load(self, language: str = "en") -> None:
-        """Load SillyTavern in `language` and wait until it is ready and connected to the model."""
+    def load(self, language: str = "en", origin: str | None = None) -> None:
+        """Load SillyTavern in `language` and wait until it is ready and connected to the model.
+
+        origin  under which it is opened, when that is not its own address
+        """
         self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
-        self.tab.goto(self._url, wait_until="domcontentloaded", timeout=60_000 * PATIENCE)
+        self.tab.goto(origin or self._url, wait_until="domcontentloaded", timeout=60_000 * PATIENCE)
         self.tab.wait_for_function(LOADED, timeout=60_000 * PATIENCE)
         self.tab.wait_for_function(ONLINE)
         self.tab.evaluate(COUNT_EVENTS)

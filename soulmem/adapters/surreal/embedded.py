@@ -23,6 +23,12 @@ _CLOSING = 3.0  # seconds after which the engine has let go of what it held
 # Exit codes of a process that broke down: SIGILL, SIGABRT, SIGBUS, SIGSEGV, and what Windows has for them.
 _BREAKDOWNS = (-4, -6, -7, -10, -11, 3, 0xC000001D, 0xC0000005, 0xC0000409)
 
+# The process that opens a store first was seen to wait for ever on a lock of the engine's own, once in some
+# thousand times. It is ended after so many seconds and one for so many bytes (merging writes some 30 MB a
+# second), and tried again; without it SoulMem opens the store itself, only less smoothly.
+_TIDY = Path(__file__).with_name("tidy.py")
+_TIDY_SECONDS, _TIDY_SPEED, _TIDY_TRIES = 20.0, 8_000_000, 2
+
 
 class EmbeddedLink:
     """The engine inside this process: the native handle that is under the SDK's connection."""
@@ -146,9 +152,15 @@ def _construct(url: str, folder: Path | None) -> Any:
 
 def _tidy(url: str, folder: Path) -> None:
     """Let another process prepare the store; RuntimeError when the engine aborts that process."""
-    script = Path(__file__).with_name("tidy.py")
     quiet = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows
-    command = [sys.executable, "-I", str(script), url, str(folder)]
-    done = subprocess.run(command, capture_output=True, check=False, creationflags=quiet)
-    if done.returncode in _BREAKDOWNS:  # any other failure opening will put into words
-        raise RuntimeError("the engine breaks down on it")
+    command = [sys.executable, "-I", str(_TIDY), url, str(folder)]
+    size = sum(folder_size(part) for part in folder.iterdir() if part.is_dir())
+    patience = _TIDY_SECONDS + size / _TIDY_SPEED
+    for _ in range(_TIDY_TRIES):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(
+                command, capture_output=True, check=False, creationflags=quiet, timeout=patience
+            )
+            if done.returncode in _BREAKDOWNS:  # any other failure opening will put into words
+                raise RuntimeError("the engine breaks down on it")
+            return

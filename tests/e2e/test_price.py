@@ -1,0 +1,80 @@
+"""Is a long chat that was imported gone over only after the user accepted its price, and word by word?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .child import PATIENCE, ask, until
+from .conftest import World
+from .stories import Line, chat
+
+MESSAGES = 2_000
+_LINE = re.compile(r"^\[\d+\] [^:]+: (.*)$", re.MULTILINE)
+# What SillyTavern fills in, runs or takes away where it is not kept from it.
+MARKS = (
+    "<user>", "<BOT>", "<charIfNotGroup>", "{{user}}", "{{setvar::price::paid}}", r"\{\{char\}\}",
+    "<% evil() %>", "<think>no</think>", "[*]", "{{trim}}", "{{// gone}}", "%%[x]%%",
+)  # fmt: skip
+
+
+def lines() -> list[Line]:
+    """A chat in which every message holds one of the marks and is told from all others."""
+    said = [
+        (f"On day {n} I carried {n} stones to the tower {MARKS[n % len(MARKS)]} at noon.",
+         f"I counted {n} of them {MARKS[(n + 5) % len(MARKS)]} before dusk.")
+        for n in range(MESSAGES // 2)
+    ]  # fmt: skip
+    return chat("Mira", said)
+
+
+@pytest.mark.timeout(500 * PATIENCE, func_only=True)
+def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world: World) -> None:
+    page, tab, llm, sidecar = world.page, world.page.tab, world.llm, world.sidecar
+    avatar = world.data.add_character("priced", "Mira", first="Hello.", lines=chat("Mira", []))
+    old = lines()
+    world.data.add_chat("priced", "old", old)
+    page.load()
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.sync()
+    soul = page.soulmem["soul"]
+    page.open_drawer()
+    tab.locator("#soulmem_import").click()
+    tab.locator("#soulmem_quote").wait_for()
+    page.screenshot("price-import-en")
+    tab.locator("dialog:has(#soulmem_quote) .popup-button-ok").click()
+    tab.locator("#soulmem_import_text", has_text="Imported for Mira").wait_for(timeout=90_000)
+    sidecar.until_searchable()
+
+    # Left alone for a day, with the connection at hand: not one call.
+    for _ in range(3):
+        ask(f"{sidecar.url}/test/idle", "POST", {}, 60.0)
+        sidecar.ask("POST", "/test/clock", {"advance_seconds": 8 * 3600})
+    page.sync()
+    assert llm.work == []
+    due = sidecar.ask("GET", f"/ledger?soul={soul}")["due"]["calls"]
+    assert due > 60
+
+    tab.locator("#soulmem_browse").click()
+    tab.locator("#soulmem_tab_work").click()
+    tab.locator("#soulmem_run_now").click()
+    assert f"model: {due}" in tab.locator("#soulmem_price").inner_text()
+    page.screenshot("price-asked-en")
+    assert llm.work == []
+    tab.locator("dialog:has(#soulmem_price) .popup-button-ok").click()
+    until(lambda: sidecar.ask("GET", f"/ledger?soul={soul}")["due"]["calls"] == 0, 300, "the run paid for")
+
+    # What each prompt tells of the chat is what stands in the chat.
+    told = {line.text for line in old}
+    assert len(llm.work) >= due
+    damaged = []
+    for number, prompt in enumerate(llm.work):
+        quoted = _LINE.findall(str(prompt.messages[1]["content"]))
+        # The engine's own templates keep a line from opening a tag of theirs.
+        strange = [text for text in quoted if text.replace("\u2039", "<") not in told]
+        if not quoted or strange:
+            damaged.append((number, strange[:3]))
+    assert damaged == [], f"{len(damaged)} of {len(llm.work)} prompts are not as they were sent"
+    print(f"{len(llm.work)} of {len(llm.work)} prompts arrived undamaged; {due} calls were due")
