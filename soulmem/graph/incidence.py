@@ -182,6 +182,7 @@ class Incidence:
 
         Only the rows that another mask than the last one knows, or no longer knows, are looked at.
         """
+        self._make_room()  # also for terms that no known row holds
         if known.size == self._counted.size and not np.any(known != self._counted):
             return self._counts
         n = max(known.size, self._counted.size)

@@ -123,3 +123,16 @@ def test_a_row_keeps_the_first_terms_only() -> None:
     incidence.put(3, [(f"t{i}", 0.5) for i in range(WIDTH + 5)])
     assert [key for key, _ in incidence.terms_of(3)] == [f"t{i}" for i in range(WIDTH)]
     assert incidence.number(f"t{WIDTH}") is None
+
+
+def test_terms_of_unknown_rows_alone_are_counted_as_none() -> None:
+    """More of them than there was ever room for: nobody may know the rows that hold them."""
+    incidence = Incidence()
+    incidence.put(0, [("known", 1.0)])
+    known = np.array([True])
+    assert incidence.counts(known)[incidence.number("known") or 0] == 1
+    for row in range(1, 200):
+        incidence.put(row, [(f"hidden {row}", 1.0)])
+    seeds = [incidence.number(f"hidden {row}") or 0 for row in range(1, 200)]
+    assert not incidence.counts(known)[seeds].any()
+    assert not incidence.counts(np.arange(200) == 0)[seeds].any()
