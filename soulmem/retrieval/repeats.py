@@ -1,14 +1,15 @@
 """What of a text stands in the prompt already, whole or nearly, and what of it is left to tell?
 
 Texts are compared by their words, or by their signs where a script has no spaces, without case, punctuation
-and markup. Whether a difference matters to the sense is not asked: one word may differ.
+and markup. Whether a difference matters to the sense is not asked: one word may differ. But another name or
+number makes another statement: "We met Ada by the mill." does not tell of Bo.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import islice
 
@@ -17,6 +18,7 @@ from soulmem.domain.scripts import UNSPACED
 _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one
 _SIGN = re.compile(f"[{UNSPACED}]")
+_INSIDE = re.compile(r"(?<=[\w,;] )\w+")  # a word inside a sentence
 # Ends of sentences with what closes them. A point inside a number or a name ends none. The look-behind lets
 # no search begin in the middle of a run of points: a text of nothing else is read once.
 _CLOSING = "[\"'\u201d\u2019\u300d\u300f\u00bb)\uff09\\]*_]*"
@@ -28,7 +30,7 @@ _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: ..
 # A sentence from so many words or signs on is somebody's own: shorter ones ("Good night.") are said by
 # everybody, and one other word makes another statement of them. Issue 15, acceptance B.
 _WORDS, _SIGNS = 8, 12
-_OTHER = 3  # signs that one word has at most, in nearly all of Chinese
+_OTHER = 2  # signs that one word has at most in Chinese; nearly all with three are names
 _WORD = _OTHER  # what a spaced word weighs, so that one of them may differ
 _WALL = " | "  # between two texts; no unit is written so
 _LOOKED_AT = (
@@ -69,14 +71,15 @@ class Standing:
         units = units_of(text[start:])
         if not units:
             return text
-        if self._has(units) or (is_sentence(units) and self._nearly_has(units)):
+        names = _names(text, start)
+        if self._has(units) or (is_sentence(units) and self._nearly_has(units, names)):
             return None
         if not is_sentence(units):
             return text
         kept: list[str] = []
         for sentence in _sentences(text, start):
             said = units_of(sentence)
-            if not (is_sentence(said) and (self._has(said) or self._nearly_has(said))):
+            if not (is_sentence(said) and (self._has(said) or self._nearly_has(said, names))):
                 kept.append(sentence)
         rest = "".join(kept)
         if len(rest) == len(text) - start:
@@ -86,18 +89,20 @@ class Standing:
     def _has(self, units: Sequence[str]) -> bool:
         return f" {' '.join(units)} " in self._text
 
-    def _nearly_has(self, units: Sequence[str]) -> bool:
-        """Whether they stand there but for one word: of what it parts one side is half of them at least."""
+    def _nearly_has(self, units: Sequence[str], names: Set[str]) -> bool:
+        """Whether they stand there but for one word, which is none of the names and no number: of what it
+        parts one side is half of them at least.
+        """
         half = (len(units) - _OTHER) // 2
         head, tail = list(units[:half]), list(units[-half:])
         size = len(" ".join(units)) + 2 * _OTHER + max(map(len, units)) + 1
         for _, end in islice(self._places(head), _LOOKED_AT):
-            if _alike(units, head + self._text[end : end + size].split()):
+            if _alike(units, names, head + self._text[end : end + size].split()):
                 return True
         backwards = list(reversed(units))
         for begin, _ in islice(self._places(tail), _LOOKED_AT):
             before = self._text[max(0, begin - size) : begin].split()
-            if _alike(backwards, list(reversed(before + tail))):
+            if _alike(backwards, names, list(reversed(before + tail))):
                 return True
         return False
 
@@ -110,11 +115,13 @@ class Standing:
             begin = self._text.find(wanted, begin + 1)
 
 
-def _alike(units: Sequence[str], there: Sequence[str]) -> bool:
+def _alike(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
     """Whether `there` begins with the units but for one word, that is another, missing, or too much."""
     pairs = zip(units, there, strict=False)
     same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there)))
     for mine in range(_OTHER + 1):
+        if any(unit in names or unit.isdecimal() for unit in units[same : same + mine]):
+            return False
         behind = units[same + mine :]
         for theirs in range(_OTHER + 1):
             gap = max(_weight(units[same : same + mine]), _weight(there[same : same + theirs]))
@@ -127,6 +134,12 @@ def _weight(units: Sequence[str]) -> int:
     if _WALL.strip() in units:
         return _OTHER + 1  # behind it another text begins
     return sum(1 if _SIGN.match(unit) else _WORD for unit in units)
+
+
+def _names(text: str, start: int) -> set[str]:
+    """Words that begin with a capital inside a sentence; those of a text that shouts are none."""
+    words = _INSIDE.findall(text, start)
+    return {unit for word in words if word[:1].isupper() and not word.isupper() for unit in units_of(word)}
 
 
 def _behind_label(text: str, speakers: Iterable[str]) -> int:
