@@ -43,7 +43,7 @@ export function createApp(host) {
     const keeper = createKeeper(host, people, link.ask, api.chatNames, () => link.update(), () => settings().read_only);
     const recaller = createRecaller(host, keeper, link.ask, settings, { ready: link.ready, report: link.report, minor: () => link.state().health?.api.minor ?? 0 }, record => {
         const text = record.sent.length ? recaller.text() : '';
-        awaited = settings().position === 'macro' ? '' : text.split('\n').at(-1)?.trim() ?? '';
+        awaited = text.split('\n').at(-1)?.trim() ?? '';
     });
 
     const llm = createLlm(link.state, link.ask, host, () => settings().enabled);
@@ -58,7 +58,10 @@ export function createApp(host) {
     /** @param {string} prompt */
     function checkPrompt(prompt) {
         if (!awaited) return;
-        missing = !prompt.includes(awaited);
+        const lost = !prompt.includes(awaited);
+        if (settings().position === 'macro') {
+            if (lost) recaller.placedNowhere();
+        } else missing = lost;
         awaited = '';
         link.update();
     }

@@ -31,12 +31,14 @@ export function mountBrowser(app, say, chosen) {
         close?.();
         const person = (await app.people.present()).find(one => one.avatar === chosen()?.avatar);
         const content = el('div', { id: 'soulmem_browser', class: 'soulmem_browser' });
-        const popup = app.host.popup(content, say('recalled_close'), { large: true });
+        let mayClose = async () => true;
+        const popup = app.host.popup(content, say('recalled_close'), { large: true, mayClose: () => mayClose() });
         close = popup.close;
         void popup.closed.finally(() => {
             if (close === popup.close) close = null;
         });
         const desk = createDesk(app, say, content, soul ?? person?.soul ?? '', popup.close);
+        mayClose = () => desk.mayLeave();
         await furnish(desk, content, page, memory);
     }
 
@@ -50,6 +52,8 @@ export function mountBrowser(app, say, chosen) {
 
         /** @param {Page} name @param {string} [one] */
         async function show(name, one) {
+            if (!await desk.mayLeave()) return;
+            desk.mayLeave = async () => true;
             shown = name;
             desk.said.replaceChildren();
             for (const tab of tabs.children) tab.setAttribute('aria-selected', String(tab.id === `soulmem_tab_${name}`));
@@ -84,7 +88,12 @@ export function mountBrowser(app, say, chosen) {
             }
             await Promise.all([show(first, memory), desk.count()]);
         });
-        who.addEventListener('change', () => {
+        who.addEventListener('change', async () => {
+            if (!await desk.mayLeave()) {
+                who.value = desk.soul;
+                return;
+            }
+            desk.mayLeave = async () => true;
             desk.soul = who.value;
             void show(shown);
             void desk.count().catch(() => undefined);

@@ -35,6 +35,9 @@ export function checklist(link, keeper, url, say) {
     else if (embedder) checks.push({ sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes', text: say('check_model', { model: modelName(embedder.model) }) });
     const llm = health.llm;
     if (llm && llm.state !== 'off') checks.push({ sign: llm.state === 'ok' ? 'yes' : 'warn', text: say(llm.model === 'client' ? 'check_llm_own' : 'check_llm', { model: modelName(llm.model ?? '') }) });
+    if (llm?.calls_this_hour) checks.push({ sign: 'yes', text: say('check_hour', { n: llm.calls_this_hour, tokens: (llm.tokens_this_hour ?? 0).toLocaleString() }) });
+    const left = health.core_left_out?.length ?? 0;
+    if (left) checks.push({ sign: 'warn', text: say('check_left_out', { n: left }) });
     if (keeper.reading) checks.push({ sign: 'wait', text: say('check_chat_reading', keeper.reading) });
     else if (keeper.held) checks.push({ sign: 'warn', text: say('held_title', { count: keeper.held.count }) });
     else if (link.step === 'chat_off') checks.push({ sign: 'no', text: say('check_chat_off') });

@@ -27,6 +27,10 @@ export function createDesk(app, say, content, soul, close) {
         show: async () => {},
         /** Draws the whole window anew, when other souls are there than before. @type {() => Promise<void>} */
         again: async () => {},
+        /** Whether what is being written may be left; asks the user when it would be lost. @type {() => Promise<boolean>} */
+        mayLeave: async () => true,
+        /** Ids of permanent memories that the last prompt had no room for. */
+        leftOut: () => new Set((app.link.state().health?.core_left_out ?? []).map(one => one.memory)),
         /** How long anything lies in the bin. */
         days: () => app.link.state().health?.bin_days ?? 7,
         /** @type {(waiting: number) => void} */
@@ -56,9 +60,9 @@ export function createDesk(app, say, content, soul, close) {
         /** @param {string} iso @returns {string} */
         when: iso => when(iso, app.host.locale()),
 
-        /** Good news, for a while. @param {string} words */
-        tell(words) {
-            const line = el('span', { class: 'soulmem_said' }, [el('i', { class: 'fa-solid fa-circle-check' }), words]);
+        /** What came of it, for a while. @param {string} words @param {boolean} [done] whether anything was done */
+        tell(words, done = true) {
+            const line = el('span', { class: done ? 'soulmem_said' : 'soulmem_said soulmem_not_done' }, [el('i', { class: `fa-solid ${done ? 'fa-circle-check' : 'fa-circle-info'}` }), words]);
             said.replaceChildren(line);
             setTimeout(() => line.remove(), SAID);
         },
@@ -69,7 +73,7 @@ export function createDesk(app, say, content, soul, close) {
             const answer = await app.host.prompt(say(question, { word }), yes);
             if (answer === null) return false;
             const same = answer.trim().toLowerCase() === word.toLowerCase();
-            if (!same) desk.tell(say('word_wrong', { word }));
+            if (!same) desk.tell(say('word_wrong', { word }), false);
             return same;
         },
 

@@ -45,7 +45,7 @@ export async function takeBack(desk, what, question, done) {
     if (!await desk.app.host.confirm(question)) return;
     await desk.attempt(async () => {
         const { changes, skipped } = await memories.undo(desk.soul, what);
-        if (changes.length === 0) desk.tell(say('undo_nothing'));
+        if (changes.length === 0) desk.tell(say('undo_nothing'), false);
         else desk.tell(say(skipped.length ? 'undone_but' : 'undone', { n: changes.length, kept: skipped.length }));
         await done();
     });

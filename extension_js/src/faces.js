@@ -20,8 +20,11 @@ export function kindFace(kind, say) {
     return el('span', { class: 'soulmem_kind' }, [el('i', { class: `fa-solid fa-fw ${FACES[known]}` }), say(/** @type {Key} */ (`kind_${known}`))]);
 }
 
-/** @param {Pick<Listed, 'permanent' | 'locked' | 'state'>} memory @param {Say} say @returns {HTMLElement[]} */
-export const badges = (memory, say) => [
+/** @param {Pick<Listed, 'id' | 'permanent' | 'locked' | 'state'> & {in_doubt?: boolean}} memory @param {Say} say
+ * @param {ReadonlySet<string>} [leftOut] ids of permanent memories that the last prompt had no room for @returns {HTMLElement[]} */
+export const badges = (memory, say, leftOut) => [
+    ...(leftOut?.has(memory.id) ? [el('span', { class: 'soulmem_badge' }, [el('i', { class: 'fa-solid fa-triangle-exclamation' }), say('item_left_out')])] : []),
+    ...(memory.in_doubt ? [el('span', { class: 'soulmem_badge' }, [el('i', { class: 'fa-solid fa-circle-question' }), say('item_doubt')])] : []),
     ...(memory.permanent ? [el('span', { class: 'soulmem_badge' }, [el('i', { class: 'fa-solid fa-thumbtack' }), say('item_permanent')])] : []),
     ...(memory.locked ? [el('span', { class: 'soulmem_badge' }, [el('i', { class: 'fa-solid fa-lock' }), say('item_locked')])] : []),
     ...(memory.state === 'stale' ? [el('span', { class: 'soulmem_badge' }, [el('i', { class: 'fa-solid fa-hourglass-half' }), say('item_stale')])] : []),
@@ -34,11 +37,11 @@ export function when(iso, locale) {
 }
 
 /** One memory in a list; `press` opens it.
- * @param {Listed} memory @param {Say} say @param {{facts?: string, press?: () => unknown, actions?: HTMLElement[]}} [about] */
-export function row(memory, say, { facts = '', press, actions = [] } = {}) {
+ * @param {Listed} memory @param {Say} say @param {{facts?: string, press?: () => unknown, actions?: HTMLElement[], leftOut?: ReadonlySet<string>}} [about] */
+export function row(memory, say, { facts = '', press, actions = [], leftOut } = {}) {
     const body = el('div', { class: press ? 'soulmem_press' : undefined, ...(press && { tabindex: '0', role: 'button' }) }, [
         el('div', { class: 'soulmem_recalled_head' }, [
-            el('span', { class: 'soulmem_row' }, [kindFace(memory.kind, say), ...badges(memory, say)]),
+            el('span', { class: 'soulmem_row' }, [kindFace(memory.kind, say), ...badges(memory, say, leftOut)]),
             facts ? el('small', { class: 'soulmem_recalled_facts', text: facts }) : null,
         ]),
         el('div', { class: 'soulmem_item_text', text: memory.text }),

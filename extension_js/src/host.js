@@ -178,11 +178,11 @@ export function createHost(getContext) {
         },
         /** @param {string} name of a template beside this module's folder @returns {Promise<string>} its translated HTML */
         template: name => ctx().renderExtensionTemplateAsync(`third-party/${decodeURIComponent(FOLDER)}`, `extension_js/${name}`),
-        /** @param {Element} content @param {string} closeLabel @param {{large?: boolean}} [options]
+        /** @param {Element} content @param {string} closeLabel @param {{large?: boolean, mayClose?: () => Promise<boolean>}} [options]
          * @returns {{closed: Promise<unknown>, close: () => unknown}} */
-        popup(content, closeLabel, { large = false } = {}) {
+        popup(content, closeLabel, { large = false, mayClose } = {}) {
             const { Popup, POPUP_TYPE } = ctx();
-            const popup = new Popup(content, POPUP_TYPE.TEXT, '', { okButton: closeLabel, wide: true, large, allowVerticalScrolling: true, leftAlign: true });
+            const popup = new Popup(content, POPUP_TYPE.TEXT, '', { okButton: closeLabel, wide: true, large, allowVerticalScrolling: true, leftAlign: true, onClosing: mayClose ?? null });
             return { closed: popup.show(), close: () => popup.completeCancelled() };
         },
         /** Names of the worlds linked to a character: its own, and the additional ones. @param {string} avatar @returns {Promise<string[]>} */

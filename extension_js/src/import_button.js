@@ -18,6 +18,7 @@ export function bindImport(app, say, chosen) {
     const text = byId('soulmem_import_text');
     const stopped = /** @type {Set<string>} */ (new Set()); // avatars whose import was stopped
     let going = /** @type {AbortController | null} */ (null);
+    let about = ''; // whose import the words on the screen tell of
 
     /** @param {string} words */
     const tell = words => { text.textContent = words; };
@@ -65,6 +66,8 @@ export function bindImport(app, say, chosen) {
 
     function draw() {
         const avatar = chosen()?.avatar;
+        if (going === null && avatar !== about) tell('');
+        if (going === null) about = avatar ?? '';
         start.hidden = going !== null;
         cancel.hidden = bar.hidden = going === null;
         byId('soulmem_import_label').textContent = say(avatar && stopped.has(avatar) ? 'import_resume' : 'import_all');

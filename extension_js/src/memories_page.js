@@ -37,7 +37,7 @@ export async function memoriesPage(desk, page, memory) {
         const searching = Boolean(filter.q || filter.kind || which.value);
         const found = await paged({
             fetch: cursor => memories.list(desk.soul, filter, cursor).then(answer => ({ rows: answer.memories, cursor: answer.cursor })),
-            draw: listed => row(listed, say, { press: () => desk.attempt(() => open(listed.id)) }),
+            draw: listed => row(listed, say, { leftOut: desk.leftOut(), press: () => desk.attempt(() => open(listed.id)) }),
             more: say('more'),
             none: say(searching ? 'none_found' : 'none_yet'),
             attempt: desk.attempt,

@@ -17,6 +17,8 @@ const BINNED = ['bin', 'retracted', 'forgotten']; // by the user, with its messa
 export async function memoryView(desk, id, leave) {
     const { say, memories } = desk;
     let changed = false;
+    let unsaved = () => false;
+    desk.mayLeave = async () => !unsaved() || desk.app.host.confirm(say('unsaved_question'));
     const view = el('div', { class: 'soulmem_memory', data: { memory: id } });
 
     /** @param {string | null} [draft] words the user has not saved yet */
@@ -31,12 +33,16 @@ export async function memoryView(desk, id, leave) {
             }),
         ]);
         view.replaceChildren(
-            el('div', { class: 'soulmem_row' }, [button('fa-arrow-left', say('back'), () => leave(changed), { id: 'soulmem_back' }), kindFace(memory.kind, say), ...badges(memory, say)]),
+            el('div', { class: 'soulmem_row' }, [button('fa-arrow-left', say('back'), goBack, { id: 'soulmem_back' }), kindFace(memory.kind, say), ...badges(memory, say, desk.leftOut())]),
             ...(BINNED.includes(memory.state) ? [restoring(memory)] : editing(memory, draft)),
             el('small', { class: 'soulmem_hint', text: factsOf(memory) }),
             el('h4', { text: say('sources') }), sources,
             el('h4', { text: say('history') }), history,
         );
+    }
+
+    async function goBack() {
+        if (await desk.mayLeave()) leave(changed);
     }
 
     /** @param {string | null} [draft] */
@@ -60,6 +66,7 @@ export async function memoryView(desk, id, leave) {
     function editing(memory, draft) {
         const text = /** @type {HTMLTextAreaElement} */ (el('textarea', { id: 'soulmem_text', class: 'text_pole', rows: '4', 'aria-label': say('text') }));
         text.value = draft ?? memory.text;
+        unsaved = () => text.value.trim() !== memory.text;
         const save = button('fa-floppy-disk', say('save'), () => change({ text: text.value.trim() }), { id: 'soulmem_save' });
         const offer = () => { save.hidden = text.value.trim() === memory.text || !text.value.trim(); };
         text.addEventListener('input', offer);
@@ -90,10 +97,12 @@ export async function memoryView(desk, id, leave) {
                 button(memory.locked ? 'fa-lock-open' : 'fa-lock', say(memory.locked ? 'lock_off' : 'lock_on'), () => change({ locked: !memory.locked }), { id: 'soulmem_lock', 'aria-pressed': memory.locked }),
                 memory.timelines === 'this' ? button('fa-globe', say('timelines_all'), () => change({ timelines: 'all' }), { id: 'soulmem_timelines' })
                     : spot && memory.origin === 'user' ? button('fa-code-branch', say('timelines_this'), () => change({ timelines: 'this', ...spot }), { id: 'soulmem_timelines' }) : null,
+                memory.in_doubt ? button('fa-check', say('doubt_off'), () => change({ in_doubt: false }), { id: 'soulmem_doubt' }) : null,
                 button('fa-trash-can', say('to_bin'), () => bin(memory), { id: 'soulmem_to_bin' }),
             ]),
+            memory.in_doubt ? el('small', { class: 'soulmem_hint', text: say('hint_doubt') }) : null,
             el('small', { class: 'soulmem_hint', text: say(memory.permanent || memory.locked ? 'hint_protected' : memory.origin === 'chat' || memory.origin === 'model' ? 'hint_derived' : 'hint_yours') }),
-        ];
+        ].filter(part => part !== null);
     }
 
     /** @param {Whole} memory */

@@ -23,7 +23,7 @@ export function recordOfTrace(trace, sent) {
         trace: answer.trace, type: trace.type ?? 'normal', slot: null, swipe: null, soul: trace.soul ?? '', speaker: '', chat: trace.chat ?? '',
         memories: answer.memories, blocks: answer.blocks, sent: ids.slice(0, sent), trimmed: sent === undefined ? [] : ids.slice(sent),
         item_tokens: Object.fromEntries(items.map(item => [item.memory, item.tokens])),
-        tokens: answer.tokens, budget: answer.tokens, timed_out: answer.timed_out, took_ms: answer.took_ms, error: null,
+        tokens: answer.tokens, budget: null, timed_out: answer.timed_out, took_ms: answer.took_ms, error: null,
     };
 }
 
@@ -31,11 +31,11 @@ export function recordOfTrace(trace, sent) {
 
 /** @param {RecallRecord} record @param {Memory} memory @param {Say} say @param {Doing} [doing] */
 function item(record, memory, say, doing) {
-    const sent = !record.trimmed.includes(memory.id);
+    const sent = record.sent.includes(memory.id);
     const steps = memory.path ?? [];
     const tokens = record.item_tokens[memory.id];
     const facts = [
-        say(sent ? 'item_sent' : 'item_trimmed'),
+        say(sent ? 'item_sent' : record.nowhere ? 'item_nowhere' : 'item_trimmed'),
         tokens === undefined ? '' : say('item_tokens', { n: tokens }),
         memory.age_turns > 0 ? say('age_turns', { n: memory.age_turns }) : say('age_now'),
         memory.permanent ? say('item_permanent') : memory.visibility < FADING ? say('item_fading') : '',
@@ -55,12 +55,12 @@ function item(record, memory, say, doing) {
 /** The view of one recall. @param {RecallRecord} record @param {string} name of who recalled @param {Say} say @param {Doing} [doing] */
 export function recalledView(record, name, say, doing) {
     const order = [...record.memories].sort((a, b) => Number(record.trimmed.includes(a.id)) - Number(record.trimmed.includes(b.id)));
+    const figures = { sent: record.sent.length, all: record.memories.length, tokens: record.tokens, budget: record.budget ?? 0, ms: Math.round(record.took_ms.total ?? 0) };
+    const summary = record.nowhere ? say('recalled_nowhere', { all: figures.all, macro: '{{soulmem}}' }) : say(record.budget === null ? 'recalled_past' : 'recalled_summary', figures);
     return el('div', { class: 'soulmem_recalled', data: { trace: record.trace } }, [
         el('h3', { class: 'margin0', text: say('recalled_title', { name }) }),
-        el('div', { class: 'soulmem_bar' }, [el('div', { style: `width: ${Math.min(100, record.budget ? record.tokens / record.budget * 100 : 0)}%` })]),
-        el('small', { text: say('recalled_summary', {
-            sent: record.sent.length, all: record.memories.length, tokens: record.tokens, budget: record.budget, ms: Math.round(record.took_ms.total ?? 0),
-        }) }),
+        record.budget ? el('div', { class: 'soulmem_bar' }, [el('div', { style: `width: ${Math.min(100, record.tokens / record.budget * 100)}%` })]) : null,
+        el('small', { text: summary }),
         record.memories.length ? el('ol', { class: 'soulmem_recalled_list' }, order.map(memory => item(record, memory, say, doing))) : el('p', { text: say('recalled_none') }),
     ]);
 }

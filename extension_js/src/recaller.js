@@ -50,7 +50,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
 
     const lore = /** @type {Map<string, string[]>} */ (new Map()); // chat to the lore of its last prompt
     /** What was injected for the reply being made, to be cut when lore awakes that says the same. */
-    let injected = /** @type {{record: RecallRecord, depth: number, reply: import('./keeper.js').Pending | null} | null} */ (null);
+    let injected = /** @type {{record: RecallRecord, depth: number, reply: import('./keeper.js').Pending | null, cut?: boolean} | null} */ (null);
 
     /** What the prompt holds beside the chat that the sidecar knows. The greeting only where it is in the context: once it is not, it is a memory.
      * @param {Open} open @param {string | null} border */
@@ -212,7 +212,7 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
         loreAwoke(entries) {
             const texts = (Array.isArray(entries) ? entries : []).map(entry => host.resolved(String(entry?.content ?? '')));
             if (keeper.state.chat) lore.set(keeper.state.chat, texts);
-            if (!injected) return;
+            if (!injected || injected.cut) return;
             const { record, depth, reply } = injected;
             const repeats = repeating(texts);
             const permanent = new Set(record.memories.filter(memory => memory.permanent).map(memory => memory.id));
@@ -228,7 +228,14 @@ export function createRecaller(host, keeper, ask, settings, link, done = () => {
             const tokens = [...gone].reduce((sum, id) => sum + (record.item_tokens[id] ?? 0), 0);
             if (reply) keeper.expect({ ...reply, trace: record.trace, n: sent.length || undefined });
             keep({ ...record, sent, trimmed: [...out], tokens: Math.max(0, record.tokens - tokens) });
-            injected = null;
+            injected = last && { record: last, depth, reply, cut: true };
+        },
+        /** The user places the macro, and the prompt that was made has none. */
+        placedNowhere() {
+            if (!injected) return;
+            const { record, reply } = injected;
+            if (reply) keeper.expect({ ...reply, trace: record.trace, n: undefined });
+            keep({ ...record, sent: [], nowhere: true, tokens: 0 });
         },
         /** The prompt was made: note how far back it reached. */
         promptMade() {

@@ -1,6 +1,6 @@
 // What does the chat say right now, in the sidecar's words?
 
-import { isoDate } from './dates.js';
+import { isoDate, storyDate } from './dates.js';
 import { textHash, wellFormed } from './hash.js';
 import { slotOf, stampOf } from './slots.js';
 
@@ -23,14 +23,14 @@ export function roleOf(message) {
 export const isHidden = message => Boolean(message.is_system) && roleOf(message) !== 'system';
 
 /** Hashes by message object, so that an unchanged chat of thousands costs nothing. */
-const hashes = /** @type {WeakMap<StMessage, {mes: string | undefined, text: string, hash: string}>} */ (new WeakMap());
+const hashes = /** @type {WeakMap<StMessage, {mes: string | undefined, text: string, hash: string, story: string | null}>} */ (new WeakMap());
 
 /** @param {StMessage} message */
 function versionOf(message) {
     const known = hashes.get(message);
     if (known && known.mes === message.mes) return known;
     const text = wellFormed(message.mes);
-    const version = { mes: message.mes, text, hash: textHash(text) };
+    const version = { mes: message.mes, text, hash: textHash(text), story: storyDate(text) };
     hashes.set(message, version);
     return version;
 }
@@ -53,13 +53,14 @@ export function snapshot(chat, { souls, cast }) {
     for (const message of chat) {
         const slot = slotOf(message);
         if (slot === null) continue;
-        const { text, hash } = versionOf(message);
+        const { text, hash, story } = versionOf(message);
         entries.push({
             slot,
             hash,
             role: roleOf(message),
             speaker: wellFormed(message.name),
             sent_at: isoDate(message.send_date) ?? '',
+            ...(story && { story_at: story }),
             hidden: isHidden(message),
             swipe: message.swipe_id ?? 0,
             present: presentAt(message, souls, cast),

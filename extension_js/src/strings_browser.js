@@ -13,6 +13,9 @@ export const BROWSER_EN = {
     try_again: 'Try again',
     more: 'Show more',
     back: 'Back',
+    unsaved_question: 'What you wrote is not saved. Leave it?',
+    doubt_off: 'It is right after all',
+    hint_doubt: 'You called this wrong: it is not recalled until its text changes or you say that it is right.',
 
     // the list
     search: 'Search',

@@ -33,6 +33,7 @@
  * @property {'user' | 'character' | 'narrator' | 'system'} role
  * @property {string} speaker
  * @property {string} sent_at
+ * @property {string} [story_at] what time it is in the story, where the message tells it
  * @property {boolean} hidden
  * @property {number} swipe
  * @property {string[] | null} present
@@ -63,7 +64,7 @@
 /** A memory in a list. @typedef {{id: string, kind: string, text: string, tags: string[], importance: number, permanent: boolean, locked: boolean,
  *   timelines: 'this' | 'all', state: string, revision: number, sources: Source[]}} Listed */
 /** A memory with what belongs to it (the fields shown).
- * @typedef {Listed & {origin: 'chat' | 'user' | 'card' | 'model', created: string, strength: number, uses: number, last_used: string | null}} Whole */
+ * @typedef {Listed & {origin: 'chat' | 'user' | 'card' | 'model', in_doubt: boolean, created: string, strength: number, uses: number, last_used: string | null}} Whole */
 
 /** @typedef {Record<string, any> | null} Told the fields of a memory that a change touched */
 /** @typedef {{id: string, at: string, actor: 'user' | 'lead' | 'archivist' | 'engine' | 'import', action: string, target: string, before: Told, after: Told,
@@ -99,9 +100,10 @@
  * @property {Block[]} blocks
  * @property {string[]} sent ids of the memories that went into the prompt
  * @property {string[]} trimmed ids of those that did not fit
+ * @property {boolean} [nowhere] the user places them by a macro that the prompt did not hold
  * @property {Record<string, number>} item_tokens tokens by memory id, by SillyTavern's own count where it was needed
  * @property {number} tokens
- * @property {number} budget
+ * @property {number | null} budget null when it is not known any more
  * @property {boolean} timed_out
  * @property {Record<string, number>} took_ms
  * @property {string | null} error
@@ -113,7 +115,8 @@
  * @property {{major: number, minor: number}} api
  * @property {{state: string, model: string, dim: number, fallback: boolean}} [embedder]
  * @property {{state: string, detail?: string | null}} [store]
- * @property {{state: string, model: string | null}} [llm]
+ * @property {{state: string, model: string | null, calls_this_hour?: number, tokens_this_hour?: number}} [llm]
+ * @property {{soul: string, memory: string}[]} [core_left_out] permanent memories that the last recall had no room for
  * @property {number} [pending]
  * @property {number} [bin_days]
  * @property {string[]} [notes]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from soulmem.domain.books import Spent
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, Place
@@ -177,6 +178,7 @@ class Health:
     kernels: str  # warming, ok
     llm_state: str = "off"
     llm_model: str | None = None
+    spent: Spent = field(default_factory=Spent)  # on the model within the last hour, for all souls
     pending: int = 0
     # Permanent memories, each with its soul, that the last recall of the soul had no room for.
     core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()

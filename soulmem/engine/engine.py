@@ -172,6 +172,7 @@ class Engine:
             phase=self._lifecycle.phase.value,
             kernels=self._warming.state,
             llm=self.llms.health(),
+            spent=self.consolidator.ledger.this_hour(self._clock.now()),
             minds=self._minds(),
             notes=[note for part in speaking for note in part.notes()],
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from soulmem.domain.books import Spent
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.answers import EmbedderHealth, Health
@@ -28,6 +29,7 @@ def health_of(
     phase: str,
     kernels: str,
     llm: LlmHealth,
+    spent: Spent,
     minds: Sequence[Mind],
     notes: Sequence[str],
 ) -> Health:
@@ -47,6 +49,7 @@ def health_of(
         kernels=kernels,
         llm_state=llm.state,
         llm_model=llm.model,
+        spent=spent,
         pending=sum(mind.embedded.pending() for mind in minds),
         core_left_out=tuple((mind.soul.id, key) for mind in minds for key in left_out(mind)),
         notes=(*([error.message] if error is not None else ()), *store.losses, *notes),

@@ -127,7 +127,7 @@ class Recaller:
     ) -> list[MemoryId]:
         """Computes."""
         alike = meaning(mind, cue, vectors)
-        scene = self._scene(world, mind, request, cue)
+        scene = self._scene(world, mind, request, cue, with_doubted=True)
         texts = read(mind, scene, alike, self._params.fusion)
         ranked = rank(mind, self._walks_of(mind), scene, texts, self._ranking)
         return [mind.id_at(int(row)) for row in ranked.rows]
@@ -154,10 +154,12 @@ class Recaller:
         )
         return not found.complete
 
-    def _scene(self, world: World, mind: Mind, request: RecallRequest, cue: Cue) -> Scene:
+    def _scene(
+        self, world: World, mind: Mind, request: RecallRequest, cue: Cue, *, with_doubted: bool = False
+    ) -> Scene:
         """Computes. Days begin where this computer stands."""
-        now = self._clock.now().astimezone()
-        scene = scene_of(world, mind, request, cue, self._params, self._clock.extra_turns, now)
+        now, extra = self._clock.now().astimezone(), self._clock.extra_turns
+        scene = scene_of(world, mind, request, cue, self._params, extra, now, with_doubted=with_doubted)
         return self._drafted.setdefault(mind, DraftedNames()).added(mind, scene)
 
     def _look(

@@ -115,15 +115,18 @@ def scene_of(
     params: RecallParams,
     extra_turns: int,
     now: datetime,
+    *,
+    with_doubted: bool = False,
 ) -> Scene:
     """What this recall may see: lineage, presence, the context window and the time asked for. Computes.
 
-    now  aware; words for time in the cue count from here, in its zone
+    now           aware; words for time in the cue count from here, in its zone
+    with_doubted  also what is in doubt: the user looks for it
     """
     chat = request.chat
     family = world.family(chat) if chat is not None else None
     known = mind.known(chat, family, world.holds)
-    doubted = rows_in_doubt(mind)
+    doubted = [] if with_doubted else rows_in_doubt(mind)
     known[not_passed(mind, doubted)] = False
     visible = mind.shown(known)
     visible[doubted] = False

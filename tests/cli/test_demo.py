@@ -61,7 +61,7 @@ def test_one_memory_comes_over_three_steps_and_the_way_is_told(told: dict[str, A
     assert [step["edge"] for step in far["path"]] == [None, "mentions", "mentions", "mentions"]
     assert [far["path"][at]["label"] for at in (0, 2)] == ["Duchess", "Esk"]
     assert "Duchess" not in far["text"]
-    assert re.match('"Duchess" led Isaura to ".+", that to "Esk", that to this, from', far["why"])
+    assert re.match('"Duchess" led Isaura to ".+", that to "Esk", that to this from', far["why"])
 
 
 def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:

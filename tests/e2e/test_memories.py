@@ -153,6 +153,27 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     until(lambda: desk.stored(key)["text"] == "The brass key lies in the crypt.", 10, "the new wording")
     entry = tab.locator('.soulmem_memory .soulmem_entry[data-action="change"]').first
     assert "crypt" in entry.locator("ins").inner_text()
+
+    # What is being written is not lost by a press of Back.
+    tab.fill("#soulmem_text", "Half a sentence")
+    desk.press("#soulmem_back")
+    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-cancel").click()
+    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser))").wait_for(state="detached")
+    assert tab.input_value("#soulmem_text") == "Half a sentence"
+    tab.fill("#soulmem_text", "The brass key lies in the crypt.")
+
+    # What was called wrong is in doubt until the user says otherwise.
+    question = {"soul": desk.soul, "query": "Where does the brass key lie?", "time_budget_ms": 10_000}
+    trace = desk.world.sidecar.ask("POST", "/recall", question)["trace"]
+    verdict = {"trace": trace, "memory": key, "verdict": "wrong"}
+    desk.world.sidecar.ask("POST", "/feedback", verdict)
+    desk.press("#soulmem_back")
+    desk.show("lies in the crypt")
+    tab.locator(".soulmem_memory .soulmem_badge", has_text="in doubt").wait_for()
+    page.screenshot("memory-doubt-en")
+    desk.press("#soulmem_doubt")
+    tab.locator("#soulmem_doubt").wait_for(state="detached")
+    assert desk.stored(key)["in_doubt"] is False
     desk.press("#soulmem_permanent")
     tab.locator('#soulmem_permanent[aria-pressed="true"]').wait_for()
     desk.press("#soulmem_lock")

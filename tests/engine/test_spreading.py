@@ -92,7 +92,7 @@ async def test_what_was_often_said_together_comes_with_its_reason(stage: Stage, 
     assert len({step.id for step in memory.path}) == 3
     assert memory.hops == 2
     expected = {
-        "en": '"violin" makes Mira think of "volcano", and so of this, from',
+        "en": '"violin" makes Mira think of "volcano", and so of this',
         "zh": "「小提琴」让Mira想到「火山」，于是想起了",
     }
     assert memory.why.startswith(expected[language])

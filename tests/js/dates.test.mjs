@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isoDate } from '../../extension_js/src/dates.js';
+import { isoDate, storyDate } from '../../extension_js/src/dates.js';
 
 const local = (/** @type {[number, number, number, number, number]} */ ...parts) => new Date(...parts).toISOString();
 
@@ -17,4 +17,20 @@ for (const [given, wanted] of /** @type {[unknown, string | null][]} */ ([
     ['', null], [undefined, null], [null, null], ['yesterday', null], [NaN, null], [8.7e15, null],
 ])) {
     test(`${JSON.stringify(given) ?? 'undefined'} is ${wanted}`, () => assert.equal(isoDate(given), wanted));
+}
+
+for (const [text, wanted] of /** @type {[string, string | null][]} */ ([
+    ['Date: 812-05-03\nThe rain had stopped.', '0812-05-03T00:00:00.000Z'],
+    ['The rain had stopped.\n\n**[Date: May 3rd, 1924, 18:30 | Place: the mill]**', '1924-05-03T18:30:00.000Z'],
+    ['[3 May 1924]\nHe nods.', '1924-05-03T00:00:00.000Z'],
+    ['【日期】812年5月3日 清晨\n她点点头。', '0812-05-03T00:00:00.000Z'],
+    ['日期：2031-05-03 07:15\n她点点头。', '2031-05-03T07:15:00.000Z'],
+    ['[2031-05-03]\nA day passes.\nAnd another.\n[2031-05-05]', '2031-05-05T00:00:00.000Z'],
+    ['`Current Date: Monday, June 9, 2031`', '2031-06-09T00:00:00.000Z'],
+    ['I was born on 3 May 1924.', null],
+    ['2031-05-03 is my birthday.', null],
+    ['Date: 2031-13-03', null], ['Date: soon', null], ['Dates: 2031-01-03', null], ['[12.05.2031]', null], ['Time: 18:30', null], ['', null],
+    [`[${'date '.repeat(30_000)}`, null],
+])) {
+    test(`the story's date in ${JSON.stringify(text.slice(0, 60))} is ${wanted}`, () => assert.equal(storyDate(text), wanted));
 }

@@ -278,3 +278,14 @@ test('lore that awakes with this very message is not told twice', async () => {
     recaller.loreAwoke([{ content: 'the cake' }]);
     assert.match(injected(), /cake/, 'the prompt is made by then');
 });
+
+test('what the user places nowhere is not said to be in the prompt', async () => {
+    const { world, generate, recaller } = scene();
+    world.recall = async () => answer(['the cake', 'He came.']);
+    await generate();
+    assert.deepEqual([recaller.last()?.sent.length, recaller.last()?.nowhere], [2, undefined]);
+    recaller.placedNowhere();
+    const record = recaller.last();
+    assert.deepEqual([record?.sent, record?.nowhere, record?.tokens], [[], true, 0]);
+    assert.equal(recaller.byTrace(record?.trace ?? ''), record);
+});

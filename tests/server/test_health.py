@@ -18,7 +18,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "store": {"state": "ok", "detail": ""},
         "embedder": {"state": "ok", "model": "tiny", "dim": 8, "fallback": True, "prompt": ""},
         "kernels": {"state": "ok"},
-        "llm": {"state": "off", "model": None},
+        "llm": {"state": "off", "model": None, "calls_this_hour": 0, "tokens_this_hour": 0},
         "pending": 0,
         "bin_days": 7.0,
         "core_left_out": [],

@@ -40,10 +40,12 @@ class KernelsHealthAnswer(Answer, frozen=True):
 
 
 class LlmHealthAnswer(Answer, frozen=True):
-    """`state` is off, ok or error."""
+    """`state` is off, ok or error; calls and tokens are those of the last hour, of all souls together."""
 
     state: str
     model: str | None
+    calls_this_hour: int
+    tokens_this_hour: int
 
 
 class CoreAnswer(Answer, frozen=True):
@@ -89,7 +91,12 @@ def health_answer(health: Health, bin_days: float) -> HealthAnswer:
             prompt=embedder.prompt,
         ),
         kernels=KernelsHealthAnswer(state=health.kernels),
-        llm=LlmHealthAnswer(state=health.llm_state, model=health.llm_model),
+        llm=LlmHealthAnswer(
+            state=health.llm_state,
+            model=health.llm_model,
+            calls_this_hour=health.spent.calls,
+            tokens_this_hour=health.spent.prompt_tokens + health.spent.answer_tokens,
+        ),
         pending=health.pending,
         bin_days=bin_days,
         core_left_out=[CoreAnswer(soul=soul, memory=memory) for soul, memory in health.core_left_out],
