@@ -22,7 +22,6 @@ from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
 from soulmem.config.settings import (
     EmbedderSettings,
-    LlmEndpoint,
     LlmSettings,
     Settings,
 )
@@ -32,7 +31,7 @@ from soulmem.engine.consolidating import ConsolidationParams
 from soulmem.engine.embedding import ModelSource
 from soulmem.engine.engine import Engine, EngineParams
 from soulmem.engine.ledger import LedgerParams
-from soulmem.engine.llms import LlmOf, LlmSources
+from soulmem.engine.llms import LlmSources
 from soulmem.engine.loading import LoadingParams
 from soulmem.engine.parking import ParkingParams
 from soulmem.engine.search import RecallParams
@@ -122,26 +121,19 @@ def backups_of(settings: Settings) -> BackupFolder:
 
 
 def _llms(settings: LlmSettings) -> LlmSources:
-    """The language models of the lead and of the archivist; one object where both are the same."""
+    """The language model of the archivist: an endpoint, or the connection of the client."""
     timeout = settings.timeout_seconds
     desk = ClientDesk(replace(ClientParams(), answer=timeout, lease=timeout / 2))
-    endpoints: dict[LlmEndpoint, LitellmEndpoint] = {}
-
-    def source(wanted: LlmEndpoint | None) -> LlmOf | None:
-        if wanted is None:
-            return None
-        if wanted.model == CLIENT:
-            return desk.llm
-        made = LitellmEndpoint(wanted.base_url, wanted.model, wanted.api_key, timeout)
-        found = endpoints.setdefault(wanted, made)
-        return lambda _owner: found
-
+    wanted = settings.archivist
+    if wanted is None or wanted.model == CLIENT:
+        archivist = None if wanted is None else desk.llm
+        return LlmSources(archivist=archivist, desk=desk, context_tokens=settings.context_tokens)
+    endpoint = LitellmEndpoint(wanted.base_url, wanted.model, wanted.api_key, timeout)
     return LlmSources(
-        lead=source(settings.lead),
-        archivist=source(settings.archivist),
+        archivist=lambda _owner: endpoint,
         desk=desk,
         context_tokens=settings.context_tokens,
-        stop=tuple(endpoint.stop for endpoint in endpoints.values()),
+        stop=(endpoint.stop,),
     )
 
 

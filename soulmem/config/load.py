@@ -20,6 +20,8 @@ else:
     import tomli as tomllib
 
 FILE_NAME = "config.toml"
+# They did nothing in earlier versions: whoever copied config.example.toml has them, and starts all the same.
+RETIRED = frozenset({"llm.lead_base_url", "llm.lead_model", "llm.lead_api_key"})
 # Two settings are so often given by environment that they have a short name too.
 SHORT_NAMES = {"SOULMEM_DATA": "store.data", "SOULMEM_TOKEN": "server.token"}
 
@@ -73,6 +75,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
         key = long_names.get(name) or SHORT_NAMES.get(name)
         if key is not None:
             found[key] = _Given(from_text(text, keys[key].type, key, f"the environment ({name})"), name)
+        elif name in map(variable, RETIRED):
+            continue
         elif name.split("_")[:2] in [["SOULMEM", section.upper()] for section in SECTIONS]:
             raise ConfigError(
                 f"the environment variable {name} names no setting: see config.example.toml", field=name
@@ -101,6 +105,8 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
             )
         for name, value in table.items():
             key = f"{section}.{name}"
+            if key in RETIRED:
+                continue
             known = _keys().get(key)
             if known is None:
                 names = ", ".join(each.name for each in fields(SECTIONS[section]))

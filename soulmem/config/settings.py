@@ -112,17 +112,14 @@ class LlmEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings(Section):
-    """The language models of the lead, who speaks, and of the archivist, who keeps the memory."""
+    """The language model that keeps the memory: the archivist. Who speaks is SillyTavern's affair."""
 
     name = "llm"
 
     base_url: str = ""
     model: str = ""  # empty: none; `client`: the connection of whoever uses the sidecar
     api_key: str = ""
-    lead_base_url: str = ""  # empty, like the rest of the two: as above
-    lead_model: str = ""
-    lead_api_key: str = ""
-    archivist_base_url: str = ""
+    archivist_base_url: str = ""  # empty, like the two others: as above
     archivist_model: str = ""
     archivist_api_key: str = ""
     timeout_seconds: float = _limited(180.0, 1.0, 86_400.0)  # until an answer is given up
@@ -130,7 +127,7 @@ class LlmSettings(Section):
 
     def __post_init__(self) -> None:
         Section.__post_init__(self)
-        for role in ("", "lead_", "archivist_"):
+        for role in ("", "archivist_"):
             key, url = f"llm.{role}base_url", getattr(self, f"{role}base_url")
             if url and not url.startswith(("http://", "https://")):
                 raise ConfigError(
@@ -138,12 +135,7 @@ class LlmSettings(Section):
                 )
 
     def __repr__(self) -> str:
-        return f"LlmSettings(lead={self.lead!r}, archivist={self.archivist!r})"
-
-    @property
-    def lead(self) -> LlmEndpoint | None:
-        """The lead's model, if there is one."""
-        return self._of(self.lead_base_url, self.lead_model, self.lead_api_key)
+        return f"LlmSettings(archivist={self.archivist!r})"
 
     @property
     def archivist(self) -> LlmEndpoint | None:

@@ -18,7 +18,6 @@ LlmOf = Callable[[Owner], Llm]  # a model as one owner reaches it
 class LlmSources:
     """The models of the settings."""
 
-    lead: LlmOf | None = None
     archivist: LlmOf | None = None
     desk: LlmDesk | None = None  # where calls wait that a client runs on its own connection
     context_tokens: int = 4096  # of prompt and answer together
@@ -70,10 +69,6 @@ class Llms:
     def archivist(self, owner: Owner) -> Llm | None:
         """The model that keeps the memory, for chats of this owner: no other's client sees them."""
         return self._watched(self._sources.archivist, owner)
-
-    def lead(self, owner: Owner) -> Llm | None:
-        """The model that speaks."""
-        return self._watched(self._sources.lead, owner)
 
     def health(self) -> LlmHealth:
         """How the archivist is, as `GET /v1/health` tells it."""

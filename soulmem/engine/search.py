@@ -22,7 +22,7 @@ from soulmem.domain.soul import SoulClock
 from soulmem.engine.asked_time import AskedTime, time_asked
 from soulmem.engine.doubt import not_passed, rows_in_doubt
 from soulmem.engine.mind import Mind
-from soulmem.engine.requests import RecallRequest, RecallType
+from soulmem.engine.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.summing_up import drafted_inside, summary_before
 from soulmem.engine.world import World
 from soulmem.graph.vectors import cosines_with
@@ -37,6 +37,7 @@ Cosines = Callable[[], tuple[Floats, Floats]]  # of the cue and each row, and ea
 _FEW_ROWS = 5000  # are read before another thread has begun
 _FEW_WORDS = 0.2  # of a cue: a name in the other script says nothing of how it reads
 _ASIDE = ThreadPoolExecutor(1, thread_name_prefix="soulmem-aside")
+_EXPAND = "no grade lies between baseline and walk yet: expand goes as far as walk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def scene_of(
     visible[doubted] = False
     if chat is not None:
         visible[mind.opinions.kept_out(chat)] = False
-    notes: list[str] = []
+    notes = [_EXPAND] if request.mode is RecallMode.EXPAND else []
     here: list[int] = []
     context = request.context_texts
     if chat is not None and request.context_from is not None:

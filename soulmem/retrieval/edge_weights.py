@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.memories import MemoryKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 
@@ -60,19 +59,13 @@ def edge_weights(
     return out
 
 
-def class_factors(
-    tendency: Mapping[MemoryKind, float] | None = None, params: EdgeWeightParams | None = None
-) -> Floats:
-    """The factor of each class of arcs, float32[256], as `kernels.tuning.Tuning.kind_factor` wants it.
-
-    tendency  how much a kind of memory is looked for, 1 where it is not named, >= 0
-    """
+def class_factors(params: EdgeWeightParams | None = None) -> Floats:
+    """The factor of each class of arcs, float32[256], as `kernels.tuning.Tuning.kind_factor` wants it."""
     p = params or EdgeWeightParams()
-    wanted = tendency or {}
     out = np.ones(_FACTORS, np.float32)
     for kind in EDGE_KINDS:
         for target in MEMORY_KINDS:
-            on = p.kind.get(kind, 1.0) * max(0.0, wanted.get(target, 1.0))
+            on = p.kind.get(kind, 1.0)
             out[arc_class(kind, target)] = on
             out[arc_class(kind, target, back=True)] = on * p.back.get(kind, 1.0)
     return out

@@ -1,4 +1,4 @@
-"""Which model do the lead and the archivist have, and does a key stay with its server?"""
+"""Which model does the archivist have, and does a key stay with its server?"""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ HERE = "http://127.0.0.1:5001/v1"
 
 def test_there_is_none_by_default() -> None:
     settings = LlmSettings()
-    assert settings.lead is None
     assert settings.archivist is None
 
 
-def test_one_model_serves_both() -> None:
+def test_one_model_is_enough() -> None:
     settings = LlmSettings(base_url=HERE + "/", model="qwen", api_key="key")
-    assert settings.lead == settings.archivist == LlmEndpoint(HERE, "qwen", "key")
+    assert settings.archivist == LlmEndpoint(HERE, "qwen", "key")
 
 
-def test_each_may_have_its_own() -> None:
+def test_memory_work_may_have_its_own() -> None:
     settings = LlmSettings(base_url=HERE, model="big", api_key="key", archivist_model="small")
-    assert settings.lead == LlmEndpoint(HERE, "big", "key")
     assert settings.archivist == LlmEndpoint(HERE, "small", "key")
-    assert LlmSettings(lead_model="deepseek/deepseek-chat", lead_api_key="key").archivist is None
+    alone = LlmSettings(archivist_model="a/b", archivist_api_key="key")
+    assert alone.archivist == LlmEndpoint("", "a/b", "key")
 
 
 def test_a_key_is_not_sent_to_another_server() -> None:
@@ -39,13 +38,20 @@ def test_a_key_is_not_sent_to_another_server() -> None:
 
 
 def test_a_key_is_never_told() -> None:
-    settings = LlmSettings(base_url=HERE, model="big", api_key="key-1", lead_api_key="key-2")
-    assert "key-" not in f"{settings!r} {settings.lead!r} {settings}"
+    settings = LlmSettings(base_url=HERE, model="big", api_key="key-1", archivist_api_key="key-2")
+    assert "key-" not in f"{settings!r} {settings.archivist!r} {settings}"
     assert "''" in repr(LlmEndpoint(HERE, "big", ""))
 
 
-@pytest.mark.parametrize("key", ["base_url", "lead_base_url", "archivist_base_url"])
+@pytest.mark.parametrize("key", ["base_url", "archivist_base_url"])
 def test_an_address_has_a_scheme(key: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="like http") as raised:
         load(env={"SOULMEM_DATA": str(tmp_path), f"SOULMEM_LLM_{key.upper()}": "localhost:5001"})
     assert raised.value.field == f"llm.{key}"
+
+
+def test_settings_that_did_nothing_keep_nobody_from_starting(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[llm]\nlead_base_url = ""\nlead_model = "big"\nmodel = "qwen"\n', encoding="utf-8")
+    settings = load(file, env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_LLM_LEAD_API_KEY": "key"})
+    assert settings.llm.model == "qwen"

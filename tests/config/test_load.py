@@ -73,7 +73,6 @@ CHOSEN = {
     "log.level": ("debug", "debug"),
     "recall.fires_from": ("0.35", 0.35),
     "llm.base_url": ("http://a:1/v1", "http://a:1/v1"),
-    "llm.lead_base_url": ("https://a/v1", "https://a/v1"),
     "llm.archivist_base_url": ("https://a/v1", "https://a/v1"),
     "llm.context_tokens": ("8192", 8192),
     "server.token": ("t" * 20, "t" * 20),

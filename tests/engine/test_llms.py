@@ -25,11 +25,7 @@ async def ask(llm: Llm | None) -> str:
 
 def test_without_models_it_is_off() -> None:
     llms = Llms(None, never)
-    assert (llms.archivist(DEFAULT_OWNER), llms.lead(DEFAULT_OWNER), llms.has_archivist) == (
-        None,
-        None,
-        False,
-    )
+    assert (llms.archivist(DEFAULT_OWNER), llms.has_archivist) == (None, False)
     assert llms.health() == LlmHealth("off", None)
     assert llms.take(DEFAULT_OWNER) is None
     with pytest.raises(NotFound):
@@ -61,16 +57,15 @@ async def test_the_last_call_tells_how_it_is() -> None:
     ]
 
 
-async def test_each_role_and_owner_has_its_own() -> None:
+async def test_each_owner_has_its_own() -> None:
     models: dict[str, FakeLlm] = {}
 
     def archivist(owner: Owner) -> Llm:
         return models.setdefault(owner, FakeLlm(f"for {owner}"))
 
-    llms = Llms(LlmSources(lead=lambda _owner: FakeLlm("lead"), archivist=archivist), never)
+    llms = Llms(LlmSources(archivist=archivist), never)
     assert await ask(llms.archivist(Owner("ann"))) == "for ann"
     assert await ask(llms.archivist(Owner("bob"))) == "for bob"
-    assert await ask(llms.lead(Owner("ann"))) == "lead"
 
 
 async def test_stopping_stops_all() -> None:

@@ -156,6 +156,7 @@ async def test_the_trace_names_the_grade_that_was_reached(stage: Stage) -> None:
         found = await trace(stage, answer)
         grades[mode.value] = found.grade
         assert found.grade_why
+        assert any("expand" in note for note in found.notes) is (mode is RecallMode.EXPAND)
     assert grades == {
         "auto": "walk",
         "baseline": "baseline",

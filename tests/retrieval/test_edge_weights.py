@@ -63,18 +63,6 @@ def test_back_along_a_sequence_is_half_of_on() -> None:
         assert factor[arc_class(kind, MemoryKind.CONCEPT, back=True)] == 1.0
 
 
-def test_a_tendency_draws_towards_a_kind() -> None:
-    plain, drawn = class_factors(), class_factors({MemoryKind.ACTION: 2.0, MemoryKind.NOTE: -1.0})
-    action, note = (arc_class(EdgeKind.ASSOCIATES, k) for k in (MemoryKind.ACTION, MemoryKind.NOTE))
-    assert drawn[action] == 2 * plain[action]
-    assert drawn[note] == 0
-    assert (
-        drawn[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)]
-        == plain[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)]
-    )
-    assert drawn.shape == (256,)
-
-
 def test_irritation_halves_the_steps() -> None:
     assert restart_in(0.5, 0.0) == 0.5
     assert restart_in(0.5, 1.0) == pytest.approx(0.75)
