@@ -1,4 +1,4 @@
-"""`soulmem demo`: two chats, six moments: what would SoulMem put into the prompt, and why?"""
+"""`soulmem demo`: two chats, some moments: what would SoulMem put into the prompt, and why?"""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     """Play both chats in a folder that is gone afterwards."""
     began = time.perf_counter()
     chats = [load_chat(name) for name in CHATS]
-    screen.line(words("demo_start", window=WINDOW, items=ITEMS))
+    moments = sum(len(chat.moments) for chat in chats)
+    screen.line(words("demo_start", window=WINDOW, items=ITEMS, moments=moments))
     shown = []
     with tempfile.TemporaryDirectory(prefix="soulmem-demo-", ignore_cleanup_errors=True) as folder:
         # The small model that comes along: it is always there, and the demo looks the same on every machine.
@@ -66,12 +67,12 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             for chat in chats:
                 for moment, answer in play(client, chat, words, screen):
                     shown.append(_told(chat, moment, answer))
-                    _show(len(shown), chat, moment, answer, words, screen)
+                    _show((len(shown), moments), chat, moment, answer, words, screen)
     took = time.perf_counter() - began
     typical = sorted(entry["recall"]["took_ms"]["total"] for entry in shown)[len(shown) // 2]
     total = sum(max(moment.at for moment in chat.moments) for chat in chats)
     screen.line()
-    screen.line(words("demo_took", seconds=took, messages=total, ms=typical), "dim")
+    screen.line(words("demo_took", seconds=took, messages=total, ms=typical, moments=moments), "dim")
     screen.line(words("demo_next"), "bold")
     screen.result({"embedder": embedder, "moments": shown, "messages": total, "took_s": round(took, 2)})
     return 0
@@ -148,14 +149,16 @@ def _told(chat: Chat, moment: Moment, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _show(
-    number: int, chat: Chat, moment: Moment, answer: dict[str, Any], words: Words, screen: Screen
+    place: tuple[int, int], chat: Chat, moment: Moment, answer: dict[str, Any], words: Words, screen: Screen
 ) -> None:
-    """One moment on the terminal."""
+    """One moment on the terminal; `place` is its number, and how many there are."""
     line = chat.messages[moment.at - 1]
     key, at = ("demo_moment", moment.at) if moment.fork is None else ("demo_branch", moment.fork)
     screen.progress("")
     screen.line()
-    screen.rule(words(key, number=number, title=chat.title, at=at, total=len(chat.messages)))
+    screen.rule(
+        words(key, number=place[0], moments=place[1], title=chat.title, at=at, total=len(chat.messages))
+    )
     screen.line(moment.shows[words.language], "dim")
     speaker = f"{line['speaker']}: "
     screen.line(line["text"], "bold", indent="    ", first="  " + screen.style(speaker, "yellow"))
