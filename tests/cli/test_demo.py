@@ -96,7 +96,7 @@ def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(told: dict[str, A
     assert "\x1b" not in shown.out
     flat = re.sub(r"[\s│]+", "", shown.out)
     for number, moment in enumerate(told["moments"], 1):
-        assert f"{number}/5" in shown.out
+        assert f"{number}/6" in shown.out
         assert re.sub(r"\s+", "", moment["line"]) in flat
         assert re.sub(r"\s+", "", moment["shows"]["zh"]) in flat
         for memory in moment["recall"]["memories"]:
