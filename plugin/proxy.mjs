@@ -14,6 +14,8 @@ const METHODS = new Set(['GET', 'PUT', 'POST', 'PATCH', 'DELETE']);
 const MIB = 1024 * 1024;
 const PATIENCE = 30_000; // ms until the sidecar begins to answer
 const SINGLE_USER = 'default-user'; // SillyTavern's handle when accounts are off, and the sidecar's when none is named
+/** How a browser marks what another page loads, as an image or a script: SillyTavern asks for its own token only where something is sent. */
+const FOREIGN = new Set(['cross-site', 'same-site']);
 const SEGMENT = /^[A-Za-z0-9._~-]+$/;
 
 /** @param {Response} response @param {number} status @param {string} error code of the contract's shape @param {string} message */
@@ -56,6 +58,7 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
         const path = sidecarPath(request.path);
         const handle = request.user?.profile?.handle;
         if (!METHODS.has(method)) return refuse(response, 405, 'bad_request', `${method} is not supported`);
+        if (FOREIGN.has(String(request.headers['sec-fetch-site']))) return refuse(response, 403, 'forbidden', 'another page may not load this');
         if (path === null) return refuse(response, 404, 'not_found', `nothing at ${request.path}`);
         if (!handle) return refuse(response, 403, 'forbidden', 'log in to SillyTavern first');
         const body = bodyOf(request);

@@ -7,6 +7,7 @@ import sys
 import urllib.error
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from .child import Child, ask, until
 
@@ -73,6 +74,18 @@ class Sidecar:
         """The messages of a chat as stored, in order."""
         messages: list[dict[str, Any]] = self.ask("GET", f"/chats/{chat}")["messages"]
         return messages
+
+    def bin_all_but(self, kept: str) -> list[dict[str, Any]]:
+        """Put every soul but `kept` into the bin, so that Idle work is of that one alone; what was binned."""
+        others = [soul for soul in self.ask("GET", "/souls")["souls"] if soul["id"] != kept]
+        for soul in others:
+            self.ask("DELETE", f"/souls/{soul['id']}?confirm={quote(soul['name'])}")
+        return others
+
+    def take_back(self, binned: list[dict[str, Any]]) -> None:
+        """Restore what `bin_all_but` put away."""
+        for soul in binned:
+            self.ask("PUT", f"/souls/{soul['id']}", {"name": soul["name"]})
 
     def until_searchable(self) -> None:
         """Wait until everything accepted can be recalled."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -54,8 +53,7 @@ class Room:
         """Nothing that was begun here goes on: there is one model, and the next test wants it."""
         for job in self.world.sidecar.ask("GET", f"/jobs?soul={self.soul}")["jobs"] if self.soul else ():
             self.world.sidecar.ask("DELETE", f"/jobs/{job['job']}")
-        for soul in self.binned:  # pages of later tests list what lies there
-            self.world.sidecar.ask("PUT", f"/souls/{soul['id']}", {"name": soul["name"]})
+        self.world.sidecar.take_back(self.binned)  # pages of later tests list what lies there
         self.llm.works.set()
         self.llm.replies.set()
         self.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
@@ -88,10 +86,7 @@ class Room:
         It goes over all souls; a large one of another test would keep it for minutes: those are binned.
         """
         sidecar = self.world.sidecar
-        for soul in sidecar.ask("GET", "/souls")["souls"]:
-            if soul["id"] != self.soul:
-                sidecar.ask("DELETE", f"/souls/{soul['id']}?confirm={quote(soul['name'])}")
-                self.binned.append(soul)
+        self.binned.extend(sidecar.bin_all_but(self.soul))
         ask(f"{sidecar.url}/test/idle", "POST", {}, 60.0)
         assert self.books["due"]["calls"] == 0, "all that was due gone over"
 

@@ -48,6 +48,9 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world
     tab.locator("#soulmem_import_text", has_text="Imported for Mira").wait_for(timeout=90_000)
     sidecar.until_searchable()
 
+    # Idle work goes over all souls: those of other tests are put away, so that each call is of this chat.
+    binned = sidecar.bin_all_but(soul)
+
     # Left alone for a day, with the connection at hand: not one call.
     for _ in range(3):
         ask(f"{sidecar.url}/test/idle", "POST", {}, 60.0)
@@ -76,5 +79,6 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world
         strange = [text for text in quoted if text.replace("\u2039", "<") not in told]
         if not quoted or strange:
             damaged.append((number, strange[:3]))
+    sidecar.take_back(binned)
     assert damaged == [], f"{len(damaged)} of {len(llm.work)} prompts are not as they were sent"
     print(f"{len(llm.work)} of {len(llm.work)} prompts arrived undamaged; {due} calls were due")

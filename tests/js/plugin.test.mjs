@@ -74,6 +74,15 @@ test('a request passes with the token and the user that SillyTavern vouches for'
     user = 'default-user';
 });
 
+test('what another page has loaded is refused, as an image or a script would be', async () => {
+    for (const from of ['cross-site', 'same-site']) {
+        const before = seen.length;
+        const answer = await ask('/llm/next', { headers: { 'Sec-Fetch-Site': from } });
+        assert.deepEqual([answer.status, (await answer.json()).error, seen.length], [403, 'forbidden', before]);
+    }
+    assert.equal((await ask('/health', { headers: { 'Sec-Fetch-Site': 'same-origin' } })).status, 200);
+});
+
 test('a GET carries no body', async () => {
     await ask('/health');
     assert.deepEqual([seen.at(-1)?.url, seen.at(-1)?.body], ['/v1/health', '']);
