@@ -168,6 +168,9 @@ export const EN = {
 
     // a chat was deleted
     chat_deleted: 'Deleted: {names}. What was remembered from there is kept. Click here to forget it as well.',
+    character_deleted: '{name} was deleted. What {name} remembers is kept. Click here to forget it as well.',
+    character_forget_question: 'Forget everything that {name} remembers? It goes to the bin.',
+    character_forgotten: 'Forgotten: what {name} remembered. It is in the bin.',
     chat_forget_question: 'Forget what was told only in {names}? It goes to the bin.',
     chat_forgotten: 'Forgotten: what was told only in {names}.',
 };

@@ -83,3 +83,28 @@ def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     page.sync()
     world.sidecar.until_searchable()
     assert page.send(fact.question).recalled(fact.words) == 1
+
+
+def test_a_deleted_character_is_asked_about(world: World) -> None:
+    """SillyTavern closes the chat first: nobody is in it when the deletions are announced."""
+    avatar = world.data.add_character(
+        "deleted", "Mira", first="Hello.", lines=chat("Mira", small_talk("en", 6))
+    )
+    page, tab = world.page, world.page.tab
+    page.load()
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.sync()
+    soul = page.soulmem["soul"]
+    page.run(
+        f"() => import('/script.js').then(st => st.deleteCharacter({avatar!r}, {{ deleteChats: true }}))",
+        seconds=60,
+    )
+    toast = tab.locator(".toast-info", has_text="Mira was deleted. What Mira remembers is kept.")
+    toast.wait_for()
+    page.screenshot("deleted-character-en")
+    assert soul in souls(world, "active"), "nothing is forgotten unasked"
+    toast.click()
+    page.say_yes()
+    tab.locator(".toast-success", has_text="what Mira remembered").wait_for()
+    assert soul in souls(world, "bin")
