@@ -11,6 +11,7 @@ import { createProbe, judge } from './connection.js';
 
 /** ms between looks, by state; a page in the background is not looked after. */
 const PAUSE = { ok: 60_000, degraded: 20_000, starting: 3_000, down: 8_000, off: 60_000 };
+const COUNTING = 5_000; // ms at most between looks while some messages are not searchable yet: their count is shown
 const FRESH = 3_000; // ms for which a failed look is believed
 const SLOW_MEMORY = 15_000; // ms after which a healthy look clears the note that a recall was late
 const SLOW_LIMIT = 3; // recalls in a row that ran out of time before replies stop waiting for the next
@@ -39,7 +40,7 @@ export function createLink(api, way, circumstances, changed) {
 
     function schedule() {
         clearTimeout(timer);
-        timer = setTimeout(() => document.hidden ? schedule() : void look(), PAUSE[state.state]);
+        timer = setTimeout(() => document.hidden ? schedule() : void look(), state.health?.pending ? Math.min(COUNTING, PAUSE[state.state]) : PAUSE[state.state]);
     }
 
     /** Asks for the sidecar's health. @returns {Promise<void>} */

@@ -69,7 +69,7 @@ class Books:
     parked: Sequence[Parked]
     down: str | None
     due_calls: int = 0  # that a job would make now
-    due_minutes: float | None = None  # it would take, by what calls took so far; None: there were none
+    due_minutes: float | None = None  # by what the most recent calls took; None: none since the start
 
 
 class Consolidator:
@@ -108,9 +108,9 @@ class Consolidator:
         hour = self.ledger.this_hour(self._clock.now())
         parked = list(self.parking.of(world.owner, soul))
         totals = self.ledger.totals(world.owner, soul)
-        spent = totals.get(CONSOLIDATION, Spent())
         calls = await self._due(world, await world.mind(soul)) if self._llms.has_archivist else 0
-        minutes = calls * spent.seconds / spent.calls / 60 if spent.calls else None
+        seconds = self.ledger.seconds_per_call(CONSOLIDATION)
+        minutes = None if seconds is None else calls * seconds / 60
         return Books(totals, hour, self.ledger.params, parked, self.parking.is_down, calls, minutes)
 
     async def _due(self, world: World, mind: Mind) -> int:

@@ -14,6 +14,7 @@ CONSOLIDATION = "consolidation"
 REPLAY = "replay"
 DIGEST = "digest"
 _HOUR = timedelta(hours=1)
+_RECENT_CALLS = 8  # by which the time of the next is told: the model may have been changed before them
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Ledger:
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
         self._totals: defaultdict[tuple[Owner, SoulId], dict[str, Spent]] = defaultdict(dict)
         self._late: deque[tuple[datetime, Owner, SoulId, Spent]] = deque()
+        self._call_seconds: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_RECENT_CALLS))
 
     def book(self, owner: Owner, soul: SoulId, work: str, spent: Spent, now: datetime) -> None:
         """Take down what was spent."""
@@ -42,6 +44,8 @@ class Ledger:
         books = self._totals[owner, soul]
         books[work] = books.get(work, Spent()).plus(spent)
         self._late.append((now, owner, soul, spent))
+        if spent.calls:
+            self._call_seconds[work].append(spent.seconds / spent.calls)
         self._forget_old(now)
         self.on_change(owner, soul)
 
@@ -60,6 +64,14 @@ class Ledger:
     def totals(self, owner: Owner, soul: SoulId) -> Mapping[str, Spent]:
         """By kind of work."""
         return dict(self._totals.get((owner, soul), {}))
+
+    def seconds_per_call(self, work: str) -> float | None:
+        """Mean over the most recent calls of a kind of work since the start; None before the first of them.
+
+        Calls from before the start do not count: they may have been made to another model.
+        """
+        seconds = self._call_seconds[work]
+        return sum(seconds) / len(seconds) if seconds else None
 
     def this_hour(self, now: datetime) -> Spent:
         """What all souls spent within the last hour."""

@@ -74,6 +74,20 @@ async def test_after_a_restart_they_are_as_before(
     await again.stop()
 
 
+def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() -> None:
+    ledger = Ledger(LedgerParams())
+    slow, quick = Spent(calls=1, seconds=16.0), Spent(calls=1, seconds=2.0)
+    ledger.take(ME, SOUL, {"consolidation": slow}, [(START, slow)])
+    assert ledger.seconds_per_call("consolidation") is None  # of another run, and of another model perhaps
+    ledger.book(ME, SOUL, "consolidation", slow, START)
+    ledger.book(ME, SOUL, "consolidation", Spent(nodes=3), START)
+    ledger.book(ME, SOUL, "test", quick, START)
+    assert ledger.seconds_per_call("consolidation") == 16.0
+    for _ in range(8):
+        ledger.book(ME, SOUL, "consolidation", quick, START)
+    assert ledger.seconds_per_call("consolidation") == 2.0
+
+
 async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again() -> None:
     store = KnownOwners()
     await store.open()

@@ -60,6 +60,17 @@ test('a sidecar that comes up is found within seconds', async () => {
     assert.equal(link.state().state, 'ok');
 });
 
+test('while messages are not searchable yet, their count is asked for every few seconds', async () => {
+    const { world, link } = scene();
+    world.answer = { ...WELL, pending: 400 };
+    await link.look();
+    world.answer = WELL;
+    await pass(5_100);
+    assert.deepEqual([world.calls, link.state().health?.pending], [2, 0]);
+    await pass(5_100);
+    assert.equal(world.calls, 2);
+});
+
 test('a page in the background does not ask', async () => {
     const { world, link } = scene();
     await link.look();
