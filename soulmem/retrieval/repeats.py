@@ -2,7 +2,8 @@
 
 Texts are compared by their words, or by their signs where a script has no spaces, without case, punctuation
 and markup. Whether a difference matters to the sense is not asked: one word may differ. But another name or
-number makes another statement: "We met Ada by the mill." does not tell of Bo.
+number makes another statement: "We met Ada by the mill." does not tell of Bo. A short quotation
+counts as a name.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from soulmem.domain.scripts import UNSPACED
 
@@ -19,6 +20,8 @@ _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one
 _SIGN = re.compile(f"[{UNSPACED}]")
 _INSIDE = re.compile(r"(?<=[\w,;] )\w+")  # a word inside a sentence
+_MARKS = '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'  # of quotations: \u300ctitle\u300d, "name"
+_QUOTED = re.compile(f"[{_MARKS}]([^{_MARKS}\n]{{1,24}})[{_MARKS}]")
 # Ends of sentences with what closes them. A point inside a number or a name ends none. The look-behind lets
 # no search begin in the middle of a run of points: a text of nothing else is read once.
 _CLOSING = "[\"'\u201d\u2019\u300d\u300f\u00bb)\uff09\\]*_]*"
@@ -137,9 +140,14 @@ def _weight(units: Sequence[str]) -> int:
 
 
 def _names(text: str, start: int) -> set[str]:
-    """Words that begin with a capital inside a sentence; those of a text that shouts are none."""
+    """Units of words that begin with a capital inside a sentence, unless the text shouts, and of what stands
+    in quotation marks and is shorter than a sentence: scripts without capitals mark names so.
+    """
     words = _INSIDE.findall(text, start)
-    return {unit for word in words if word[:1].isupper() and not word.isupper() for unit in units_of(word)}
+    named = [word for word in words if word[:1].isupper() and not word.isupper()]
+    quoted = [units_of(quote) for quote in _QUOTED.findall(text, start)]
+    units = [units_of(word) for word in named] + [quote for quote in quoted if not is_sentence(quote)]
+    return set(chain.from_iterable(units))
 
 
 def _behind_label(text: str, speakers: Iterable[str]) -> int:

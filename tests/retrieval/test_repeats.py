@@ -49,6 +49,11 @@ def test_what_stands_there_is_not_told(text: str, there: str) -> None:
         ("On that night we saw Ada down by the mill.", "On that night we saw Bo down by the mill."),
         ("It took us 12 days to come home by sea.", "It took us 13 days to come home by sea."),
         ("那天晚上我们在河边遇见了卡米拉的船。", "那天晚上我们在河边遇见了托里亚的船。"),
+        ("我答应过「白芷兰」我们一定会回来的。", "我答应过「白芷青」我们一定会回来的。"),
+        (
+            'We sailed "the old heron" home from the island at dawn.',
+            'We sailed "the new heron" home from the island at dawn.',
+        ),
         ("The key is in the oak.", "The key is in the well."),  # of a short sentence each word is the point
         ("Mira: Fine.", "That is finest."),
         ("Mira's age: 34", "There were 34 sheep."),
