@@ -108,3 +108,4 @@ def test_a_deleted_character_is_asked_about(world: World) -> None:
     page.say_yes()
     tab.locator(".toast-success", has_text="what Mira remembered").wait_for()
     assert soul in souls(world, "bin")
+    world.sidecar.take_back([{"id": soul, "name": "Mira"}])  # pages of later tests list what lies there
