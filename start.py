@@ -39,7 +39,9 @@ def hand_over(arguments: Sequence[object]) -> NoReturn:
     command = [str(PYTHON), *map(str, arguments)]
     if os.name != "nt":
         os.execv(command[0], command)
-    with subprocess.Popen(command) as process:  # on Windows exec would give the console back at once
+    with subprocess.Popen(
+        command
+    ) as process:  # on Windows exec would give the console back at once
         while True:
             try:
                 sys.exit(process.wait())
@@ -69,7 +71,11 @@ def main(words: Sequence[str]) -> None:
     if words and words[0] in ("-h", "--help"):
         print(__doc__)
         return
-    command, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("serve", words)
+    command, rest = (
+        (words[0], words[1:])
+        if words and not words[0].startswith("-")
+        else ("serve", words)
+    )
     before = installer.read_stamp()
     if command == "install":
         installer.install(installer.wish_of(rest, before, explicit=True))
@@ -89,15 +95,15 @@ def main(words: Sequence[str]) -> None:
 if __name__ == "__main__":
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a console without Chinese shows ? instead of failing
+            stream.reconfigure(
+                errors="replace"
+            )  # a console without Chinese shows ? instead of failing
     try:
         main(sys.argv[1:])
     except installer.Trouble as failure:
         installer.tell(failure)
         sys.exit(1)
-    except (
-        OSError
-    ) as error:  # a full or broken disk under start.py itself; what runs after it speaks for itself
+    except OSError as error:  # a full or broken disk under start.py itself; what runs after it speaks for itself
         installer.tell(installer.explain(str(error)))
         sys.exit(1)
     except KeyboardInterrupt:

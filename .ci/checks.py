@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-QUIET_THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+QUIET_THREADS = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,16 @@ def static_checks() -> Iterator[Check]:
             ("node", str(compiler), "-p", "tsconfig.json"),
         ),
     )
-    scripts = sorted(str(path.relative_to(HERE)) for path in HERE.glob("tests/js/**/*.test.mjs"))
+    scripts = sorted(
+        str(path.relative_to(HERE)) for path in HERE.glob("tests/js/**/*.test.mjs")
+    )
     yield Check("node --test", (("node", "--test", *scripts),))
     yield Check("ruff format", (module("ruff", "format", "--check", "."),))
     yield Check("ruff check", (module("ruff", "check", "."),))
-    yield Check("import-linter", ((str(Path(sys.executable).with_name("lint-imports")), "--no-cache"),))
+    yield Check(
+        "import-linter",
+        ((str(Path(sys.executable).with_name("lint-imports")), "--no-cache"),),
+    )
 
 
 def tests() -> Iterator[Check]:
@@ -106,7 +115,9 @@ def run_all() -> list[Outcome]:
     """Every check, with its output on the screen if it fails."""
     outcomes = []
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for future in as_completed([pool.submit(perform, check, True) for check in static_checks()]):
+        for future in as_completed(
+            [pool.submit(perform, check, True) for check in static_checks()]
+        ):
             outcome = future.result()
             outcomes.append(outcome)
             print(f"{outcome.name}: {'failed' if outcome.code else 'ok'}", flush=True)
@@ -121,11 +132,15 @@ def run_all() -> list[Outcome]:
 def main(arguments: Sequence[str]) -> int:
     """The exit code: 0 when every check held."""
     if arguments:
-        return perform(Check("pytest", (module("pytest", *arguments),)), capture=False).code
+        return perform(
+            Check("pytest", (module("pytest", *arguments),)), capture=False
+        ).code
     outcomes = run_all()
     print()
     for outcome in outcomes:
-        print(f"{'FAILED' if outcome.code else 'ok':<8}{outcome.name:<16}{outcome.seconds:6.1f} s")
+        print(
+            f"{'FAILED' if outcome.code else 'ok':<8}{outcome.name:<16}{outcome.seconds:6.1f} s"
+        )
     return 1 if any(outcome.code for outcome in outcomes) else 0
 
 

@@ -15,7 +15,12 @@ VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "soulmem-installed.json"
 CONSTRAINTS = HERE / ".ci" / "constraints.txt"
-SPACE = {"base": 1200, "test": 500, "cpu": 1800, "big": 9000}  # MB of disk, downloads included
+SPACE = {
+    "base": 1200,
+    "test": 500,
+    "cpu": 1800,
+    "big": 9000,
+}  # MB of disk, downloads included
 BIG = "about 3 GB to download, 6 GB on the disk", "下载约 3 GB，占用磁盘约 6 GB"
 GPU_PACKAGES = ("nvidia-", "cuda-", "triton")
 
@@ -49,7 +54,15 @@ REMEDIES: tuple[tuple[tuple[str, ...], str, tuple[str, str]], ...] = (
         ),
     ),
     (
-        ("onnection", "NameResolution", "unreachable", "Max retries", "imeout", "timed out", "SSLError"),
+        (
+            "onnection",
+            "NameResolution",
+            "unreachable",
+            "Max retries",
+            "imeout",
+            "timed out",
+            "SSLError",
+        ),
         "network",
         (
             "The package registry cannot be reached. Check the network (behind a proxy: HTTPS_PROXY; for a\n"
@@ -128,7 +141,11 @@ def say(english: str, chinese: str) -> None:
 
 def tell(failure: Trouble) -> None:
     """Show what went wrong."""
-    print(failure.chinese if reads_chinese() else str(failure), file=sys.stderr, flush=True)
+    print(
+        failure.chinese if reads_chinese() else str(failure),
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def current_key() -> str:
@@ -141,7 +158,9 @@ def current_key() -> str:
     key.update(str(HERE).encode())
     if PYTHON.exists():
         binary = PYTHON.resolve()
-        key.update(f"{binary} {binary.stat().st_size} {binary.stat().st_mtime_ns}".encode())
+        key.update(
+            f"{binary} {binary.stat().st_size} {binary.stat().st_mtime_ns}".encode()
+        )
     return key.hexdigest()
 
 
@@ -149,7 +168,9 @@ def read_stamp() -> Installed | None:
     """What the last finished installation left, None when none finished."""
     try:
         fields = json.loads(STAMP.read_text(encoding="utf-8"))
-        return Installed(str(fields["key"]), tuple(fields["extras"]), str(fields["model"]))
+        return Installed(
+            str(fields["key"]), tuple(fields["extras"]), str(fields["model"])
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -163,7 +184,11 @@ def write_stamp(installed: Installed) -> None:
 
 def is_ready(installed: Installed | None, key: str, extras: set[str]) -> bool:
     """Whether .venv can be used as it is."""
-    return installed is not None and installed.key == key and extras <= set(installed.extras)
+    return (
+        installed is not None
+        and installed.key == key
+        and extras <= set(installed.extras)
+    )
 
 
 def check_folder() -> None:
@@ -194,8 +219,18 @@ def check_space(parts: Sequence[str]) -> None:
 
 def run(command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
     """Run a command with its output on the screen; its exit code and what it wrote to stderr."""
-    environ = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0", "PYTHONUTF8": "1"}
-    for name in ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX"):  # would aim past .venv
+    environ = {
+        **os.environ,
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_USER": "0",
+        "PYTHONUTF8": "1",
+    }
+    for name in (
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "PIP_TARGET",
+        "PIP_PREFIX",
+    ):  # would aim past .venv
         environ.pop(name, None)
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -219,25 +254,35 @@ def run(command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
 
 def pip(*arguments: object, quiet: bool = False) -> None:
     """Run the pip of .venv under our constraints. Raises Trouble with the remedy when it fails."""
-    code, words = run([PYTHON, "-m", "pip", "install", "-c", CONSTRAINTS, *arguments], quiet)
+    code, words = run(
+        [PYTHON, "-m", "pip", "install", "-c", CONSTRAINTS, *arguments], quiet
+    )
     if code:
         raise explain(words)
 
 
 def explain(words: str) -> Trouble:
     """What pip's words mean for the user."""
-    kind, (english, chinese) = next(row[1:] for row in REMEDIES if any(sign in words for sign in row[0]))
+    kind, (english, chinese) = next(
+        row[1:] for row in REMEDIES if any(sign in words for sign in row[0])
+    )
     tail = words.strip()[-600:]
     return Trouble(english.format(words=tail), chinese.format(words=tail), kind)
 
 
 def make_venv() -> None:
     """A .venv whose Python starts and has pip; one that was left half made is made anew."""
-    if PYTHON.exists() and run([PYTHON, "-c", "import pip._internal.cli.main"], quiet=True)[0] == 0:
+    if (
+        PYTHON.exists()
+        and run([PYTHON, "-c", "import pip._internal.cli.main"], quiet=True)[0] == 0
+    ):
         return
     import importlib.util
 
-    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+    if (
+        importlib.util.find_spec("ensurepip") is None
+        or importlib.util.find_spec("venv") is None
+    ):
         package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         raise Trouble(
             f"This Python comes without venv. On Debian or Ubuntu: sudo apt install {package}\n"
@@ -253,7 +298,10 @@ def make_venv() -> None:
 
 def drop_broken_packages() -> None:
     """Forget packages that an interruption left in pieces, so that pip installs them again."""
-    for folder in (*VENV.glob("lib/python3*/site-packages"), *VENV.glob("Lib/site-packages")):
+    for folder in (
+        *VENV.glob("lib/python3*/site-packages"),
+        *VENV.glob("Lib/site-packages"),
+    ):
         for leftover in folder.glob("~*"):
             shutil.rmtree(leftover, ignore_errors=True)
         for info in folder.glob("*.dist-info"):
@@ -268,7 +316,9 @@ def is_whole(info: Path) -> bool:
     try:
         with (info / "RECORD").open(encoding="utf-8", newline="") as record:
             rows = [row for row in csv.reader(record) if len(row) == 3 and row[2]]
-        return all((info.parent / name).stat().st_size == int(size) for name, _, size in rows)
+        return all(
+            (info.parent / name).stat().st_size == int(size) for name, _, size in rows
+        )
     except (OSError, ValueError):
         return False
 
@@ -284,8 +334,19 @@ def offer_model() -> str:
     report = VENV / "report.json"
     look = ["--dry-run", "--quiet", "--use-feature=fast-deps", "--report", report]
     try:
-        pip("--only-binary=:all:", "--no-build-isolation", *look, "-e", ".[model]", quiet=True)
-        return "big" if is_gpu_build(json.loads(report.read_text(encoding="utf-8"))) else "cpu"
+        pip(
+            "--only-binary=:all:",
+            "--no-build-isolation",
+            *look,
+            "-e",
+            ".[model]",
+            quiet=True,
+        )
+        return (
+            "big"
+            if is_gpu_build(json.loads(report.read_text(encoding="utf-8")))
+            else "cpu"
+        )
     except Trouble as failure:
         if failure.kind == "absent":
             return "absent"
@@ -323,7 +384,10 @@ def install_model(wish: Wish) -> str:
     """Install the full model if the user wants it and it can be had. The word for Installed.model."""
     if not wish.model:
         return "unwanted"
-    say("[3/3] Looking for the full language model ...", "[3/3] 正在查找完整的语言模型……")
+    say(
+        "[3/3] Looking for the full language model ...",
+        "[3/3] 正在查找完整的语言模型……",
+    )
     try:
         model = "big" if wish.big_torch else choose_model(offer_model(), wish.ask)
         if model in ("cpu", "big"):
@@ -349,12 +413,19 @@ def install(wish: Wish) -> None:
     unfinished = "big" if wish.big_torch else "failed" if wish.model else "unwanted"
     write_stamp(Installed("", wish.extras, unfinished))
     drop_broken_packages()
-    say("[2/3] Installing SoulMem and its libraries ...", "[2/3] 正在安装 SoulMem 及其依赖……")
+    say(
+        "[2/3] Installing SoulMem and its libraries ...",
+        "[2/3] 正在安装 SoulMem 及其依赖……",
+    )
     builders = (
         ["flit-core", "setuptools"] if "test" in wish.extras else ["flit-core"]
     )  # a test tool has no wheel
     pip("pip", *builders, quiet=True)
-    pip("--no-build-isolation", "-e", f".[{','.join(wish.extras)}]" if wish.extras else ".")
+    pip(
+        "--no-build-isolation",
+        "-e",
+        f".[{','.join(wish.extras)}]" if wish.extras else ".",
+    )
     write_stamp(Installed(current_key(), wish.extras, install_model(wish)))
     say("SoulMem is installed.", "SoulMem 安装完成。")
 
@@ -371,7 +442,9 @@ def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> W
         )
     extras, settled = (before.extras, before.model) if before else ((), "")
     return Wish(
-        extras=tuple(extra for extra in extras if extra in SPACE),  # a later version may know fewer
+        extras=tuple(
+            extra for extra in extras if extra in SPACE
+        ),  # a later version may know fewer
         model="--no-model" not in words and (explicit or settled != "unwanted"),
         big_torch="--big-torch" in words or settled == "big",
         ask=sys.stdin is not None and sys.stdin.isatty(),

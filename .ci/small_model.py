@@ -41,10 +41,25 @@ def bring(folder: Path) -> Path:
 
 
 def _pip(command: str, *arguments: str) -> None:
-    base = (sys.executable, "-m", "pip", command, "--quiet", "--no-deps", "--only-binary", ":all:")
-    done = subprocess.run([*base, *arguments], capture_output=True, text=True, check=False)
+    base = (
+        sys.executable,
+        "-m",
+        "pip",
+        command,
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+    )
+    done = subprocess.run(
+        [*base, *arguments], capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise Unreachable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
+        raise Unreachable(
+            done.stderr.strip().splitlines()[-1]
+            if done.stderr.strip()
+            else "pip failed"
+        )
 
 
 def _join(wheels: list[Path], target: Path) -> None:

@@ -27,15 +27,15 @@ from soulmem.config.settings import (
 )
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
-from soulmem.engine.consolidating import ConsolidationParams
-from soulmem.engine.embedding import ModelSource
+from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.engine import Engine, EngineParams
-from soulmem.engine.ledger import LedgerParams
-from soulmem.engine.llms import LlmSources
-from soulmem.engine.loading import LoadingParams
-from soulmem.engine.parking import ParkingParams
-from soulmem.engine.search import RecallParams
-from soulmem.governance.keeping import BinParams
+from soulmem.engine.llm.retry import ParkingParams
+from soulmem.engine.llm.sources import LlmSources
+from soulmem.engine.llm.usage import LedgerParams
+from soulmem.engine.recall.scene import RecallParams
+from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.engine.world.edge_loader import LoadingParams
+from soulmem.governance.retention import BinParams
 from soulmem.kernels.warm import warm
 from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
@@ -43,14 +43,18 @@ from soulmem.server.app import create_app
 STORE_FOLDER = "store"  # inside the data folder
 JOBS_FOLDER = "jobs"  # what unfinished jobs work on
 TRACES_FOLDER = "traces"  # how the last answers came about
-IMAGES_FOLDER = "images"  # of open souls, so that large ones open soon; may be deleted at any time
+IMAGES_FOLDER = (
+    "images"  # of open souls, so that large ones open soon; may be deleted at any time
+)
 BACKUPS_FOLDER = "backups"  # copies of the store
 KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
 
 
-def build(settings: Settings, *, test_mode: bool = False) -> tuple[Engine, web.Application]:
+def build(
+    settings: Settings, *, test_mode: bool = False
+) -> tuple[Engine, web.Application]:
     """A wired engine and the application that serves it and starts and stops it."""
     engine = build_engine(settings, test_mode=test_mode)
     app = create_app(engine, settings.server, test_mode=test_mode)
@@ -82,7 +86,11 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             release_after=settings.graph.release_after_turns,
         ),
     )
-    kept = None if settings.store.url else KeptStore(settings.data, STORE_FOLDER, backups_of(settings))
+    kept = (
+        None
+        if settings.store.url
+        else KeptStore(settings.data, STORE_FOLDER, backups_of(settings))
+    )
     store = kept or SurrealStore(settings.store.url)
     clock = MovableClock() if test_mode else SystemClock()
     return Engine(
@@ -116,8 +124,14 @@ def _consolidation(every: Settings) -> ConsolidationParams:
 
 def backups_of(settings: Settings) -> BackupFolder:
     """Where the copies of the settings' store are, and how many are kept."""
-    folder = Path(settings.backup.folder) if settings.backup.folder else settings.data / BACKUPS_FOLDER
-    return BackupFolder(folder.expanduser(), Rotation(settings.backup.daily, settings.backup.weekly))
+    folder = (
+        Path(settings.backup.folder)
+        if settings.backup.folder
+        else settings.data / BACKUPS_FOLDER
+    )
+    return BackupFolder(
+        folder.expanduser(), Rotation(settings.backup.daily, settings.backup.weekly)
+    )
 
 
 def _llms(settings: LlmSettings) -> LlmSources:
@@ -127,7 +141,9 @@ def _llms(settings: LlmSettings) -> LlmSources:
     wanted = settings.archivist
     if wanted is None or wanted.model == CLIENT:
         archivist = None if wanted is None else desk.llm
-        return LlmSources(archivist=archivist, desk=desk, context_tokens=settings.context_tokens)
+        return LlmSources(
+            archivist=archivist, desk=desk, context_tokens=settings.context_tokens
+        )
     endpoint = LitellmEndpoint(wanted.base_url, wanted.model, wanted.api_key, timeout)
     return LlmSources(
         archivist=lambda _owner: endpoint,
@@ -137,7 +153,9 @@ def _llms(settings: LlmSettings) -> LlmSources:
     )
 
 
-def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource | None]:
+def _models(
+    settings: EmbedderSettings,
+) -> tuple[ModelSource | None, ModelSource | None]:
     """The model that is wanted and the one that answers until it is there."""
     name = settings.model
     if name == "none":
@@ -153,7 +171,9 @@ def _models(settings: EmbedderSettings) -> tuple[ModelSource | None, ModelSource
         threads=settings.threads or None,
     )
     at_hand = partial(sentence_transformer.is_on_disk, name)
-    return ModelSource(name, at_hand, partial(_local, name, load) if settings.offline else load), _FALLBACK
+    return ModelSource(
+        name, at_hand, partial(_local, name, load) if settings.offline else load
+    ), _FALLBACK
 
 
 def _local(name: str, load: Callable[[], Embedder]) -> Embedder:

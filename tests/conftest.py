@@ -20,16 +20,24 @@ from hypothesis import HealthCheck, settings
 # Before anything imports numpy or torch: spinning worker threads slow a small machine down 100 times.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a test that wants a model hub would pass only on some machines
+os.environ.setdefault(
+    "HF_HUB_OFFLINE", "1"
+)  # a test that wants a model hub would pass only on some machines
 
 LOOP_BUDGET = 0.05  # seconds of CPU that one step on the event loop may take
 _SAMPLE_EVERY = 0.01  # seconds between looks at a running step
 
 # Derandomised: a red run can be repeated. No deadline: other work on the machine is not the test's fault.
 settings.register_profile(
-    "soulmem", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "soulmem",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("search", deadline=None, max_examples=2000)  # pytest --hypothesis-profile search
+settings.register_profile(
+    "search", deadline=None, max_examples=2000
+)  # pytest --hypothesis-profile search
 settings.load_profile("soulmem")
 
 OptionalData = Callable[[str, str], Path]
@@ -38,7 +46,9 @@ OptionalData = Callable[[str, str], Path]
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say why tests were skipped: once for each reason, with the number of tests."""
     reports = terminalreporter.getreports("skipped")
-    reasons = Counter(report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
+    reasons = Counter(
+        report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)
+    )
     for reason, count in reasons.most_common():
         terminalreporter.write_line(f"{count} x {reason}", yellow=True)
 
@@ -70,10 +80,14 @@ class LoopWatch:
 
     def __init__(self) -> None:
         self.blocked: list[str] = []
-        self._step: tuple[int, float] | None = None  # running step: its thread, its start
+        self._step: tuple[int, float] | None = (
+            None  # running step: its thread, its start
+        )
         self._stack: list[traceback.FrameSummary] = []  # innermost last
         self._stop = threading.Event()
-        self._sampler = threading.Thread(target=self._sample, name="loop-watch", daemon=True)
+        self._sampler = threading.Thread(
+            target=self._sample, name="loop-watch", daemon=True
+        )
 
     def start(self) -> None:
         """Begin to look at running steps; needed only for the stack in the report."""
@@ -99,12 +113,18 @@ class LoopWatch:
                     "".join(traceback.format_list(self._stack))
                     or "(no stack: the step ended between two looks)\n"
                 )
-                self.blocked.append(f"{used * 1000:.0f} ms of CPU in {what()}, seen at\n{where}")
+                self.blocked.append(
+                    f"{used * 1000:.0f} ms of CPU in {what()}, seen at\n{where}"
+                )
 
     def _sample(self) -> None:
         while not self._stop.wait(_SAMPLE_EVERY):
             step = self._step
-            if step is None or self._stack or time.monotonic() - step[1] < LOOP_BUDGET / 2:
+            if (
+                step is None
+                or self._stack
+                or time.monotonic() - step[1] < LOOP_BUDGET / 2
+            ):
                 continue
             frame = sys._current_frames().get(step[0])
             if frame is not None and self._step is step:
@@ -113,9 +133,13 @@ class LoopWatch:
 
 def _innermost(frame: FrameType, count: int = 6) -> list[traceback.FrameSummary]:
     """The last calls of a stack, without their source: reading files takes longer than a busy step lasts."""
-    calls = [call for _, call in zip(range(count), traceback.walk_stack(frame), strict=False)]
+    calls = [
+        call for _, call in zip(range(count), traceback.walk_stack(frame), strict=False)
+    ]
     return [
-        traceback.FrameSummary(call.f_code.co_filename, line, call.f_code.co_name, lookup_line=False)
+        traceback.FrameSummary(
+            call.f_code.co_filename, line, call.f_code.co_name, lookup_line=False
+        )
         for call, line in reversed(calls)
     ]
 
@@ -142,7 +166,9 @@ def loop_watch() -> Iterator[LoopWatch]:
 
 
 @pytest.fixture(autouse=True)
-def unblocked_loop(request: pytest.FixtureRequest, loop_watch: LoopWatch) -> Iterator[None]:
+def unblocked_loop(
+    request: pytest.FixtureRequest, loop_watch: LoopWatch
+) -> Iterator[None]:
     """Fail any test in which soulmem waits on the event loop, or any step of the loop computes over 50 ms.
 
     Not for e2e: there the sidecar is another process, and Playwright runs the test inside a loop's step.
@@ -156,4 +182,7 @@ def unblocked_loop(request: pytest.FixtureRequest, loop_watch: LoopWatch) -> Ite
     yield
     guard.deactivate()
     if loop_watch.blocked:
-        pytest.fail("the event loop was blocked: " + "\n".join(loop_watch.blocked), pytrace=False)
+        pytest.fail(
+            "the event loop was blocked: " + "\n".join(loop_watch.blocked),
+            pytrace=False,
+        )

@@ -38,11 +38,19 @@ def folder() -> Path:
     """Where model and server are; skips or fails when they are not."""
     named = os.environ.get("SOULMEM_TEST_LLM")
     if named:
-        assert (Path(named) / small_model.MODEL).is_file(), f"SOULMEM_TEST_LLM={named}: no model is there"
+        assert (Path(named) / small_model.MODEL).is_file(), (
+            f"SOULMEM_TEST_LLM={named}: no model is there"
+        )
         return Path(named)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "soulmem-tests" / "llm"
+    cache = (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        / "soulmem-tests"
+        / "llm"
+    )
     if not (cache / small_model.MODEL).is_file() and not os.environ.get("CI"):
-        pytest.skip("SOULMEM_TEST_LLM does not name a folder filled by .ci/small_model.py")
+        pytest.skip(
+            "SOULMEM_TEST_LLM does not name a folder filled by .ci/small_model.py"
+        )
     return small_model.bring(cache)
 
 
@@ -72,7 +80,9 @@ def _wait(url: str, child: subprocess.Popen[bytes]) -> None:
     while time.monotonic() < end:
         assert child.poll() is None, f"the server ended with {child.returncode}"
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=5):
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+                url, timeout=5
+            ):
                 return
         except (OSError, urllib.error.URLError):
             time.sleep(0.5)

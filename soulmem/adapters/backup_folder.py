@@ -21,7 +21,9 @@ from soulmem.domain.errors import StoreBroken, StoreError, StoreFull
 _NAME = re.compile(r"soulmem-(\d{8}T\d{6}Z)(-upgrade)?\.tar\.gz\Z")
 _STAMP = "%Y%m%dT%H%M%SZ"
 _ASIDE = ".part"  # how the name of anything unfinished ends
-_ROOM = 64 << 20  # bytes of the disk that are left to the store: a backup is worth less than a memory
+_ROOM = (
+    64 << 20
+)  # bytes of the disk that are left to the store: a backup is worth less than a memory
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _QUICK = 1  # of gzip's levels: the next one takes twice as long for a tenth less
 
@@ -58,7 +60,9 @@ class BackupFolder:
             for path in self.folder.iterdir():
                 match = _NAME.match(path.name)
                 if match:
-                    made = datetime.strptime(match[1], _STAMP).replace(tzinfo=timezone.utc)
+                    made = datetime.strptime(match[1], _STAMP).replace(
+                        tzinfo=timezone.utc
+                    )
                     found.append(Backup(path, made, bool(match[2])))
         return sorted(found, key=lambda one: (one.made, one.upgrade), reverse=True)
 
@@ -101,7 +105,9 @@ class BackupFolder:
         aside = path.with_name(path.name + _ASIDE)
         try:
             with aside.open("wb") as file:
-                with tarfile.open(fileobj=file, mode="w:gz", compresslevel=_QUICK) as tar:
+                with tarfile.open(
+                    fileobj=file, mode="w:gz", compresslevel=_QUICK
+                ) as tar:
                     tar.add(place, arcname="store")
                 file.flush()
                 os.fsync(file.fileno())
@@ -132,15 +138,29 @@ class BackupFolder:
                         _unpack(tar, member, target)
                 while packed.read(1 << 20):  # to its end, where the checksum stands
                     pass
-        except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
-            raise StoreBroken(f"the backup {backup} is damaged ({error}): choose another") from error
+        except (
+            tarfile.TarError,
+            gzip.BadGzipFile,
+            zlib.error,
+            EOFError,
+            ValueError,
+        ) as error:
+            raise StoreBroken(
+                f"the backup {backup} is damaged ({error}): choose another"
+            ) from error
         except OSError as error:
-            raise self._refused(error, f"the backup {backup} could not be unpacked") from error
+            raise self._refused(
+                error, f"the backup {backup} could not be unpacked"
+            ) from error
 
-    def _refused(self, error: OSError | shutil.Error, what: str = "no backup was made") -> StoreError:
+    def _refused(
+        self, error: OSError | shutil.Error, what: str = "no backup was made"
+    ) -> StoreError:
         reason = getattr(error, "strerror", None) or str(error)
         if getattr(error, "errno", None) in _NO_ROOM or "No space left" in str(error):
-            return StoreFull(f"{what}: the disk of {self.folder} is full, free some space ({reason})")
+            return StoreFull(
+                f"{what}: the disk of {self.folder} is full, free some space ({reason})"
+            )
         return StoreError(f"{what}: {self.folder} cannot be used ({reason})")
 
 
@@ -155,7 +175,9 @@ def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
         by_day.setdefault(one.made.date(), one)
         by_week.setdefault((year, week), one)
     upgrades = [one for one in newest_first if one.upgrade]
-    today = [one for one in newest_first if one.made.date() == newest_first[0].made.date()]
+    today = [
+        one for one in newest_first if one.made.date() == newest_first[0].made.date()
+    ]
     return {
         *today[: min(2, 2 * rotation.daily)],
         *list(by_day.values())[: rotation.daily],
@@ -167,7 +189,9 @@ def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
 def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
     """One member: a plain file or a folder below `store`. Raises ValueError for anything else."""
     first, *rest = member.name.split("/")
-    if first != "store" or any(part in ("", ".", "..") or "\\" in part or ":" in part for part in rest):
+    if first != "store" or any(
+        part in ("", ".", "..") or "\\" in part or ":" in part for part in rest
+    ):
         raise ValueError("it holds what no backup of SoulMem holds")
     path = target.joinpath(*rest)
     if member.isdir():

@@ -24,8 +24,12 @@ _STEP = 1.0  # seconds between looks at whether prompts are held back
 class ClientParams:
     """How long is waited for a client; all of it anew when one gives the call back."""
 
-    answer: float = 180.0  # seconds from the call to the answer; the setting llm.timeout_seconds
-    fetch: float = 30.0  # seconds until a client must have fetched it: none is there, it seems
+    answer: float = (
+        180.0  # seconds from the call to the answer; the setting llm.timeout_seconds
+    )
+    fetch: float = (
+        30.0  # seconds until a client must have fetched it: none is there, it seems
+    )
     # Seconds a client has it to itself. One that was closed meanwhile must not keep it until the end.
     lease: float = 90.0
 
@@ -34,7 +38,9 @@ class ClientParams:
 class _Waiting:
     owner: Owner
     prompt: Prompt
-    answered: asyncio.Future[str | None]  # None: it was given back, and another future takes this one's place
+    answered: asyncio.Future[
+        str | None
+    ]  # None: it was given back, and another future takes this one's place
     clients: int = 0  # that fetched it and did not give it back; more than one after a lease ran out
     leased_until: float = -math.inf  # monotonic seconds
 
@@ -43,7 +49,9 @@ class ClientDesk:
     """All prompts that wait for clients, in order."""
 
     def __init__(
-        self, params: ClientParams | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        params: ClientParams | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._params = params or ClientParams()
         self._clock = clock
@@ -77,7 +85,9 @@ class ClientDesk:
     def refuse(self, owner: Owner, request: str, reason: str) -> None:
         """The client's connection failed. Raises NotFound like `answer`."""
         words = " ".join(reason.split())[:_REASON_SIGNS]
-        failed = LlmFailed(Failure.SERVER, f"the client's own connection failed: {words}")
+        failed = LlmFailed(
+            Failure.SERVER, f"the client's own connection failed: {words}"
+        )
         self._of(owner, request).answered.set_exception(failed)
 
     def give_back(self, owner: Owner, request: str) -> None:
@@ -88,7 +98,10 @@ class ClientDesk:
         waiting.clients -= 1
         waiting.leased_until = -math.inf
         if not waiting.clients:
-            over, waiting.answered = waiting.answered, waiting.answered.get_loop().create_future()
+            over, waiting.answered = (
+                waiting.answered,
+                waiting.answered.get_loop().create_future(),
+            )
             over.set_result(None)
         self._tell(owner, request, True)
 
@@ -121,10 +134,17 @@ class ClientDesk:
             await asyncio.wait([answered], timeout=step)
             left -= 0 if not waiting.clients and self._is_held() else step
         if not waiting.clients and not answered.done():
-            raise LlmFailed(Failure.UNREACHABLE, "no client with a connection of its own is open")
-        await asyncio.wait([answered], timeout=max(0.0, self._params.answer - self._params.fetch))
+            raise LlmFailed(
+                Failure.UNREACHABLE, "no client with a connection of its own is open"
+            )
+        await asyncio.wait(
+            [answered], timeout=max(0.0, self._params.answer - self._params.fetch)
+        )
         if not answered.done():
-            raise LlmFailed(Failure.TIMEOUT, f"the client gave no answer in {self._params.answer:g} s")
+            raise LlmFailed(
+                Failure.TIMEOUT,
+                f"the client gave no answer in {self._params.answer:g} s",
+            )
         return answered.result()
 
 

@@ -89,7 +89,9 @@ class FolderSpool:
             return StoreFull(
                 f"the disk of {self._folder} is full: free some space, then try again ({reason})"
             )
-        return StoreError(f"{self._folder} cannot be used: make it writable for you ({reason})")
+        return StoreError(
+            f"{self._folder} cannot be used: make it writable for you ({reason})"
+        )
 
 
 def _row(record: JobRecord) -> dict[str, Any]:

@@ -25,27 +25,37 @@ class FolderTraces:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lines: dict[Path, int] = {}  # in each file, once something was added to it
+        self._lines: dict[
+            Path, int
+        ] = {}  # in each file, once something was added to it
         self._writing = asyncio.Lock()
 
     async def add(self, owner: Owner, soul: SoulId, key: str, told: bytes) -> None:
         """See `TraceLog`."""
         async with self._writing:
-            await asyncio.to_thread(self._carefully, self._add, self._file(owner, soul), key, told)
+            await asyncio.to_thread(
+                self._carefully, self._add, self._file(owner, soul), key, told
+            )
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
         """See `TraceLog`."""
         return await asyncio.to_thread(self._find, f"{_name(owner)}-*.traces", key)
 
-    async def alter(self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]) -> None:
+    async def alter(
+        self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]
+    ) -> None:
         """See `TraceLog`."""
         async with self._writing:
-            await asyncio.to_thread(self._carefully, self._alter, self._file(owner, soul), left)
+            await asyncio.to_thread(
+                self._carefully, self._alter, self._file(owner, soul), left
+            )
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
         """See `TraceLog`."""
         async with self._writing:
-            await asyncio.to_thread(self._carefully, self._write, self._file(owner, soul), [])
+            await asyncio.to_thread(
+                self._carefully, self._write, self._file(owner, soul), []
+            )
 
     def _file(self, owner: Owner, soul: SoulId) -> Path:
         return self._folder / f"{_name(owner)}-{_name(soul)}.traces"
@@ -59,14 +69,18 @@ class FolderTraces:
                 raise StoreFull(
                     f"the disk of {self._folder} is full: free some space, then try again ({reason})"
                 ) from error
-            raise StoreError(f"{self._folder} cannot be used: make it writable for you ({reason})") from error
+            raise StoreError(
+                f"{self._folder} cannot be used: make it writable for you ({reason})"
+            ) from error
 
     def _add(self, file: Path, key: str, told: bytes) -> None:
         known = self._lines.get(file)
         if known is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             old = list(_lines(file))
-            self._write(file, old[-KEPT:])  # without the half line that a crash may have left
+            self._write(
+                file, old[-KEPT:]
+            )  # without the half line that a crash may have left
             known = len(old[-KEPT:])
         with file.open("ab") as out:
             out.write(_line(key, told))
@@ -88,7 +102,11 @@ class FolderTraces:
             told = _told(line)
             after = left(told)
             if after is not None:
-                new.append(line if after == told else _line(line.partition(b" ")[0].decode(), after))
+                new.append(
+                    line
+                    if after == told
+                    else _line(line.partition(b" ")[0].decode(), after)
+                )
         if new != old:
             self._write(file, new)
 

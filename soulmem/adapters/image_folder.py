@@ -31,7 +31,9 @@ _END = b"SoulMem end 1\n\x00\x00"
 _NUMBER = 8
 _TAIL = 2 * _NUMBER + len(_END)
 _KINDS = "biuf"  # what numpy calls booleans, integers and floats
-_ROOM = 256 << 20  # bytes of the disk that are left to the store: an image is worth less than a memory
+_ROOM = (
+    256 << 20
+)  # bytes of the disk that are left to the store: an image is worth less than a memory
 
 
 class ImageFolder:
@@ -48,7 +50,11 @@ class ImageFolder:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
-            log.warning("the image of soul %s cannot be used, so its rows are read: %s", soul, error)
+            log.warning(
+                "the image of soul %s cannot be used, so its rows are read: %s",
+                soul,
+                error,
+            )
             return None
 
     def write(self, owner: Owner, soul: SoulId, token: str) -> FileWriter:
@@ -70,7 +76,9 @@ class FileWriter:
         self._path = path
         self._aside = path.with_suffix(".new")
         self._token = token
-        self._arrays: list[tuple[str, str, list[int], int]] = []  # name, type, shape, checksum
+        self._arrays: list[
+            tuple[str, str, list[int], int]
+        ] = []  # name, type, shape, checksum
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._aside.open("wb")
@@ -89,7 +97,9 @@ class FileWriter:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 raw = data.reshape(-1).view(np.uint8)
                 self._file.write(raw.data)
-                self._arrays.append((name, data.dtype.str, list(data.shape), zlib.crc32(raw.data)))
+                self._arrays.append(
+                    (name, data.dtype.str, list(data.shape), zlib.crc32(raw.data))
+                )
         except OSError as error:
             raise _fault(error) from error
 
@@ -121,7 +131,9 @@ def _read(file: BinaryIO, token: str) -> Image | None:
         raise ValueError("it is cut off")
     file.seek(size - _TAIL)
     tail = file.read(_TAIL)
-    length, checksum = (int.from_bytes(tail[at : at + _NUMBER], "little") for at in (0, _NUMBER))
+    length, checksum = (
+        int.from_bytes(tail[at : at + _NUMBER], "little") for at in (0, _NUMBER)
+    )
     if tail[2 * _NUMBER :] != _END or length > size - _TAIL - len(_BEGIN):
         raise ValueError("it is cut off, or of another version")
     file.seek(size - _TAIL - length)

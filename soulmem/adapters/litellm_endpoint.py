@@ -21,8 +21,12 @@ log = logging.getLogger(__name__)
 
 _TEMPERATURE = 0.2  # little: at none a small model says the same for ever
 _THINKING_TOKENS = 2048  # more for a model that was seen to think before it answers
-_LARGEST = 4 << 20  # bytes of an answer: the longest that is asked for is a hundredth of it
-_GRACE_SECONDS = 5.0  # litellm's own limit comes first, so that it can close the connection
+_LARGEST = (
+    4 << 20
+)  # bytes of an answer: the longest that is asked for is a hundredth of it
+_GRACE_SECONDS = (
+    5.0  # litellm's own limit comes first, so that it can close the connection
+)
 _SESSION = "aclient_session"  # where litellm looks for a client of HTTP to use
 _LOOPBACK = "127.0.0.1,localhost,::1"
 # What litellm would fetch or read by itself: prices, headers and posts from the web, a file .env anywhere.
@@ -32,10 +36,19 @@ _ENVIRONMENT = {
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
 }
-_TALKATIVE = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
+_TALKATIVE = (
+    "LiteLLM",
+    "LiteLLM Router",
+    "LiteLLM Proxy",
+    "openai",
+    "httpx",
+    "httpcore",
+)
 _REFUSED = (400, 401, 402, 403, 404, 405, 413, 415, 422, 501)
 _SCHEMA_REFUSED = (400, 404, 415, 422, 501)
-_OPEN_THOUGHT = re.compile(r"\s*(?:<think|<reasoning|<thought|\[THINK|◁think|<\|channel\|>analysis)", re.I)
+_OPEN_THOUGHT = re.compile(
+    r"\s*(?:<think|<reasoning|<thought|\[THINK|◁think|<\|channel\|>analysis)", re.I
+)
 
 
 class LitellmEndpoint:
@@ -83,21 +96,29 @@ class LitellmEndpoint:
         if thread is not None:
             await asyncio.to_thread(thread.stop)
 
-    async def _ask(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> Completion:
+    async def _ask(
+        self, litellm: ModuleType, prompt: Prompt, with_schema: bool
+    ) -> Completion:
         began = time.monotonic()
         async with self._starting:
             if self._thread is None:
                 self._thread = await asyncio.to_thread(_LoopThread, litellm)
         asked = self._thread.submit(self._request(litellm, prompt, with_schema))
         try:
-            answer = await asyncio.wait_for(asyncio.wrap_future(asked), self._timeout + _GRACE_SECONDS)
+            answer = await asyncio.wait_for(
+                asyncio.wrap_future(asked), self._timeout + _GRACE_SECONDS
+            )
         except asyncio.TimeoutError:
-            raise self._failed(Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s") from None
+            raise self._failed(
+                Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s"
+            ) from None
         except Exception as error:  # litellm has no one class for all that a provider's client may raise
             raise self._failure(litellm, error, prompt) from None
         return self._completion(answer, prompt, time.monotonic() - began)
 
-    def _request(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> dict[str, Any]:
+    def _request(
+        self, litellm: ModuleType, prompt: Prompt, with_schema: bool
+    ) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": _full_name(litellm, self._model, self._base_url),
             "messages": [
@@ -130,27 +151,46 @@ class LitellmEndpoint:
         self._thinks = self._thinks or bool(thought) or bool(_OPEN_THOUGHT.match(text))
         if not text.strip():
             raise Unreadable(
-                f"{self._model} gave " + ("nothing but reasoning" if thought else "an empty answer")
+                f"{self._model} gave "
+                + ("nothing but reasoning" if thought else "an empty answer")
             )
-        asked = getattr(usage, "prompt_tokens", 0) or estimate_tokens(prompt.system + prompt.user)
+        asked = getattr(usage, "prompt_tokens", 0) or estimate_tokens(
+            prompt.system + prompt.user
+        )
         given = getattr(usage, "completion_tokens", 0) or estimate_tokens(text)
         return Completion(text, int(asked), int(given), seconds)
 
-    def _failure(self, litellm: ModuleType, error: Exception, prompt: Prompt) -> LlmFailed:
+    def _failure(
+        self, litellm: ModuleType, error: Exception, prompt: Prompt
+    ) -> LlmFailed:
         kinds = [type(each).__name__ for each in _chain(error)]
         status = getattr(error, "status_code", None)
         if isinstance(error, litellm.exceptions.Timeout) or "APITimeoutError" in kinds:
-            return self._failed(Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s")
-        if any("Connect" in kind or kind == "gaierror" for kind in kinds if kind != "APIConnectionError"):
             return self._failed(
-                Failure.UNREACHABLE, "cannot be reached at " + (self._base_url or "its provider")
+                Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s"
+            )
+        if any(
+            "Connect" in kind or kind == "gaierror"
+            for kind in kinds
+            if kind != "APIConnectionError"
+        ):
+            return self._failed(
+                Failure.UNREACHABLE,
+                "cannot be reached at " + (self._base_url or "its provider"),
             )
         if any(isinstance(each, TooLarge) for each in _chain(error)):
-            return self._failed(Failure.UNREADABLE, f"gave an answer of more than {_LARGEST >> 20} MiB")
+            return self._failed(
+                Failure.UNREADABLE, f"gave an answer of more than {_LARGEST >> 20} MiB"
+            )
         said = _tame(str(error), prompt, self._key)
         if status in _REFUSED:
-            return _Refused(int(status), f"the model {self._model} refused the call ({status}){said}")
-        return self._failed(Failure.SERVER, f"failed ({type(error).__name__}, {status}){said}")
+            return _Refused(
+                int(status),
+                f"the model {self._model} refused the call ({status}){said}",
+            )
+        return self._failed(
+            Failure.SERVER, f"failed ({type(error).__name__}, {status}){said}"
+        )
 
     def _failed(self, kind: Failure, what: str) -> LlmFailed:
         return LlmFailed(kind, f"the model {self._model} {what}")
@@ -174,12 +214,16 @@ class _LoopThread:
         self._session = bounded_client(_LARGEST)
         setattr(litellm, _SESSION, self._session)
         # Nothing of ours is on this thread's stack: what it runs is litellm's alone.
-        self._thread = threading.Thread(target=self._loop.run_forever, name="soulmem-llm", daemon=True)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="soulmem-llm", daemon=True
+        )
         self._thread.start()
 
     def submit(self, request: dict[str, Any]) -> Future[Any]:
         """Begin the call; cancelling what is given back cancels it."""
-        return asyncio.run_coroutine_threadsafe(self._library.acompletion(**request), self._loop)
+        return asyncio.run_coroutine_threadsafe(
+            self._library.acompletion(**request), self._loop
+        )
 
     def stop(self) -> None:
         """End the loop: cancel what runs, close connections."""
@@ -189,7 +233,9 @@ class _LoopThread:
         self._loop.close()
 
     async def _wind_up(self) -> None:
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        tasks = [
+            task for task in asyncio.all_tasks() if task is not asyncio.current_task()
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -206,7 +252,10 @@ def _library() -> ModuleType:
     with _IMPORTING:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        for name in ("NO_PROXY", "no_proxy"):  # a model on this machine is not behind the proxy
+        for name in (
+            "NO_PROXY",
+            "no_proxy",
+        ):  # a model on this machine is not behind the proxy
             given = os.environ.get(name, "")
             if _LOOPBACK not in given:
                 os.environ[name] = f"{given},{_LOOPBACK}".lstrip(",")
@@ -214,7 +263,8 @@ def _library() -> ModuleType:
             import litellm
         except ImportError as error:
             raise LlmFailed(
-                Failure.REFUSED, f"litellm is not installed ({error}): run start.py again"
+                Failure.REFUSED,
+                f"litellm is not installed ({error}): run start.py again",
             ) from error
         litellm.suppress_debug_info = True
         for name in _TALKATIVE:  # at their levels below they quote prompts and keys
@@ -228,7 +278,9 @@ _IMPORTING = threading.Lock()
 def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
     """The name as litellm wants it: with a provider, which for a server of one's own is OpenAI's manner."""
     head, slash, _ = model.partition("/")
-    providers = {str(getattr(provider, "value", provider)) for provider in litellm.provider_list}
+    providers = {
+        str(getattr(provider, "value", provider)) for provider in litellm.provider_list
+    }
     return model if not base_url or (slash and head in providers) else f"openai/{model}"
 
 
@@ -248,5 +300,7 @@ def _tame(message: str, prompt: Prompt, key: str) -> str:
         words = words.replace(key, "***")
     words = re.sub(r"\b(sk|key|Bearer)[-_ ][\w*.-]{6,}", r"\1-***", words)[:300]
     chat = " ".join(prompt.user.split())
-    quoted = any(words[at : at + 24] in chat for at in range(0, max(1, len(words) - 24), 8))
+    quoted = any(
+        words[at : at + 24] in chat for at in range(0, max(1, len(words) - 24), 8)
+    )
     return "" if quoted else f": {words}"

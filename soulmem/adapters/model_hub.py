@@ -19,8 +19,15 @@ _WEIGHTS = (
     "model.safetensors.index.json",
     "pytorch_model.bin.index.json",
 )
-_TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "sentencepiece.bpe.model")
-_REACH_SECONDS = 4.0  # a hub that does not answer by then is away: the fallback serves meanwhile
+_TOKENIZERS = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+    "sentencepiece.bpe.model",
+)
+_REACH_SECONDS = (
+    4.0  # a hub that does not answer by then is away: the fallback serves meanwhile
+)
 _SAMPLE_BYTES = 1 << 20
 
 
@@ -42,10 +49,18 @@ def _cache(cache_folder: str | None) -> Path:
     """Where the hub client keeps models; the order of its own documentation."""
     if cache_folder:
         return Path(cache_folder).expanduser()
-    for variable, below in (("SENTENCE_TRANSFORMERS_HOME", ""), ("HF_HUB_CACHE", ""), ("HF_HOME", "hub")):
+    for variable, below in (
+        ("SENTENCE_TRANSFORMERS_HOME", ""),
+        ("HF_HUB_CACHE", ""),
+        ("HF_HOME", "hub"),
+    ):
         if value := os.environ.get(variable):
             return Path(value).expanduser() / below
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
+    return (
+        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        / "huggingface"
+        / "hub"
+    )
 
 
 def _is_complete(folder: Path) -> bool:
@@ -54,7 +69,10 @@ def _is_complete(folder: Path) -> bool:
         return False
     places = [folder, *(place for place in folder.iterdir() if place.is_dir())]
     return any(
-        all(any((place / name).is_file() for name in names) for names in (_WEIGHTS, _TOKENIZERS))
+        all(
+            any((place / name).is_file() for name in names)
+            for names in (_WEIGHTS, _TOKENIZERS)
+        )
         for place in places
     )
 
@@ -66,13 +84,19 @@ def require_hub(name: str) -> None:
     """
     remedy = "go online once, or put the model in a folder and set embedder.model to it"
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
-        raise ModelUnavailable(f"{name!r} is not on disk and HF_HUB_OFFLINE is set: {remedy}")
+        raise ModelUnavailable(
+            f"{name!r} is not on disk and HF_HUB_OFFLINE is set: {remedy}"
+        )
     hub = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
     status = _ask(f"{hub}/api/models/{_full_name(name)}")
     if status in (401, 404):
-        raise ModelUnavailable(f"{hub} has no public model {name!r}: check embedder.model")
+        raise ModelUnavailable(
+            f"{hub} has no public model {name!r}: check embedder.model"
+        )
     if status is None or (status >= 400 and status != 405):
-        raise ModelUnavailable(f"{name!r} is not on disk and {hub} does not answer: {remedy}")
+        raise ModelUnavailable(
+            f"{name!r} is not on disk and {hub} does not answer: {remedy}"
+        )
 
 
 def _ask(url: str) -> int | None:
@@ -84,13 +108,17 @@ def _ask(url: str) -> int | None:
 
     def ask() -> None:
         try:
-            with urlopen(Request(url, method="HEAD"), timeout=_REACH_SECONDS) as response:
+            with urlopen(
+                Request(url, method="HEAD"), timeout=_REACH_SECONDS
+            ) as response:
                 answers.append(response.status)
         except HTTPError as error:
             answers.append(error.code)
         except URLError as error:
             if isinstance(error.reason, ssl.SSLError):
-                answers.append(200)  # it is there; its client brings certificates this Python may lack
+                answers.append(
+                    200
+                )  # it is there; its client brings certificates this Python may lack
         except (OSError, ValueError, HTTPException):
             return
 
@@ -108,7 +136,11 @@ def fingerprint(folder: Path) -> str:
     """12 hex digits that change with the weights: size and both ends of each file (all takes seconds)."""
     digest = hashlib.sha256()
     for path in sorted(
-        [*folder.rglob("*.safetensors"), *folder.rglob("pytorch_model*.bin"), *folder.rglob("config.json")]
+        [
+            *folder.rglob("*.safetensors"),
+            *folder.rglob("pytorch_model*.bin"),
+            *folder.rglob("config.json"),
+        ]
     ):
         size = path.stat().st_size
         digest.update(f"{path.name}:{size}\n".encode())

@@ -16,9 +16,16 @@ from typing import Any
 
 # What each known family was trained to see before a question, by a word of its names.
 FAMILY_PROMPTS = {"e5": "query: "}
-_NAMES = ("query", "search_query", "s2p_query", "web_search_query")  # of a prompt for questions
+_NAMES = (
+    "query",
+    "search_query",
+    "s2p_query",
+    "web_search_query",
+)  # of a prompt for questions
 _CARD = 20_000  # characters of a model card that are looked at
-_NAMED = re.compile(r"\be5-(?:small|base|large)\b", re.IGNORECASE)  # what a card calls a model of a family
+_NAMED = re.compile(
+    r"\be5-(?:small|base|large)\b", re.IGNORECASE
+)  # what a card calls a model of a family
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,9 @@ class ModelPrompt:
         return self.family is not None and not self.text
 
 
-def prompt_for(name: str, folder: Path | None, prompts: Mapping[str, str] | None) -> ModelPrompt:
+def prompt_for(
+    name: str, folder: Path | None, prompts: Mapping[str, str] | None
+) -> ModelPrompt:
     """The prompt of a model by its own files, by its model card, by the name it has at the hub.
 
     name     as the settings call it: a hub name, or a folder
@@ -52,7 +61,9 @@ def _family_of(name: str, folder: Path | None) -> str | None:
     names = [] if folder is not None and Path(name).expanduser() == folder else [name]
     if folder is not None:
         names += _names_in(folder)
-        names += [part for part in folder.parts if part.startswith("models--")]  # the hub's own cache
+        names += [
+            part for part in folder.parts if part.startswith("models--")
+        ]  # the hub's own cache
     for one in names:
         words = re.split(r"[^a-z0-9]+", one.lower())
         for family in FAMILY_PROMPTS:
@@ -65,7 +76,9 @@ def _names_in(folder: Path) -> list[str]:
     """The names that the model's files give it: in its configuration, or in its card."""
     found = []
     with suppress(OSError, ValueError, AttributeError):
-        told: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        told: dict[str, Any] = json.loads(
+            (folder / "config.json").read_text(encoding="utf-8")
+        )
         found.append(str(told.get("_name_or_path") or ""))
     with suppress(OSError, ValueError):
         card = (folder / "README.md").read_text(encoding="utf-8")[:_CARD]

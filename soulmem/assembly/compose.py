@@ -23,7 +23,10 @@ class Section(str, Enum):
     IMPULSES = "impulses"
 
 
-_IN_PROMPT = (Section.PERMANENT, Section.SELF)  # high and stable: the backend's prompt cache survives
+_IN_PROMPT = (
+    Section.PERMANENT,
+    Section.SELF,
+)  # high and stable: the backend's prompt cache survives
 _HAN, _LATIN = re.compile("[\u4e00-\u9fff]+"), re.compile("[A-Za-z]+")
 _BRACE = re.compile(r"\{(?=\\*\{)")
 _OLD_MACRO = re.compile(r"<(?=(?:user|bot|char|group|charifnotgroup)>)", re.IGNORECASE)
@@ -85,7 +88,9 @@ def line_of(memory: Memory, *, fired: bool = False) -> Line:
     `fired` is for an action that is set off now.
     """
     text = harmless(memory.text)
-    return Line(memory.id, section_of(memory, fired=fired), text, estimate_tokens(text) + 1)
+    return Line(
+        memory.id, section_of(memory, fired=fired), text, estimate_tokens(text) + 1
+    )
 
 
 def section_of(memory: Memory, *, fired: bool = False) -> Section:
@@ -95,7 +100,9 @@ def section_of(memory: Memory, *, fired: bool = False) -> Section:
     if memory.permanent:
         return Section.PERMANENT
     if memory.kind is MemoryKind.ACTION:
-        return Section.SELF  # reached through its meaning it is self-knowledge, never an impulse
+        return (
+            Section.SELF
+        )  # reached through its meaning it is self-knowledge, never an impulse
     if memory.kind is MemoryKind.SUMMARY:
         return Section.SUMMARY
     if memory.kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE):
@@ -115,12 +122,16 @@ class Budget:
 
     def __init__(self, tokens: int, soul_name: str, language: str) -> None:
         self.left = tokens
-        self._headers = {s: harmless(h.format(name=soul_name)) for s, h in _HEADERS[language].items()}
+        self._headers = {
+            s: harmless(h.format(name=soul_name)) for s, h in _HEADERS[language].items()
+        }
         self._open: set[Section] = set()
 
     def header_cost(self, section: Section) -> int:
         """What opening the section costs now."""
-        return 0 if section in self._open else estimate_tokens(self._headers[section]) + 1
+        return (
+            0 if section in self._open else estimate_tokens(self._headers[section]) + 1
+        )
 
     def take(self, line: Line) -> bool:
         """Spend the line's tokens if they are there."""
@@ -132,7 +143,9 @@ class Budget:
         return True
 
     def blocks(
-        self, chosen: Sequence[tuple[Memory, Line]], age: Callable[[Memory], tuple[float, int]]
+        self,
+        chosen: Sequence[tuple[Memory, Line]],
+        age: Callable[[Memory], tuple[float, int]],
     ) -> list[Text]:
         """The blocks of what was taken: episodes by `age` (least first), what stands high in the prompt by
         importance, facts and impulses as they come.
@@ -145,7 +158,9 @@ class Budget:
             if section is Section.EPISODES:
                 mine.sort(key=lambda pair: age(pair[0]))
             elif section in _IN_PROMPT:
-                mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))  # the same order every turn
+                mine.sort(
+                    key=lambda pair: (-pair[0].importance, pair[0].id)
+                )  # the same order every turn
             lines = tuple(line for _, line in mine)
             header = self._headers[section]
             inside = section in _IN_PROMPT
@@ -155,7 +170,9 @@ class Budget:
                     position="in_prompt" if inside else "in_chat",
                     depth=None if inside else _DEPTH,
                     text="\n".join([header, *(line.text for line in lines)]),
-                    tokens=estimate_tokens(header) + 1 + sum(line.tokens for line in lines),
+                    tokens=estimate_tokens(header)
+                    + 1
+                    + sum(line.tokens for line in lines),
                     lines=lines,
                 )
             )

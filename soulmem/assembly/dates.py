@@ -8,7 +8,9 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
 )  # fmt: skip
-_NIGHT = timedelta(hours=6)  # a span that ends before six in the morning ends with the day before
+_NIGHT = timedelta(
+    hours=6
+)  # a span that ends before six in the morning ends with the day before
 
 
 def written(start: datetime, end: datetime, year: int, language: str) -> str:

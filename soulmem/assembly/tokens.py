@@ -9,7 +9,9 @@ from functools import lru_cache
 # Shares seen with cl100k, Llama and Qwen vocabularies, rounded up: the budget is a promise, room left over
 # is not a loss.
 # A single space costs nothing: it belongs to the word behind it.
-_PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s\s+|[^\S \t\r\f\v\x1c-\x1f]|[^\W\d_A-Za-z]+|\S")
+_PIECE = re.compile(
+    r"[A-Za-z]+|[0-9]+|\s\s+|[^\S \t\r\f\v\x1c-\x1f]|[^\W\d_A-Za-z]+|\S"
+)
 _WIDE_FROM = 0x2E80  # CJK, kana, Hangul, emoji
 _WIDE_TOKENS = 1.35  # per sign
 _OTHER_TOKENS = 0.85  # per letter of another alphabet
@@ -37,4 +39,10 @@ def _sign(sign: str) -> float:
     code = ord(sign)
     if code >= 0x1F000:
         return 3.0
-    return _WIDE_TOKENS if code >= _WIDE_FROM else _OTHER_TOKENS if sign.isalpha() else _SYMBOL_TOKENS
+    return (
+        _WIDE_TOKENS
+        if code >= _WIDE_FROM
+        else _OTHER_TOKENS
+        if sign.isalpha()
+        else _SYMBOL_TOKENS
+    )

@@ -55,7 +55,9 @@ class NamedTime:
         if self.start is None or self.end is None:
             return self.words
         days = written(self.start, self.end, self.year, language)
-        return f"{self.words}（{days}）" if language == "zh" else f"{self.words} ({days})"
+        return (
+            f"{self.words}（{days}）" if language == "zh" else f"{self.words} ({days})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +139,19 @@ def _chinese(reason: Reason, name: str) -> str:
 def _short(label: str, quotes: str) -> str:
     """A memory passed through, in quotes, cut where it is long."""
     line = " ".join(label.split())
-    return quotes.format(line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…")
+    return quotes.format(
+        line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…"
+    )
 
 
 def _turns(count: int) -> str:
-    return "just now" if count == 0 else "1 turn ago" if count == 1 else f"{count} turns ago"
+    return (
+        "just now"
+        if count == 0
+        else "1 turn ago"
+        if count == 1
+        else f"{count} turns ago"
+    )
 
 
 def _from(count: int) -> str:

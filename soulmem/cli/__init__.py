@@ -22,15 +22,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a console without Chinese shows ? instead of failing
-    logging.getLogger("soulmem").addHandler(logging.NullHandler())  # a command tells its errors itself
+            stream.reconfigure(
+                errors="replace"
+            )  # a console without Chinese shows ? instead of failing
+    logging.getLogger("soulmem").addHandler(
+        logging.NullHandler()
+    )  # a command tells its errors itself
     words = Words(choose_language(given, os.environ))
     args = build_parser(words).parse_args(given)
     screen = Screen(sys.stdout, sys.stderr, as_json=args.json)
     # Products of our size gain nothing by several threads, which spin: on a machine where a language model
     # computes, choosing among sixty memories took 5 ms instead of 0.4. Before the first import of numpy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    command = import_module(COMMANDS[args.command])  # each command pays only for its own imports
+    command = import_module(
+        COMMANDS[args.command]
+    )  # each command pays only for its own imports
     try:
         return int(command.run(args, words, screen))
     except SoulMemError as error:

@@ -25,7 +25,9 @@ COMMANDS = {
 
 def build_parser(words: Words) -> argparse.ArgumentParser:
     """The parser of the whole command line, with its help in the user's language."""
-    parser = argparse.ArgumentParser(prog="soulmem", description=words("help"), epilog=words("help_more"))
+    parser = argparse.ArgumentParser(
+        prog="soulmem", description=words("help"), epilog=words("help_more")
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     made = {name: commands.add_parser(name, help=words(f"help_{name}"), description=words(f"about_{name}"))
@@ -33,32 +35,54 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
 
     _add_place(made["serve"], words)
     made["serve"].add_argument("--host", metavar="H", help=words("help_host"))
-    made["serve"].add_argument("--test-mode", action="store_true", help=words("help_test_mode"))
+    made["serve"].add_argument(
+        "--test-mode", action="store_true", help=words("help_test_mode")
+    )
 
     _add_place(made["import"], words)
-    made["import"].add_argument("files", nargs="+", type=Path, metavar="FILE", help=words("help_files"))
-    made["import"].add_argument("--soul", action="append", metavar="NAME", help=words("help_souls"))
-    made["import"].add_argument("--dry-run", action="store_true", help=words("help_dry_run"))
-    made["import"].add_argument("--confirm-removal", action="store_true", help=words("help_confirm_removal"))
+    made["import"].add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help=words("help_files")
+    )
+    made["import"].add_argument(
+        "--soul", action="append", metavar="NAME", help=words("help_souls")
+    )
+    made["import"].add_argument(
+        "--dry-run", action="store_true", help=words("help_dry_run")
+    )
+    made["import"].add_argument(
+        "--confirm-removal", action="store_true", help=words("help_confirm_removal")
+    )
 
     _add_place(made["recall"], words)
     made["recall"].add_argument("text", help=words("help_text"))
-    made["recall"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    made["recall"].add_argument(
+        "--soul", required=True, metavar="NAME", help=words("help_soul")
+    )
     made["recall"].add_argument("--chat", metavar="ID", help=words("help_chat"))
 
     _add_place(made["export"], words)
-    made["export"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
-    made["export"].add_argument("--out", type=Path, metavar="FILE", help=words("help_out"))
+    made["export"].add_argument(
+        "--soul", required=True, metavar="NAME", help=words("help_soul")
+    )
+    made["export"].add_argument(
+        "--out", type=Path, metavar="FILE", help=words("help_out")
+    )
 
     _add_place(made["restore"], words)
-    made["restore"].add_argument("file", nargs="?", type=Path, metavar="FILE", help=words("help_restored"))
-    made["restore"].add_argument("--newest", action="store_true", help=words("help_newest"))
+    made["restore"].add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help=words("help_restored")
+    )
+    made["restore"].add_argument(
+        "--newest", action="store_true", help=words("help_newest")
+    )
 
     _add_bin(made["bin"], words)
     _add_permanent(made["permanent"], words)
 
     _add_place(made["undo"], words)
-    made["undo"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    made["undo"].add_argument(
+        "--soul", required=True, metavar="NAME", help=words("help_soul")
+    )
     what = made["undo"].add_mutually_exclusive_group()
     what.add_argument("--since", metavar="TIME", help=words("help_since"))
     what.add_argument("--change", metavar="ID", help=words("help_change"))
@@ -73,7 +97,9 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
 
 def _add_bin(parser: argparse.ArgumentParser, words: Words) -> None:
     _add_place(parser, words)
-    parser.add_argument("action", choices=("list", "restore", "purge"), help=words("help_bin_action"))
+    parser.add_argument(
+        "action", choices=("list", "restore", "purge"), help=words("help_bin_action")
+    )
     parser.add_argument("ids", nargs="*", metavar="ID", help=words("help_ids"))
     parser.add_argument("--soul", metavar="NAME", help=words("help_soul"))
     parser.add_argument("--all", action="store_true", help=words("help_all"))
@@ -93,4 +119,6 @@ def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:
     """The options that say which sidecar or data folder is meant."""
     parser.add_argument("--data", metavar="DIR", help=words("help_data"))
     parser.add_argument("--port", type=int, metavar="N", help=words("help_port"))
-    parser.add_argument("--config", type=Path, metavar="FILE", help=words("help_config"))
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help=words("help_config")
+    )

@@ -48,15 +48,21 @@ def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int
 
 def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen) -> int:
     """Each for itself: one that cannot be done does not keep the others."""
-    deleted = {soul["id"]: soul for soul in client.ask("GET", "/souls?state=bin")["souls"]}
+    deleted = {
+        soul["id"]: soul for soul in client.ask("GET", "/souls?state=bin")["souls"]
+    }
     done: list[str] = []
     failed: list[dict[str, str]] = []
     for key in args.ids or _all(client, args.soul):
         try:
             _one(client, args.action, key, deleted)
         except Refused as refusal:
-            failed.append({"id": key, "error": refusal.code, "message": refusal.message})
-            screen.line(words("bin_not_done", id=key, message=refusal.message), "yellow")
+            failed.append(
+                {"id": key, "error": refusal.code, "message": refusal.message}
+            )
+            screen.line(
+                words("bin_not_done", id=key, message=refusal.message), "yellow"
+            )
         else:
             done.append(key)
     said = "bin_restored" if args.action == "restore" else "bin_purged"
@@ -66,10 +72,16 @@ def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen)
 
 
 def _all(client: Client, name: str | None) -> list[str]:
-    return [m["id"] for soul in souls_meant(client, name) for m in listed(client, soul["id"], state="bin")]
+    return [
+        m["id"]
+        for soul in souls_meant(client, name)
+        for m in listed(client, soul["id"], state="bin")
+    ]
 
 
-def _one(client: Client, action: str, key: str, deleted: dict[str, dict[str, Any]]) -> None:
+def _one(
+    client: Client, action: str, key: str, deleted: dict[str, dict[str, Any]]
+) -> None:
     if action == "purge":
         client.ask("DELETE", f"/memories/{key}?confirm=purge")
     elif key in deleted:

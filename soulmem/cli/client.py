@@ -13,7 +13,11 @@ from soulmem.domain.errors import SoulMemError
 
 API_MAJOR = 1  # of the contract that we speak
 _PIECE = 1 << 20  # bytes of a file read at once
-_ANY_ADDRESS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # where to call what listens everywhere
+_ANY_ADDRESS = {
+    "": "127.0.0.1",
+    "0.0.0.0": "127.0.0.1",
+    "::": "::1",
+}  # where to call what listens everywhere
 
 
 class Unreachable(SoulMemError):
@@ -53,13 +57,17 @@ class Client:
         host = _ANY_ADDRESS.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
 
-    def ask(self, method: str, path: str, body: Any = None, *, seconds: float = 60.0) -> Any:
+    def ask(
+        self, method: str, path: str, body: Any = None, *, seconds: float = 60.0
+    ) -> Any:
         """The JSON answer to `method /v1{path}`. Raises Unreachable or Refused."""
         status, answer = self._exchange(method, path, body, {}, seconds)[:2]
         if status >= 400:
             told = answer if isinstance(answer, dict) else {}
             message = str(told.get("message") or f"{self.url}{path} answered {status}")
-            raise Refused(status, str(told.get("error") or "error"), message, told.get("field"))
+            raise Refused(
+                status, str(told.get("error") or "error"), message, told.get("field")
+            )
         return answer
 
     def save(self, path: str, file: BinaryIO, *, seconds: float) -> int:
@@ -75,7 +83,9 @@ class Client:
                 response = connection.getresponse()
             if response.status != 200:
                 told = json.loads(response.read() or b"{}")
-                raise Refused(response.status, told["error"], told["message"], told.get("field"))
+                raise Refused(
+                    response.status, told["error"], told["message"], told.get("field")
+                )
             while True:
                 with _told_unreachable(self.url):
                     piece = response.read(_PIECE)
@@ -86,14 +96,24 @@ class Client:
         finally:
             connection.close()
 
-    def health(self, origin: str | None = None, *, seconds: float = 2.0) -> tuple[dict[str, Any], str | None]:
+    def health(
+        self, origin: str | None = None, *, seconds: float = 2.0
+    ) -> tuple[dict[str, Any], str | None]:
         """What a sidecar says of itself, and the Origin it lets in. Raises Unreachable or Refused."""
         headers = {} if origin is None else {"Origin": origin}
-        status, answer, allowed = self._exchange("GET", "/health", None, headers, seconds)
-        if status == 403 and isinstance(answer, dict) and answer.get("error") == "forbidden":
+        status, answer, allowed = self._exchange(
+            "GET", "/health", None, headers, seconds
+        )
+        if (
+            status == 403
+            and isinstance(answer, dict)
+            and answer.get("error") == "forbidden"
+        ):
             raise Refused(status, "forbidden", str(answer.get("message")), None)
         if status != 200 or not isinstance(answer, dict) or "api" not in answer:
-            raise Unreachable(f"what answers at {self.url} is not SoulMem (status {status})")
+            raise Unreachable(
+                f"what answers at {self.url} is not SoulMem (status {status})"
+            )
         if answer["api"]["major"] != API_MAJOR:
             message = f"SoulMem {answer['version']} at {self.url} is not of this version: restart it"
             raise Refused(status, "conflict", message, None)
@@ -122,4 +142,8 @@ class Client:
             answer = json.loads(raw)
         except ValueError:
             answer = None
-        return response.status, answer, response.getheader("Access-Control-Allow-Origin")
+        return (
+            response.status,
+            answer,
+            response.getheader("Access-Control-Allow-Origin"),
+        )

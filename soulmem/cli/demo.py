@@ -57,30 +57,50 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     moments = sum(len(chat.moments) for chat in chats)
     screen.line(words("demo_start", window=WINDOW, items=ITEMS, moments=moments))
     shown = []
-    with tempfile.TemporaryDirectory(prefix="soulmem-demo-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="soulmem-demo-", ignore_cleanup_errors=True
+    ) as folder:
         # The small model that comes along: it is always there, and the demo looks the same on every machine.
         told = {"store.data": folder, "store.url": "", "embedder.model": "fallback"}
         with Momentary(load(env={}, overrides=told)) as client:
             await_store(client)
-            embedder = wait_until(client, lambda health: health["status"] != "starting")["embedder"]
+            embedder = wait_until(
+                client, lambda health: health["status"] != "starting"
+            )["embedder"]
             screen.line(words("demo_model", model=embedder["model"]), "dim")
             for chat in chats:
                 for moment, answer in play(client, chat, words, screen):
                     shown.append(_told(chat, moment, answer))
                     _show((len(shown), moments), chat, moment, answer, words, screen)
     took = time.perf_counter() - began
-    typical = sorted(entry["recall"]["took_ms"]["total"] for entry in shown)[len(shown) // 2]
+    typical = sorted(entry["recall"]["took_ms"]["total"] for entry in shown)[
+        len(shown) // 2
+    ]
     total = sum(max(moment.at for moment in chat.moments) for chat in chats)
     screen.line()
-    screen.line(words("demo_took", seconds=took, messages=total, ms=typical, moments=moments), "dim")
+    screen.line(
+        words("demo_took", seconds=took, messages=total, ms=typical, moments=moments),
+        "dim",
+    )
     screen.line(words("demo_next"), "bold")
-    screen.result({"embedder": embedder, "moments": shown, "messages": total, "took_s": round(took, 2)})
+    screen.result(
+        {
+            "embedder": embedder,
+            "moments": shown,
+            "messages": total,
+            "took_s": round(took, 2),
+        }
+    )
     return 0
 
 
 def load_chat(name: str) -> Chat:
     """A bundled chat by the name of its file."""
-    raw = json.loads(resources.files(__package__).joinpath(f"demo_chats/{name}.json").read_text("utf-8"))
+    raw = json.loads(
+        resources.files(__package__)
+        .joinpath(f"demo_chats/{name}.json")
+        .read_text("utf-8")
+    )
     return Chat(
         id=raw["id"],
         title=raw["title"],
@@ -91,11 +111,15 @@ def load_chat(name: str) -> Chat:
     )
 
 
-def play(client: Client, chat: Chat, words: Words, screen: Screen) -> Iterator[tuple[Moment, dict[str, Any]]]:
+def play(
+    client: Client, chat: Chat, words: Words, screen: Screen
+) -> Iterator[tuple[Moment, dict[str, Any]]]:
     """Play a chat up to each of its moments, in their order, with what is recalled there."""
     screen.progress(words("demo_playing", title=chat.title))
     soul = chat.soul
-    client.ask("PUT", f"/souls/{soul['id']}", {"name": soul["name"], "names": soul["names"]})
+    client.ask(
+        "PUT", f"/souls/{soul['id']}", {"name": soul["name"], "names": soul["names"]}
+    )
     for moment in chat.moments:
         place, rows, parent = chat.id, rows_of(chat, moment.at), None
         if moment.fork is not None:
@@ -149,18 +173,39 @@ def _told(chat: Chat, moment: Moment, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _show(
-    place: tuple[int, int], chat: Chat, moment: Moment, answer: dict[str, Any], words: Words, screen: Screen
+    place: tuple[int, int],
+    chat: Chat,
+    moment: Moment,
+    answer: dict[str, Any],
+    words: Words,
+    screen: Screen,
 ) -> None:
     """One moment on the terminal; `place` is its number, and how many there are."""
     line = chat.messages[moment.at - 1]
-    key, at = ("demo_moment", moment.at) if moment.fork is None else ("demo_branch", moment.fork)
+    key, at = (
+        ("demo_moment", moment.at)
+        if moment.fork is None
+        else ("demo_branch", moment.fork)
+    )
     screen.progress("")
     screen.line()
     screen.rule(
-        words(key, number=place[0], moments=place[1], title=chat.title, at=at, total=len(chat.messages))
+        words(
+            key,
+            number=place[0],
+            moments=place[1],
+            title=chat.title,
+            at=at,
+            total=len(chat.messages),
+        )
     )
     screen.line(moment.shows[words.language], "dim")
     speaker = f"{line['speaker']}: "
-    screen.line(line["text"], "bold", indent="    ", first="  " + screen.style(speaker, "yellow"))
+    screen.line(
+        line["text"],
+        "bold",
+        indent="    ",
+        first="  " + screen.style(speaker, "yellow"),
+    )
     screen.line()
     show_recall(answer, words, screen, indent="  ")

@@ -71,7 +71,13 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         {
             "state": worst,
             "checks": [
-                {"check": f.check, "state": f.state, "detail": f.detail, "remedy": f.remedy} for f in findings
+                {
+                    "check": f.check,
+                    "state": f.state,
+                    "detail": f.detail,
+                    "remedy": f.remedy,
+                }
+                for f in findings
             ],
         }
     )
@@ -107,11 +113,20 @@ def _python(words: Words) -> Finding:
     version = "{}.{}.{}".format(*sys.version_info[:3])
     good = OLDEST <= sys.version_info[:2] <= NEWEST and struct.calcsize("P") == 8
     detail = words("python_ok", version=version, path=sys.executable)
-    return Finding("python", "ok" if good else "fail", detail, None if good else words("python_remedy"))
+    return Finding(
+        "python",
+        "ok" if good else "fail",
+        detail,
+        None if good else words("python_remedy"),
+    )
 
 
 def _packages(words: Words) -> Finding:
-    missing = [name for name, module in MODULES.items() if importlib.util.find_spec(module) is None]
+    missing = [
+        name
+        for name, module in MODULES.items()
+        if importlib.util.find_spec(module) is None
+    ]
     if missing:
         names = words("packages_missing", names=", ".join(missing))
         return Finding("packages", "fail", names, words("packages_remedy"))
@@ -126,13 +141,20 @@ def _folder(data: Path, words: Words) -> Finding:
     except OSError as error:
         detail = words("data_unwritable", path=there, reason=error.strerror or error)
         return Finding("data", "fail", detail, words("data_remedy"))
-    return Finding("data", "ok", words("data_ok" if there == data else "data_new", path=data))
+    return Finding(
+        "data", "ok", words("data_ok" if there == data else "data_new", path=data)
+    )
 
 
 def _disk(data: Path, words: Words) -> Finding:
     free = shutil.disk_usage(_nearest(data)).free // 10**6
     state = "fail" if free < _LEAST else "warn" if free < _LOW else "ok"
-    return Finding("disk", state, words("disk", free=free), None if state == "ok" else words("disk_remedy"))
+    return Finding(
+        "disk",
+        state,
+        words("disk", free=free),
+        None if state == "ok" else words("disk_remedy"),
+    )
 
 
 def _nearest(path: Path) -> Path:
@@ -148,9 +170,14 @@ def _port(settings: Settings, words: Words) -> tuple[Finding, dict[str, Any] | N
         health, _ = client.health()
     except (Unreachable, Refused):
         if _listens(client.host, port):
-            detail, remedy = words("port_stranger", port=port), words("port_stranger_remedy")
+            detail, remedy = (
+                words("port_stranger", port=port),
+                words("port_stranger_remedy"),
+            )
             return Finding("port", "fail", detail, remedy), None
-        return Finding("port", "warn", words("port_free", port=port), words("port_free_remedy")), None
+        return Finding(
+            "port", "warn", words("port_free", port=port), words("port_free_remedy")
+        ), None
     detail = words("port_ours", version=health["version"], url=client.url)
     return Finding("port", "ok", detail), health
 
@@ -162,7 +189,9 @@ def _running_store(health: dict[str, Any], words: Words) -> Finding:
 
 
 def _broken_store(health: dict[str, Any], words: Words) -> Finding:
-    return Finding("store", "fail", str(health["store"]["detail"]), words("store_remedy"))
+    return Finding(
+        "store", "fail", str(health["store"]["detail"]), words("store_remedy")
+    )
 
 
 def _store(settings: Settings, words: Words) -> Finding:
@@ -172,7 +201,8 @@ def _store(settings: Settings, words: Words) -> Finding:
     bare = replace(settings, embedder=replace(settings.embedder, model="none"))
     with Momentary(bare) as client:
         health = wait_until(
-            client, lambda now: now["status"] != "starting" or now["store"]["state"] == "error"
+            client,
+            lambda now: now["status"] != "starting" or now["store"]["state"] == "error",
         )
         if health["store"]["state"] == "error":
             return _broken_store(health, words)
@@ -186,26 +216,54 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
 
     model = settings.embedder.model
     if model == "none":
-        return Finding("model", "warn", words("model_chosen", model=model), words("model_none_remedy"))
+        return Finding(
+            "model",
+            "warn",
+            words("model_chosen", model=model),
+            words("model_none_remedy"),
+        )
     if model == "fallback":
         return Finding("model", "ok", words("model_chosen", model=model))
-    if health is not None and health["embedder"]["state"] == "ok" and not health["embedder"]["fallback"]:
+    if (
+        health is not None
+        and health["embedder"]["state"] == "ok"
+        and not health["embedder"]["fallback"]
+    ):
         prompt = health["embedder"].get("prompt") or "-"
-        running = words("model_running", model=model) + " " + words("model_prompt", prompt=prompt.strip())
+        running = (
+            words("model_running", model=model)
+            + " "
+            + words("model_prompt", prompt=prompt.strip())
+        )
         lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
         return Finding("model", "warn" if lacking else "ok", running, *lacking)
     if not _has_model_library():
-        return Finding("model", "warn", words("model_fallback", model=model), words("model_library_remedy"))
+        return Finding(
+            "model",
+            "warn",
+            words("model_fallback", model=model),
+            words("model_library_remedy"),
+        )
     if not is_on_disk(model):
-        return Finding("model", "warn", words("model_fallback", model=model), words("model_download_remedy"))
+        return Finding(
+            "model",
+            "warn",
+            words("model_fallback", model=model),
+            words("model_download_remedy"),
+        )
     return Finding("model", "ok", words("model_disk", model=model))
 
 
 def _has_model_library() -> bool:
-    return all(importlib.util.find_spec(name) is not None for name in ("sentence_transformers", "torch"))
+    return all(
+        importlib.util.find_spec(name) is not None
+        for name in ("sentence_transformers", "torch")
+    )
 
 
-def _sillytavern(settings: Settings, health: dict[str, Any] | None, words: Words) -> Finding:
+def _sillytavern(
+    settings: Settings, health: dict[str, Any] | None, words: Words
+) -> Finding:
     """Whether a page of SillyTavern gets an answer, asked the way its browser would."""
     if health is None:
         return Finding("sillytavern", "warn", words("st_off"))
@@ -213,13 +271,19 @@ def _sillytavern(settings: Settings, health: dict[str, Any] | None, words: Words
     allowed = [origin for origin in origins if _lets_in(client, origin)]
     if not allowed:
         return Finding(
-            "sillytavern", "fail", words("st_refused", origins=", ".join(origins)), words("st_remedy")
+            "sillytavern",
+            "fail",
+            words("st_refused", origins=", ".join(origins)),
+            words("st_remedy"),
         )
     seen = next((origin for origin in allowed if _answers(origin)), None)
     if seen is not None:
         return Finding("sillytavern", "ok", words("st_seen", origin=seen))
     return Finding(
-        "sillytavern", "warn", words("st_open", origins=", ".join(allowed)), words("st_unseen_remedy")
+        "sillytavern",
+        "warn",
+        words("st_open", origins=", ".join(allowed)),
+        words("st_unseen_remedy"),
     )
 
 
@@ -237,7 +301,9 @@ def _listens(host: str, port: int) -> bool:
 def _answers(url: str) -> bool:
     """Whether any HTTP server, or anything else that takes a connection, is at `url`."""
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(place.hostname or "", place.port or 80, timeout=2.0)
+    connection = http.client.HTTPConnection(
+        place.hostname or "", place.port or 80, timeout=2.0
+    )
     try:
         connection.connect()
     except OSError:

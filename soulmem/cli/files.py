@@ -49,11 +49,15 @@ def find_sources(given: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, 
             continue
         twin = _twin(source, found)
         if twin is not None:  # one would undo the other
-            unread.append((path, f"same chat as {twin}: import one of them, or rename the file"))
+            unread.append(
+                (path, f"same chat as {twin}: import one of them, or rename the file")
+            )
         else:
             found.append(source)
     order = [CARD, WORLD_INFO]
-    lore = sorted((s for s in found if s.log is None), key=lambda s: order.index(s.format))
+    lore = sorted(
+        (s for s in found if s.log is None), key=lambda s: order.index(s.format)
+    )
     return [*lore, *_parents_first([s for s in found if s.log is not None])], unread
 
 
@@ -61,9 +65,17 @@ def _expanded(given: Iterable[Path]) -> Iterable[tuple[Path, bool]]:
     """The files meant, and whether each was named; `*` works where the shell leaves it to us."""
     out: dict[Path, bool] = {}
     for path in given:
-        for one in [path] if path.exists() else sorted(map(Path, glob.glob(str(path)))) or [path]:
+        for one in (
+            [path]
+            if path.exists()
+            else sorted(map(Path, glob.glob(str(path)))) or [path]
+        ):
             if one.is_dir():
-                inside = sorted(p for p in one.rglob("*") if p.suffix.lower() in _ENDINGS and p.is_file())
+                inside = sorted(
+                    p
+                    for p in one.rglob("*")
+                    if p.suffix.lower() in _ENDINGS and p.is_file()
+                )
                 out.update({p: out.get(p, False) for p in inside})
             else:
                 out[one] = True
@@ -77,7 +89,9 @@ def _source(path: Path) -> Source:
     data = path.read_bytes()
     kind = format_of(data, path.suffix)
     if kind is None:
-        raise Unprocessable("neither a chat (.jsonl), nor a character card, nor world info")
+        raise Unprocessable(
+            "neither a chat (.jsonl), nor a character card, nor world info"
+        )
     if kind == ST_CHAT:
         log = read_chat_log(io.BytesIO(data), path.stem, [])
         if not log.messages:
@@ -90,7 +104,9 @@ def _source(path: Path) -> Source:
 def _twin(source: Source, found: Sequence[Source]) -> Path | None:
     if source.log is None:
         return None
-    same = (other.path for other in found if other.log and other.log.chat == source.log.chat)
+    same = (
+        other.path for other in found if other.log and other.log.chat == source.log.chat
+    )
     return next(same, None)
 
 
@@ -102,7 +118,9 @@ def _parents_first(chats: Sequence[Source]) -> list[Source]:
         logs = [s.log for s in waiting if s.log is not None]
         titles, ids = {log.title for log in logs}, {log.chat for log in logs}
         free = [
-            s for s in waiting if s.log and s.log.main_chat not in titles and s.log.copied_from not in ids
+            s
+            for s in waiting
+            if s.log and s.log.main_chat not in titles and s.log.copied_from not in ids
         ]
         out += free or waiting  # a circle of branches has no first one
         waiting = [s for s in waiting if s not in out]

@@ -14,7 +14,13 @@ from typing import Any
 from soulmem.cli.client import Client
 from soulmem.cli.files import Source, find_sources
 from soulmem.cli.screen import Screen
-from soulmem.cli.sidecar import Momentary, await_store, load_settings, sidecar, wait_until
+from soulmem.cli.sidecar import (
+    Momentary,
+    await_store,
+    load_settings,
+    sidecar,
+    wait_until,
+)
 from soulmem.cli.souls import drop_if_empty, find_or_make_soul, find_soul
 from soulmem.cli.words import Words
 from soulmem.domain.errors import Unprocessable
@@ -22,7 +28,9 @@ from soulmem.transfer.detect import CARD, ST_CHAT
 
 _POLL = 0.1  # seconds between two looks at a job
 _SENDING = 300.0  # seconds until a large file is taken
-_SEARCHABLE = 3600.0  # seconds to wait for the embedder before leaving the rest to the sidecar
+_SEARCHABLE = (
+    3600.0  # seconds to wait for the embedder before leaving the rest to the sidecar
+)
 _SHOWN = 10  # broken lines of a file; the others are counted
 _ENDED = ("done", "failed", "cancelled")
 
@@ -30,7 +38,9 @@ _ENDED = ("done", "failed", "cancelled")
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     """Import every file; 1 when one could not be read or waits for a confirmation."""
     sources, unread = find_sources(args.files)
-    names = list(dict.fromkeys(args.soul or [s.title for s in sources if s.format == CARD][:1]))
+    names = list(
+        dict.fromkeys(args.soul or [s.title for s in sources if s.format == CARD][:1])
+    )
     if not names:
         raise Unprocessable(words("soul_wanted"), field="--soul")
     reports = []
@@ -39,27 +49,47 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         reports.append({"file": str(path), "error": reason})
     with _opened(args, names) as client:
         souls, made = [], []
-        for name in names if sources else ():  # nobody is made for files that cannot be read
+        for name in (
+            names if sources else ()
+        ):  # nobody is made for files that cannot be read
             soul, new = find_or_make_soul(client, name)
             if not args.dry_run:
-                screen.note(words("soul_new" if new else "soul_found", name=soul["name"], id=soul["id"]))
+                screen.note(
+                    words(
+                        "soul_new" if new else "soul_found",
+                        name=soul["name"],
+                        id=soul["id"],
+                    )
+                )
             souls.append(soul)
             if new:
                 made.append(soul)
         persona = next((s.persona for s in reversed(sources) if s.persona), "")
         for source in sources:
             for soul in _hearers(source, souls):
-                others = [s["id"] for s in souls if s is not soul] if source.format == ST_CHAT else []
+                others = (
+                    [s["id"] for s in souls if s is not soul]
+                    if source.format == ST_CHAT
+                    else []
+                )
                 body = _body(source, soul["id"], others, persona, args)
                 reports.append(_Import(client, words, screen).run(source, body))
         if any(report.get("error") for report in reports) and not args.dry_run:
-            souls = [soul for soul in souls if soul not in made or not drop_if_empty(client, soul)]
+            souls = [
+                soul
+                for soul in souls
+                if soul not in made or not drop_if_empty(client, soul)
+            ]
         pending = 0 if args.dry_run else _wait(client, words, screen)
     told = [] if args.dry_run else [{"id": s["id"], "name": s["name"]} for s in souls]
-    screen.result({"souls": told, "files": reports, "pending": pending, "dry_run": args.dry_run})
+    screen.result(
+        {"souls": told, "files": reports, "pending": pending, "dry_run": args.dry_run}
+    )
     if not all(report.get("error") for report in reports):
         _close(reports, pending, words, screen, dry_run=args.dry_run)
-    return 1 if any(report.get("error") or report.get("held") for report in reports) else 0
+    return (
+        1 if any(report.get("error") or report.get("held") for report in reports) else 0
+    )
 
 
 @contextmanager
@@ -67,11 +97,19 @@ def _opened(args: argparse.Namespace, names: Sequence[str]) -> Iterator[Client]:
     """The sidecar to work with; one over an empty folder when a dry run is about nobody known yet."""
     settings = load_settings(args)
     with sidecar(args, settings) as client:
-        if not args.dry_run or all(find_soul(client, name) is not None for name in names):
+        if not args.dry_run or all(
+            find_soul(client, name) is not None for name in names
+        ):
             yield client
             return
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a store closes its files a moment later
-        empty = replace(settings, data=type(settings.data)(folder), store=replace(settings.store, url=""))
+    with TemporaryDirectory(
+        ignore_cleanup_errors=True
+    ) as folder:  # a store closes its files a moment later
+        empty = replace(
+            settings,
+            data=type(settings.data)(folder),
+            store=replace(settings.store, url=""),
+        )
         with Momentary(empty) as client:
             await_store(client)
             yield client
@@ -82,7 +120,9 @@ def _hearers(source: Source, souls: list[dict[str, Any]]) -> list[dict[str, Any]
     if source.format == ST_CHAT:
         return souls[:1]
     if source.format == CARD:
-        same = [s for s in souls if s["name"].strip().casefold() == source.title.casefold()]
+        same = [
+            s for s in souls if s["name"].strip().casefold() == source.title.casefold()
+        ]
         return (same or souls)[:1]
     return souls
 
@@ -126,7 +166,9 @@ class _Import:
         self._screen.progress("")
         if told["state"] != "done":
             reason = told["error"] or told["state"]
-            self._screen.line(self._words("file_unread", file=source.path.name, reason=reason), "red")
+            self._screen.line(
+                self._words("file_unread", file=source.path.name, reason=reason), "red"
+            )
             return {"file": str(source.path), "format": source.format, "error": reason}
         report = {"file": str(source.path), **told["result"]}
         self._tell(source, report)
@@ -142,7 +184,9 @@ class _Import:
             if progress["total"]:
                 key = f"importing_{progress['unit']}"
                 self._screen.progress(
-                    self._words(key, title=title, done=progress["done"], total=progress["total"])
+                    self._words(
+                        key, title=title, done=progress["done"], total=progress["total"]
+                    )
                 )
             time.sleep(_POLL)
 
@@ -151,9 +195,16 @@ class _Import:
         kind = "chat" if report["format"] == ST_CHAT else "lore"
         held = report.get("held")
         if held is not None:
-            screen.line(say(f"held_{held['reason']}", title=report["title"], count=held["count"]), "yellow")
+            screen.line(
+                say(
+                    f"held_{held['reason']}", title=report["title"], count=held["count"]
+                ),
+                "yellow",
+            )
         else:
-            screen.line(say(f"result_{kind}{'_dry' if report['dry_run'] else ''}", **report))
+            screen.line(
+                say(f"result_{kind}{'_dry' if report['dry_run'] else ''}", **report)
+            )
         if report.get("branch_of"):
             title = (source.log and source.log.main_chat) or report["branch_of"]
             screen.line(say("file_branch", title=title), "dim", indent="  ")
@@ -163,19 +214,35 @@ class _Import:
         for broken in report["broken"][:_SHOWN]:
             at = broken.get("line", broken.get("where"))
             key = "line_broken" if "line" in broken else "part_broken"
-            screen.line(say(key, number=at, reason=say(f"broken_{broken['reason']}")), "yellow", indent="  ")
+            screen.line(
+                say(key, number=at, reason=say(f"broken_{broken['reason']}")),
+                "yellow",
+                indent="  ",
+            )
         if len(report["broken"]) > _SHOWN:
-            screen.line(say("lines_broken", count=len(report["broken"]) - _SHOWN), "yellow", indent="  ")
+            screen.line(
+                say("lines_broken", count=len(report["broken"]) - _SHOWN),
+                "yellow",
+                indent="  ",
+            )
 
 
 def _close(
-    reports: Sequence[dict[str, Any]], pending: int, words: Words, screen: Screen, *, dry_run: bool
+    reports: Sequence[dict[str, Any]],
+    pending: int,
+    words: Words,
+    screen: Screen,
+    *,
+    dry_run: bool,
 ) -> None:
     if dry_run:
         minutes = sum(report.get("minutes", 0.0) for report in reports)
         screen.line(words("import_would", minutes=f"{minutes:.1f}"), "green")
     else:
-        screen.line(words("import_pending" if pending else "import_done", count=pending), "green")
+        screen.line(
+            words("import_pending" if pending else "import_done", count=pending),
+            "green",
+        )
 
 
 def _wait(client: Client, words: Words, screen: Screen) -> int:
@@ -186,7 +253,10 @@ def _wait(client: Client, words: Words, screen: Screen) -> int:
             screen.progress(words("embedding", count=health["pending"]))
 
     health = wait_until(
-        client, lambda now: not now["pending"] or now["embedder"]["state"] == "error", _SEARCHABLE, seen
+        client,
+        lambda now: not now["pending"] or now["embedder"]["state"] == "error",
+        _SEARCHABLE,
+        seen,
     )
     screen.progress("")
     return int(health["pending"])

@@ -34,10 +34,22 @@ def look_at(
         return "ok", words("llm_provider", model=wanted.model), None
     names = _models(wanted)
     if names is None:
-        return "warn", words("llm_silent", model=wanted.model, url=wanted.base_url), words("llm_remedy")
-    if names and wanted.model not in names and wanted.model.partition("/")[2] not in names:
+        return (
+            "warn",
+            words("llm_silent", model=wanted.model, url=wanted.base_url),
+            words("llm_remedy"),
+        )
+    if (
+        names
+        and wanted.model not in names
+        and wanted.model.partition("/")[2] not in names
+    ):
         shown = ", ".join(sorted(names)[:5])
-        return "warn", words("llm_unknown", model=wanted.model, url=wanted.base_url, names=shown), None
+        return (
+            "warn",
+            words("llm_unknown", model=wanted.model, url=wanted.base_url, names=shown),
+            None,
+        )
     return "ok", words("llm_ok", model=wanted.model, url=wanted.base_url), None
 
 
@@ -49,7 +61,9 @@ def _models(wanted: LlmEndpoint) -> set[str] | None:
     # What is on this machine is not behind the proxy.
     handlers = [urllib.request.ProxyHandler({})] if is_local else []
     try:
-        with urllib.request.build_opener(*handlers).open(request, timeout=_TIMEOUT) as answer:
+        with urllib.request.build_opener(*handlers).open(
+            request, timeout=_TIMEOUT
+        ) as answer:
             listed = json.loads(answer.read(1 << 20))
         return {str(model["id"]) for model in listed["data"]}
     except urllib.error.HTTPError as error:

@@ -16,7 +16,11 @@ _PAGE = 1000
 
 def souls_meant(client: Client, name: str | None) -> list[dict[str, Any]]:
     """The soul of that name, or all of them. Raises NotFound."""
-    return [known_soul(client, name)] if name is not None else list(client.ask("GET", "/souls")["souls"])
+    return (
+        [known_soul(client, name)]
+        if name is not None
+        else list(client.ask("GET", "/souls")["souls"])
+    )
 
 
 def listed(client: Client, soul: str, **wanted: str) -> Iterator[dict[str, Any]]:
@@ -24,7 +28,10 @@ def listed(client: Client, soul: str, **wanted: str) -> Iterator[dict[str, Any]]
     cursor: str | None = None
     while True:
         more = {} if cursor is None else {"cursor": cursor}
-        page = client.ask("GET", "/memories?" + urlencode({"soul": soul, "limit": _PAGE, **wanted, **more}))
+        page = client.ask(
+            "GET",
+            "/memories?" + urlencode({"soul": soul, "limit": _PAGE, **wanted, **more}),
+        )
         yield from page["memories"]
         cursor = page["cursor"]
         if cursor is None:
@@ -36,5 +43,11 @@ def show(memory: dict[str, Any], words: Words, screen: Screen) -> None:
     marks = [words(mark) for mark in ("permanent", "locked") if memory[mark]]
     kind = ", ".join([words(f"kind_{memory['kind']}"), *marks])
     screen.line(
-        words("memory_item", id=memory["id"], kind=kind, text=memory["text"].split("\n")[0]), indent="  "
+        words(
+            "memory_item",
+            id=memory["id"],
+            kind=kind,
+            text=memory["text"].split("\n")[0],
+        ),
+        indent="  ",
     )

@@ -50,9 +50,18 @@ def _act(client: Client, args: argparse.Namespace) -> dict[str, Any]:
     """The memory as it is now; of a deleted one its id."""
     if args.action == "add":
         soul = known_soul(client, args.soul)
-        body = {"soul": soul["id"], "kind": "note", "text": args.what, "permanent": True}
+        body = {
+            "soul": soul["id"],
+            "kind": "note",
+            "text": args.what,
+            "permanent": True,
+        }
         return dict(client.ask("POST", "/memories", body))
     if args.action == "delete":
         client.ask("DELETE", f"/memories/{args.what}?confirm=permanent")
         return {"id": args.what, "state": "bin"}
-    return dict(client.ask("PATCH", f"/memories/{args.what}", {"permanent": args.action == "keep"}))
+    return dict(
+        client.ask(
+            "PATCH", f"/memories/{args.what}", {"permanent": args.action == "keep"}
+        )
+    )

@@ -15,23 +15,36 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     """Ask once, as a person who only wants to know: nothing is learned from it."""
     with sidecar(args, load_settings(args)) as client:
         soul = known_soul(client, args.soul)
-        wait_until(client, lambda health: health["status"] != "starting" and not health["pending"])
-        answer = client.ask("POST", "/recall", {"soul": soul["id"], "chat": args.chat, "query": args.text})
+        wait_until(
+            client,
+            lambda health: health["status"] != "starting" and not health["pending"],
+        )
+        answer = client.ask(
+            "POST",
+            "/recall",
+            {"soul": soul["id"], "chat": args.chat, "query": args.text},
+        )
     screen.result(answer)
     show_recall(answer, words, screen)
     return 0
 
 
-def show_recall(answer: dict[str, Any], words: Words, screen: Screen, indent: str = "") -> None:
+def show_recall(
+    answer: dict[str, Any], words: Words, screen: Screen, indent: str = ""
+) -> None:
     """The blocks as they would stand in the prompt, then the reason for each memory."""
     if not answer["memories"]:
         screen.line(words("nothing_recalled"), "dim", indent=indent)
         return
     for block in answer["blocks"]:
         where = (
-            words("where_depth", depth=block["depth"]) if block["depth"] is not None else words("where_high")
+            words("where_depth", depth=block["depth"])
+            if block["depth"] is not None
+            else words("where_high")
         )
-        screen.line(words("injected", where=where, tokens=block["tokens"]), "dim", indent=indent)
+        screen.line(
+            words("injected", where=where, tokens=block["tokens"]), "dim", indent=indent
+        )
         header, *rest = block["text"].split("\n")
         bar = indent + screen.style("│ ", "cyan")
         screen.line(header, "cyan", indent=bar)

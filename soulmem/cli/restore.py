@@ -43,8 +43,12 @@ def _store(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
     settings = load_settings(args)
     if settings.store.url:
-        raise Unprocessable(words("restore_server", url=settings.store.url), field="store.url")
-    done = asyncio.run(restore_store(settings.data, STORE_FOLDER, backups_of(settings), args.file))
+        raise Unprocessable(
+            words("restore_server", url=settings.store.url), field="store.url"
+        )
+    done = asyncio.run(
+        restore_store(settings.data, STORE_FOLDER, backups_of(settings), args.file)
+    )
     for path, reason in done.passed_over:
         screen.line(words("backup_passed_over", file=path, reason=reason), "yellow")
     screen.result(
@@ -52,7 +56,10 @@ def _store(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             "backup": str(done.backup),
             "souls": done.souls,
             "aside": str(done.aside) if done.aside else None,
-            "passed_over": [{"file": str(path), "reason": reason} for path, reason in done.passed_over],
+            "passed_over": [
+                {"file": str(path), "reason": reason}
+                for path, reason in done.passed_over
+            ],
         }
     )
     screen.line(words("store_restored", file=done.backup, souls=done.souls), "green")
@@ -67,15 +74,24 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     with sidecar(args, load_settings(args)) as client:
         known = {soul["id"]: soul for soul in client.ask("GET", "/souls")["souls"]}
         soul = known.get(head) or client.ask("PUT", f"/souls/{head}", {"name": name})
-        body = {"soul": head, "format": "bundle", "name": args.file.name[-2000:], "text": text}
+        body = {
+            "soul": head,
+            "format": "bundle",
+            "name": args.file.name[-2000:],
+            "text": text,
+        }
         job = client.ask("POST", "/import", body, seconds=_SENDING)["job"]
         told = _watch(client, job, soul["name"], words, screen)
         if told["state"] != "done" and head not in known:
             drop_if_empty(client, soul)
     if told["state"] != "done":
-        raise _Failed(words("file_unread", file=args.file, reason=told["error"] or told["state"]))
+        raise _Failed(
+            words("file_unread", file=args.file, reason=told["error"] or told["state"])
+        )
     result = told["result"]
-    screen.result({"soul": head, "name": soul["name"], "file": str(args.file), **result})
+    screen.result(
+        {"soul": head, "name": soul["name"], "file": str(args.file), **result}
+    )
     screen.line(words("soul_restored", name=soul["name"], **_counts(result)), "green")
     if not result["whole"]:
         screen.line(words("bundle_not_whole", broken=len(result["broken"])), "yellow")
@@ -84,7 +100,9 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     return 0 if result["whole"] else 1
 
 
-def _watch(client: Client, job: str, name: str, words: Words, screen: Screen) -> dict[str, Any]:
+def _watch(
+    client: Client, job: str, name: str, words: Words, screen: Screen
+) -> dict[str, Any]:
     """The job once it has ended."""
     while True:
         told: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
@@ -93,7 +111,14 @@ def _watch(client: Client, job: str, name: str, words: Words, screen: Screen) ->
             return told
         progress = told["progress"]
         if progress["total"]:
-            screen.progress(words("restoring", name=name, done=progress["done"], total=progress["total"]))
+            screen.progress(
+                words(
+                    "restoring",
+                    name=name,
+                    done=progress["done"],
+                    total=progress["total"],
+                )
+            )
         time.sleep(_POLL)
 
 

@@ -11,12 +11,25 @@ from unicodedata import combining, east_asian_width
 
 from soulmem.domain.errors import SoulMemError
 
-_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-_WIDE = "\u2e80-\uffff\U00020000-\U0003ffff"  # scripts that may break after any character
+_STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+}
+_WIDE = (
+    "\u2e80-\uffff\U00020000-\U0003ffff"  # scripts that may break after any character
+)
 _PIECE = re.compile(rf"\s+|[“‘（《「『【]*[{_WIDE}]|[^\s{_WIDE}]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a chat must not steer the terminal
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)  # a chat must not steer the terminal
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-_NOT_FIRST = frozenset("，。、；：？！…—”’）》」』】,.;:?!)")  # a line never begins with one of these
+_NOT_FIRST = frozenset(
+    "，。、；：？！…—”’）》」』】,.;:?!)"
+)  # a line never begins with one of these
 
 
 class Screen:
@@ -24,7 +37,11 @@ class Screen:
 
     def __init__(self, out: TextIO, err: TextIO, *, as_json: bool = False) -> None:
         self._out, self._err, self._as_json = out, err, as_json
-        self._colour = out.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        self._colour = (
+            out.isatty()
+            and "NO_COLOR" not in os.environ
+            and os.environ.get("TERM") != "dumb"
+        )
         self._live = err.isatty() and not as_json
         self.width = min(shutil.get_terminal_size((88, 24)).columns, 100)
         if self._colour and os.name == "nt":
@@ -36,12 +53,16 @@ class Screen:
             return text
         return f"\x1b[{';'.join(_STYLES[name] for name in names)}m{text}\x1b[0m"
 
-    def line(self, text: str = "", *styles: str, indent: str = "", first: str | None = None) -> None:
+    def line(
+        self, text: str = "", *styles: str, indent: str = "", first: str | None = None
+    ) -> None:
         """Text, wrapped, each line after `indent` (the first one after `first`)."""
         if self._as_json:
             return
         head = indent if first is None else first
-        for row in wrap(plain(text), max(20, self.width - max(cells(indent), cells(head)))):
+        for row in wrap(
+            plain(text), max(20, self.width - max(cells(indent), cells(head)))
+        ):
             print(head + self.style(row, *styles), file=self._out)
             head = indent
         self._out.flush()
@@ -91,7 +112,9 @@ def plain(text: str) -> str:
 def cells(text: str) -> int:
     """How many columns `text` takes on a terminal."""
     seen = _COLOUR.sub("", text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in seen)
+    return sum(
+        0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in seen
+    )
 
 
 def wrap(text: str, width: int) -> list[str]:
@@ -100,7 +123,11 @@ def wrap(text: str, width: int) -> list[str]:
     for paragraph in text.split("\n"):
         line = ""
         for piece in _PIECE.findall(paragraph):
-            if line and cells(line) + cells(piece.rstrip()) > width and piece not in _NOT_FIRST:
+            if (
+                line
+                and cells(line) + cells(piece.rstrip()) > width
+                and piece not in _NOT_FIRST
+            ):
                 lines.append(line.rstrip())
                 line = "" if piece.isspace() else piece
             else:

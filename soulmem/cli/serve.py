@@ -59,7 +59,10 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
 
 async def _until_stopped(
-    engine: Engine, app: web.Application, server: ServerSettings, ready: Callable[[str, int], None]
+    engine: Engine,
+    app: web.Application,
+    server: ServerSettings,
+    ready: Callable[[str, int], None],
 ) -> None:
     """Serve. Raises StoreLocked as soon as it shows that another process holds the data folder.
 
@@ -83,15 +86,24 @@ async def _until_stopped(
         raise error
 
 
-def _tell(settings: Settings, url: str, words: Words, screen: Screen, *, test_mode: bool) -> None:
+def _tell(
+    settings: Settings, url: str, words: Words, screen: Screen, *, test_mode: bool
+) -> None:
     """Say where it listens."""
     screen.line(words("listening", url=url, data=settings.data))
     if not is_loopback(settings.server.host):
         screen.line(words("listening_wide", file=settings.data / "token"), "yellow")
     if test_mode:
         screen.line(words("test_mode"), "yellow")
-    told = {"url": url, "data": str(settings.data), "version": __version__, "pid": os.getpid()}
-    screen.result(told, indent=None)  # one line: whoever started us reads on while we run
+    told = {
+        "url": url,
+        "data": str(settings.data),
+        "version": __version__,
+        "pid": os.getpid(),
+    }
+    screen.result(
+        told, indent=None
+    )  # one line: whoever started us reads on while we run
 
 
 def _is_ours(settings: Settings) -> bool:

@@ -33,15 +33,24 @@ class StoreUnusable(SoulMemError):
 
 def load_settings(args: argparse.Namespace) -> Settings:
     """The settings with what the command line says on top. Raises ConfigError."""
-    told = {"store.data": args.data, "server.port": args.port, "server.host": getattr(args, "host", None)}
-    return load(args.config, overrides={key: value for key, value in told.items() if value is not None})
+    told = {
+        "store.data": args.data,
+        "server.port": args.port,
+        "server.host": getattr(args, "host", None),
+    }
+    return load(
+        args.config,
+        overrides={key: value for key, value in told.items() if value is not None},
+    )
 
 
 def client_for(settings: Settings) -> Client:
     """A client for the sidecar that these settings would start."""
     token = settings.server.token
     try:
-        token = token or (settings.data / TOKEN_FILE).read_text(encoding="utf-8").strip()
+        token = (
+            token or (settings.data / TOKEN_FILE).read_text(encoding="utf-8").strip()
+        )
     except (OSError, UnicodeDecodeError):
         token = ""  # on loopback none is needed
     return Client(settings.server.host, settings.server.port, token)
@@ -69,7 +78,10 @@ def sidecar(args: argparse.Namespace, settings: Settings) -> Iterator[Client]:
 
 def await_store(client: Client) -> dict[str, Any]:
     """Health once the sidecar has started. Raises StoreUnusable."""
-    health = wait_until(client, lambda now: now["status"] != "starting" or now["store"]["state"] == "error")
+    health = wait_until(
+        client,
+        lambda now: now["status"] != "starting" or now["store"]["state"] == "error",
+    )
     if health["store"]["state"] == "error":
         raise StoreUnusable(str(health["store"]["detail"]))
     return health
@@ -114,7 +126,11 @@ class Momentary:
         return Client("127.0.0.1", self._port)
 
     def __exit__(self, *_: object) -> None:
-        if self._loop is not None and self._stop is not None and not self._loop.is_closed():
+        if (
+            self._loop is not None
+            and self._stop is not None
+            and not self._loop.is_closed()
+        ):
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
@@ -127,7 +143,11 @@ class Momentary:
             from soulmem.bootstrap import build
 
             _, app = build(self._settings)
-            asyncio.run(self._serve(web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)))
+            asyncio.run(
+                self._serve(
+                    web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)
+                )
+            )
         except BaseException as error:
             self._failure = error
         finally:

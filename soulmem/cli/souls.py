@@ -34,7 +34,9 @@ def known_soul(client: Client, name: str) -> dict[str, Any]:
     soul = find_soul(client, name)
     if soul is None:
         names = sorted(s["name"] for s in client.ask("GET", "/souls")["souls"])
-        raise NotFound(f"there is no soul called {name!r}: known are {', '.join(names) or 'none yet'}")
+        raise NotFound(
+            f"there is no soul called {name!r}: known are {', '.join(names) or 'none yet'}"
+        )
     return soul
 
 
@@ -43,7 +45,9 @@ def find_or_make_soul(client: Client, name: str) -> tuple[dict[str, Any], bool]:
     soul = find_soul(client, name)
     if soul is not None:
         return soul, False
-    return dict(client.ask("PUT", f"/souls/{new_id('s')}", {"name": name.strip()})), True
+    return dict(
+        client.ask("PUT", f"/souls/{new_id('s')}", {"name": name.strip()})
+    ), True
 
 
 def drop_if_empty(client: Client, soul: dict[str, Any]) -> bool:

@@ -28,15 +28,25 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         if since is None and args.change is None and args.job is None:
             return _show(client, soul["id"], words, screen)
         named = {"since": since, "change": args.change, "job": args.job}
-        body = {"soul": soul["id"], **{key: value for key, value in named.items() if value is not None}}
+        body = {
+            "soul": soul["id"],
+            **{key: value for key, value in named.items() if value is not None},
+        }
         told = client.ask("POST", "/undo", body)
     screen.result(told)
     screen.line(
-        words("undone", changes=len(told["changes"]), memories=len(told["memories"]), edges=told["edges"]),
+        words(
+            "undone",
+            changes=len(told["changes"]),
+            memories=len(told["memories"]),
+            edges=told["edges"],
+        ),
         "green" if told["changes"] else "dim",
     )
     for one in told["skipped"]:
-        screen.line(words("undo_skipped", target=one["target"], field=one["field"]), "yellow")
+        screen.line(
+            words("undo_skipped", target=one["target"], field=one["field"]), "yellow"
+        )
     return 0
 
 
@@ -44,10 +54,20 @@ def _show(client: Client, soul: str, words: Words, screen: Screen) -> int:
     told = client.ask("GET", "/audit?" + urlencode({"soul": soul, "limit": _SHOWN}))
     for entry in told["audit"]:
         at = datetime.fromisoformat(entry["at"].replace("Z", "+00:00")).astimezone()
-        what = {"id": entry["id"], "at": f"{at:%Y-%m-%d %H:%M}", "target": entry["target"]}
+        what = {
+            "id": entry["id"],
+            "at": f"{at:%Y-%m-%d %H:%M}",
+            "target": entry["target"],
+        }
         who = words(f"actor_{entry['actor']}")
         screen.line(
-            words("change_item", who=who, action=words(f"action_{entry['action']}"), **what), indent="  "
+            words(
+                "change_item",
+                who=who,
+                action=words(f"action_{entry['action']}"),
+                **what,
+            ),
+            indent="  ",
         )
     screen.line(words("undo_how") if told["audit"] else words("nothing_changed"), "dim")
     screen.result(told)
@@ -61,6 +81,10 @@ def _moment(text: str, words: Words) -> str:
         span: dict[str, Any] = {_UNITS[ago[2]]: int(ago[1])}
         return (datetime.now(timezone.utc) - timedelta(**span)).isoformat()
     try:
-        return datetime.fromisoformat(text.strip().replace("Z", "+00:00")).astimezone().isoformat()
+        return (
+            datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+            .astimezone()
+            .isoformat()
+        )
     except (ValueError, OverflowError) as error:
         raise Unprocessable(words("no_moment", text=text), field="--since") from error

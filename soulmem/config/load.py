@@ -38,15 +38,24 @@ def load(
     ConfigError for an unknown key, a wrong type or a value out of range.
     """
     env = os.environ if env is None else env
-    given = {key: _Given(value, f"the command line ({key})") for key, value in (overrides or {}).items()}
+    given = {
+        key: _Given(value, f"the command line ({key})")
+        for key, value in (overrides or {}).items()
+    }
     for key in given:
         if key not in _keys():
-            raise ConfigError(f"{key!r} is no setting: known are {', '.join(_keys())}", field=key)
+            raise ConfigError(
+                f"{key!r} is no setting: known are {', '.join(_keys())}", field=key
+            )
     said = _from_environment(env)
-    folder = data_folder(str({**said, **given}.get("store.data", _Given("", "")).value), env)
+    folder = data_folder(
+        str({**said, **given}.get("store.data", _Given("", "")).value), env
+    )
     written = _from_file(config, folder)
     merged = {**written, **said, **given}
-    data = data_folder(str(merged["store.data"].value) if "store.data" in merged else "", env)
+    data = data_folder(
+        str(merged["store.data"].value) if "store.data" in merged else "", env
+    )
     return Settings(data=data, **{name: _section(name, merged) for name in SECTIONS})
 
 
@@ -59,7 +68,11 @@ class _Given:
 
 def _keys() -> dict[str, Any]:
     """Every key with its field."""
-    return {f"{name}.{each.name}": each for name, section in SECTIONS.items() for each in fields(section)}
+    return {
+        f"{name}.{each.name}": each
+        for name, section in SECTIONS.items()
+        for each in fields(section)
+    }
 
 
 def variable(key: str) -> str:
@@ -74,12 +87,17 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
     for name, text in env.items():
         key = long_names.get(name) or SHORT_NAMES.get(name)
         if key is not None:
-            found[key] = _Given(from_text(text, keys[key].type, key, f"the environment ({name})"), name)
+            found[key] = _Given(
+                from_text(text, keys[key].type, key, f"the environment ({name})"), name
+            )
         elif name in map(variable, RETIRED):
             continue
-        elif name.split("_")[:2] in [["SOULMEM", section.upper()] for section in SECTIONS]:
+        elif name.split("_")[:2] in [
+            ["SOULMEM", section.upper()] for section in SECTIONS
+        ]:
             raise ConfigError(
-                f"the environment variable {name} names no setting: see config.example.toml", field=name
+                f"the environment variable {name} names no setting: see config.example.toml",
+                field=name,
             )
     return found
 
@@ -91,9 +109,13 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
     except (FileNotFoundError, NotADirectoryError):
         if config is None:
             return {}
-        raise ConfigError(f"there is no settings file {path}: check the path after --config") from None
+        raise ConfigError(
+            f"there is no settings file {path}: check the path after --config"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the settings file {path} cannot be read: {error}") from error
+        raise ConfigError(
+            f"the settings file {path} cannot be read: {error}"
+        ) from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"the settings file {path} is no TOML: {error}") from error
     found = {}
@@ -111,14 +133,19 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
             if known is None:
                 names = ", ".join(each.name for each in fields(SECTIONS[section]))
                 raise ConfigError(
-                    f"{path}: {key} = {value!r} is no setting: [{section}] has {names}", field=key
+                    f"{path}: {key} = {value!r} is no setting: [{section}] has {names}",
+                    field=key,
                 )
             found[key] = _Given(from_toml(value, known.type, key, str(path)), str(path))
     return found
 
 
 def _section(name: str, merged: Mapping[str, _Given]) -> Any:
-    mine = {key.split(".")[1]: given for key, given in merged.items() if key.split(".")[0] == name}
+    mine = {
+        key.split(".")[1]: given
+        for key, given in merged.items()
+        if key.split(".")[0] == name
+    }
     try:
         return SECTIONS[name](**{key: given.value for key, given in mine.items()})
     except ConfigError as error:

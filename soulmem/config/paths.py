@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def data_folder(given: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+def data_folder(
+    given: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform
+) -> Path:
     """The data folder: `given` (`~` allowed) or else the usual place of the system. Nothing is created.
 
     Linux: $XDG_DATA_HOME/soulmem or ~/.local/share/soulmem. macOS: ~/Library/Application Support/soulmem.
@@ -23,4 +25,6 @@ def data_folder(given: str = "", env: Mapping[str, str] | None = None, platform:
         return Path.home() / "Library" / "Application Support" / "soulmem"
     share = env.get("XDG_DATA_HOME", "")
     # The XDG rule: a path that is not absolute does not count.
-    return (Path(share) if share.startswith("/") else Path.home() / ".local" / "share") / "soulmem"
+    return (
+        Path(share) if share.startswith("/") else Path.home() / ".local" / "share"
+    ) / "soulmem"

@@ -32,11 +32,14 @@ class Section:
             key, value = f"{self.name}.{each.name}", getattr(self, each.name)
             low, high = each.metadata.get("low"), each.metadata.get("high")
             if low is not None and not low <= value <= high:
-                raise ConfigError(f"{key} = {value!r} is outside {low}..{high}", field=key)
+                raise ConfigError(
+                    f"{key} = {value!r} is outside {low}..{high}", field=key
+                )
             choices = each.metadata.get("choices")
             if choices and value not in choices:
                 raise ConfigError(
-                    f"{key} = {value!r} is not known: use one of {', '.join(choices)}", field=key
+                    f"{key} = {value!r} is not known: use one of {', '.join(choices)}",
+                    field=key,
                 )
 
 
@@ -48,7 +51,10 @@ class ServerSettings(Section):
 
     host: str = "127.0.0.1"
     port: int = _limited(8731, 0, 65535)  # 0: any free one
-    origins: tuple[str, ...] = ("http://127.0.0.1:8000", "http://localhost:8000")  # of web pages, exactly
+    origins: tuple[str, ...] = (
+        "http://127.0.0.1:8000",
+        "http://localhost:8000",
+    )  # of web pages, exactly
     hosts: tuple[str, ...] = ()  # names this machine is called by, beyond loopback
     token: str = ""  # empty: the one in the file `token` of the data folder
 
@@ -67,7 +73,12 @@ class ServerSettings(Section):
                     field="server.origins",
                 )
         token = self.token
-        if token and (len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token):
+        if token and (
+            len(token) < 16
+            or not token.isascii()
+            or not token.isprintable()
+            or " " in token
+        ):
             raise ConfigError(
                 "server.token is no good token: use 16 or more ASCII characters without spaces",
                 field="server.token",
@@ -90,7 +101,9 @@ class EmbedderSettings(Section):
 
     name = "embedder"
 
-    model: str = "intfloat/multilingual-e5-small"  # a hub name, a folder, `fallback` or `none`
+    model: str = (
+        "intfloat/multilingual-e5-small"  # a hub name, a folder, `fallback` or `none`
+    )
     query_prompt: str = "auto"  # `auto`: the one the model was trained with
     max_tokens: int = _limited(256, 16, 8192)  # per text
     batch: int = _limited(16, 1, 1024)  # texts at once
@@ -122,7 +135,9 @@ class LlmSettings(Section):
     archivist_base_url: str = ""  # empty, like the two others: as above
     archivist_model: str = ""
     archivist_api_key: str = ""
-    timeout_seconds: float = _limited(180.0, 1.0, 86_400.0)  # until an answer is given up
+    timeout_seconds: float = _limited(
+        180.0, 1.0, 86_400.0
+    )  # until an answer is given up
     context_tokens: int = _limited(4096, 1024, 10_000_000)  # prompt and answer together
 
     def __post_init__(self) -> None:
@@ -131,7 +146,8 @@ class LlmSettings(Section):
             key, url = f"llm.{role}base_url", getattr(self, f"{role}base_url")
             if url and not url.startswith(("http://", "https://")):
                 raise ConfigError(
-                    f"{key} = {url!r} is no address: write it like http://127.0.0.1:5001/v1", field=key
+                    f"{key} = {url!r} is no address: write it like http://127.0.0.1:5001/v1",
+                    field=key,
                 )
 
     def __repr__(self) -> str:
@@ -140,14 +156,20 @@ class LlmSettings(Section):
     @property
     def archivist(self) -> LlmEndpoint | None:
         """The archivist's model, if there is one."""
-        return self._of(self.archivist_base_url, self.archivist_model, self.archivist_api_key)
+        return self._of(
+            self.archivist_base_url, self.archivist_model, self.archivist_api_key
+        )
 
     def _of(self, base_url: str, model: str, api_key: str) -> LlmEndpoint | None:
         if not (model or self.model):
             return None
         # A key is for the server it was given for.
-        key = api_key or ("" if base_url and base_url != self.base_url else self.api_key)
-        return LlmEndpoint((base_url or self.base_url).rstrip("/"), (model or self.model).strip(), key)
+        key = api_key or (
+            "" if base_url and base_url != self.base_url else self.api_key
+        )
+        return LlmEndpoint(
+            (base_url or self.base_url).rstrip("/"), (model or self.model).strip(), key
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +181,9 @@ class RecallSettings(Section):
     budget_tokens: int = _limited(1200, 1, 1_000_000)
     max_items: int = _limited(8, 1, 50)
     time_budget_ms: int = _limited(1500, 1, 600_000)
-    fires_from: float = _limited(0.2, 0.0, 1.0)  # share of the attention from which an action fires
+    fires_from: float = _limited(
+        0.2, 0.0, 1.0
+    )  # share of the attention from which an action fires
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +192,12 @@ class GraphSettings(Section):
 
     name = "graph"
 
-    resident_edges: int = _limited(1_000_000, 0, 1_000_000_000)  # of a soul; one with more is loaded in parts
-    release_after_turns: int = _limited(500, 1, 1_000_000)  # that such a part stays when nobody needs it
+    resident_edges: int = _limited(
+        1_000_000, 0, 1_000_000_000
+    )  # of a soul; one with more is loaded in parts
+    release_after_turns: int = _limited(
+        500, 1, 1_000_000
+    )  # that such a part stays when nobody needs it
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +228,9 @@ class IdleSettings(Section):
     name = "idle"
 
     after_seconds: float = _limited(60.0, 1.0, 86_400.0)  # without a request
-    settle_seconds: float = _limited(600.0, 1.0, 604_800.0)  # until a last message counts as said
+    settle_seconds: float = _limited(
+        600.0, 1.0, 604_800.0
+    )  # until a last message counts as said
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +241,12 @@ class ConsolidationSettings(Section):
 
     window_turns: int = _limited(3, 1, 50)  # exchanges held in short-term memory
     messages: int = _limited(20, 4, 200)  # that have left it, at least, for two calls
-    calls_per_hour: int = _limited(120, 0, 100_000)  # of quiet moments; a job that is asked for is done
-    client_calls_per_hour: int = _limited(6, 0, 100_000)  # likewise, over the connection of the client
+    calls_per_hour: int = _limited(
+        120, 0, 100_000
+    )  # of quiet moments; a job that is asked for is done
+    client_calls_per_hour: int = _limited(
+        6, 0, 100_000
+    )  # likewise, over the connection of the client
     tokens_per_hour: int = _limited(400_000, 0, 1_000_000_000)
     memories_per_hour: int = _limited(3000, 0, 1_000_000)
     minutes_per_hour: float = _limited(30.0, 0.0, 60.0)
@@ -225,7 +259,9 @@ class BinSettings(Section):
     name = "bin"
 
     days: float = _limited(7.0, 0.0, 3650.0)  # until it goes for good
-    review: bool = False  # what a language model wants to keep for good waits there for the user
+    review: bool = (
+        False  # what a language model wants to keep for good waits there for the user
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +271,9 @@ class BackupSettings(Section):
     name = "backup"
 
     daily: int = _limited(7, 0, 1000)  # days of which the newest is kept
-    weekly: int = _limited(4, 0, 1000)  # weeks likewise; with 0 and 0 only upgrades are preceded by one
+    weekly: int = _limited(
+        4, 0, 1000
+    )  # weeks likewise; with 0 and 0 only upgrades are preceded by one
     folder: str = ""  # empty: in the data folder
 
 

@@ -33,7 +33,9 @@ def with_token(settings: Settings) -> Settings:
     try:
         return replace(settings, server=replace(settings.server, token=token))
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error.message}; or delete the file", field=error.field) from None
+        raise ConfigError(
+            f"{path}: {error.message}; or delete the file", field=error.field
+        ) from None
 
 
 def _kept(path: Path) -> str:

@@ -18,13 +18,24 @@ _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 def from_toml(value: Any, kind: str, key: str, where: str) -> Any:
     """`value` as the setting's type `kind`; a whole number is a number too. Raises ConfigError otherwise."""
-    if kind == "tuple[str, ...]" and isinstance(value, list) and all(isinstance(v, str) for v in value):
+    if (
+        kind == "tuple[str, ...]"
+        and isinstance(value, list)
+        and all(isinstance(v, str) for v in value)
+    ):
         return tuple(value)
-    if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
+    if (
+        kind == "float"
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    ):
         return float(value)
     if type(value).__name__ == kind:
         return value
-    raise ConfigError(f"{where}: {key} = {value!r} is of the wrong type: write {_WORDS[kind]}", field=key)
+    raise ConfigError(
+        f"{where}: {key} = {value!r} is of the wrong type: write {_WORDS[kind]}",
+        field=key,
+    )
 
 
 def from_text(text: str, kind: str, key: str, where: str) -> Any:
@@ -45,4 +56,6 @@ def from_text(text: str, kind: str, key: str, where: str) -> Any:
         if plain.lower() in _TRUE + _FALSE:
             return plain.lower() in _TRUE
     remedy = "a list with commas" if kind.startswith("tuple") else _WORDS[kind]
-    raise ConfigError(f"{where}: {key} = {text!r} is of the wrong type: write {remedy}", field=key)
+    raise ConfigError(
+        f"{where}: {key} = {text!r} is of the wrong type: write {remedy}", field=key
+    )

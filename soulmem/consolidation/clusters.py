@@ -38,7 +38,10 @@ class Cluster:
 
 
 def clusters(
-    vectors: Floats, places: Sequence[int], worth: Sequence[float], params: ClusterParams
+    vectors: Floats,
+    places: Sequence[int],
+    worth: Sequence[float],
+    params: ClusterParams,
 ) -> list[Cluster]:
     """Clusters that share no scene, the best first.
 
@@ -49,17 +52,28 @@ def clusters(
     About n^2 * d multiplications: 0.2 s for 1,500 episodes of 512 dimensions.
     """
     where = np.asarray(places, np.int64)
-    kept = np.flatnonzero(~np.isnan(vectors).any(axis=1)) if vectors.size else np.zeros(0, np.int64)
+    kept = (
+        np.flatnonzero(~np.isnan(vectors).any(axis=1))
+        if vectors.size
+        else np.zeros(0, np.int64)
+    )
     if kept.size < params.least + 1:
         return []
     score = standing_out(vectors[kept])
     near = np.abs(where[kept][:, None] - where[kept][None, :]) < params.apart
     score[near] = -np.inf
     weight = np.asarray(worth, np.float64)[kept]
-    found = [grown for seed in range(kept.size) if (grown := _grown(score, seed, params)) is not None]
+    found = [
+        grown
+        for seed in range(kept.size)
+        if (grown := _grown(score, seed, params)) is not None
+    ]
     # Chance seldom makes a large cluster: what n scenes have in common counts by the root of n.
     rank = {
-        one: one.alike * len(one.scenes) ** 0.5 * (1.0 + weight[list(one.scenes)].mean()) for one in found
+        one: one.alike
+        * len(one.scenes) ** 0.5
+        * (1.0 + weight[list(one.scenes)].mean())
+        for one in found
     }
     order = sorted(rank, key=lambda one: (-rank[one], one.scenes))
     out: list[Cluster] = []
@@ -67,7 +81,9 @@ def clusters(
     for one in order:
         if taken.isdisjoint(one.scenes):
             taken.update(one.scenes)
-            scenes = sorted((int(kept[at]) for at in one.scenes), key=lambda at: (where[at], at))
+            scenes = sorted(
+                (int(kept[at]) for at in one.scenes), key=lambda at: (where[at], at)
+            )
             out.append(Cluster(tuple(scenes), one.alike))
     return out
 
@@ -89,7 +105,9 @@ def standing_out(vectors: Floats) -> NDArray[np.float32]:
     return np.asarray((score - middle) / np.float32(deviation), np.float32)
 
 
-def _grown(score: NDArray[np.float32], seed: int, params: ClusterParams) -> Cluster | None:
+def _grown(
+    score: NDArray[np.float32], seed: int, params: ClusterParams
+) -> Cluster | None:
     """The cluster round an episode: at each step with the one most like all that are in it."""
     scenes = [seed]
     total = score[seed].astype(np.float64)
@@ -107,4 +125,6 @@ def _grown(score: NDArray[np.float32], seed: int, params: ClusterParams) -> Clus
         worst = np.minimum(worst, score[best])
     if len(scenes) < params.least:
         return None
-    return Cluster(tuple(sorted(scenes)), inside / (len(scenes) * (len(scenes) - 1) / 2))
+    return Cluster(
+        tuple(sorted(scenes)), inside / (len(scenes) * (len(scenes) - 1) / 2)
+    )

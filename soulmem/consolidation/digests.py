@@ -39,7 +39,11 @@ def digest(lines: Sequence[Line], params: DigestParams | None = None) -> list[in
     def worth(at: int) -> float:
         line = lines[at]
         shared = [counts[key] / top for key in line.keys if counts[key] > 1]
-        return line.asked + line.importance + p.common * (sum(shared) / len(line.keys) if line.keys else 0.0)
+        return (
+            line.asked
+            + line.importance
+            + p.common * (sum(shared) / len(line.keys) if line.keys else 0.0)
+        )
 
     chosen: list[int] = []
     said: set[str] = set()

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from soulmem.consolidation.plasticity import FLOOR, PlasticityParams, depressed, potentiated, undone
+from soulmem.consolidation.plasticity import (
+    FLOOR,
+    PlasticityParams,
+    depressed,
+    potentiated,
+    undone,
+)
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.ids import ChatId
 from soulmem.domain.opinions import Opinion, Verdict
@@ -14,12 +20,18 @@ from soulmem.domain.opinions import Opinion, Verdict
 class FeedbackParams:
     """How much a word weighs."""
 
-    step: float = 0.3  # 0..1, of the way to the end of the scale that a score goes at each word
+    step: float = (
+        0.3  # 0..1, of the way to the end of the scale that a score goes at each word
+    )
     outer: float = 3.0  # >= 0, lessons of a recall that one word is worth; design 4.7
 
 
 def judged(
-    opinion: Opinion, verdict: Verdict, text: str, chat: ChatId | None, params: FeedbackParams
+    opinion: Opinion,
+    verdict: Verdict,
+    text: str,
+    chat: ChatId | None,
+    params: FeedbackParams,
 ) -> Opinion:
     """The opinion after the word about a memory of this text. `chat` is where it was said; `never_here`
     needs one.
@@ -28,14 +40,25 @@ def judged(
         score = opinion.score + params.step * (1.0 - opinion.score)
         return replace(opinion, score=min(1.0, score), doubted=None)
     if verdict is Verdict.WRONG:
-        return replace(opinion, score=opinion.score * (1.0 - params.step), doubted=text_hash(text))
-    if verdict is Verdict.NEVER_HERE and chat is not None and chat not in opinion.not_in:
+        return replace(
+            opinion, score=opinion.score * (1.0 - params.step), doubted=text_hash(text)
+        )
+    if (
+        verdict is Verdict.NEVER_HERE
+        and chat is not None
+        and chat not in opinion.not_in
+    ):
         return replace(opinion, not_in=(*opinion.not_in, chat))
     return opinion
 
 
 def way_after(
-    strength: float, verdict: Verdict, *, keep: bool, plasticity: PlasticityParams, params: FeedbackParams
+    strength: float,
+    verdict: Verdict,
+    *,
+    keep: bool,
+    plasticity: PlasticityParams,
+    params: FeedbackParams,
 ) -> float:
     """The strength, 0..1, of an edge of the way to the memory after the word.
 
@@ -47,6 +70,9 @@ def way_after(
     if verdict in (Verdict.WRONG, Verdict.NOT_NOW):
         # At least what as many silent uses had added: a word counts for no less than silence.
         less = replace(plasticity, eta_d=min(1.0, params.outer * plasticity.eta_d))
-        lower = min(depressed(strength, keep=False, params=less), undone(strength, params.outer, plasticity))
+        lower = min(
+            depressed(strength, keep=False, params=less),
+            undone(strength, params.outer, plasticity),
+        )
         return max(lower, min(strength, FLOOR)) if keep else lower
     return strength

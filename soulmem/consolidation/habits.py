@@ -23,12 +23,18 @@ class HabitParams:
 
     scenes: int = 3  # that support it; design 5
     apart: int = 4  # messages between two of one chat that are two scenes: an exchange of something else
-    reaction: float = 7.0  # deviations by which two reactions are alike, `Calibration.between`
+    reaction: float = (
+        7.0  # deviations by which two reactions are alike, `Calibration.between`
+    )
     situation: float = 3.5  # .. two situations
     shown: float = 2.0  # .. a message has for a reaction that none of its words tell; others reach 1.5
     words: float = 0.5  # 0..1, share of words in common that does as well, of each half
-    company: float = 0.5  # 0..1, share of a group that a wording must be like to belong to it
-    growth: float = 2.0  # times as many scenes, until what speaks for a habit is gathered anew
+    company: float = (
+        0.5  # 0..1, share of a group that a wording must be like to belong to it
+    )
+    growth: float = (
+        2.0  # times as many scenes, until what speaks for a habit is gathered anew
+    )
 
 
 def scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
@@ -44,7 +50,12 @@ def scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
 
 def shared(wordings: Sequence[Collection[str]]) -> Floats:
     """The share of their words that each two wordings have in common, 0..1, shape (n, n)."""
-    known = {word: at for at, word in enumerate(sorted({word for words in wordings for word in words}))}
+    known = {
+        word: at
+        for at, word in enumerate(
+            sorted({word for words in wordings for word in words})
+        )
+    }
     holds = np.zeros((len(wordings), len(known)), np.float32)
     for row, words in enumerate(wordings):
         holds[row, [known[word] for word in words]] = 1.0
@@ -60,10 +71,18 @@ def groups(alike: Bools, params: HabitParams) -> list[list[int]]:
     a chain of likenesses does not lead from one habit to another.
     """
     out: list[list[int]] = []
-    like = np.zeros(alike.shape, np.float64)  # how many of a group (column) are like each (row)
+    like = np.zeros(
+        alike.shape, np.float64
+    )  # how many of a group (column) are like each (row)
     for at in range(len(alike)):
-        shares = like[at, : len(out)] / [len(group) for group in out] if out else np.zeros(0)
-        best = int(shares.argmax()) if shares.size and shares.max() >= params.company else len(out)
+        shares = (
+            like[at, : len(out)] / [len(group) for group in out] if out else np.zeros(0)
+        )
+        best = (
+            int(shares.argmax())
+            if shares.size and shares.max() >= params.company
+            else len(out)
+        )
         if best == len(out):
             out.append([])
         out[best].append(at)

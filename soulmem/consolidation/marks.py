@@ -17,7 +17,9 @@ class MarkParams:
 
     turns: int = 3  # exchanges in the FIFO, and between two marks; design 5
     least: int = 20  # messages of a stretch: two calls for so many at most (design 1.7)
-    refold: int = 80  # messages that are folded again at once after an early one changed
+    refold: int = (
+        80  # messages that are folded again at once after an early one changed
+    )
     pause: timedelta = timedelta(hours=6)  # between two messages: another scene
 
 
@@ -40,7 +42,9 @@ def slid(messages: Sequence[Said], *, ended: bool, params: MarkParams) -> int:
     opened: list[int] = []
     place: str | None = None
     for at, said in enumerate(messages):
-        if at and (_long_after(messages[at - 1], said, params.pause) or _elsewhere(place, said)):
+        if at and (
+            _long_after(messages[at - 1], said, params.pause) or _elsewhere(place, said)
+        ):
             forced, exchanges = at, 0
             marks.append(at)
         place = said.location or place
@@ -57,13 +61,20 @@ def slid(messages: Sequence[Said], *, ended: bool, params: MarkParams) -> int:
 def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
     """`start` .. `stop` in as many even stretches of at least `least` messages as there are; none of less."""
     count = (stop - start) // least
-    ends = [start + (stop - start) * number // count for number in range(1, count + 1)] if count > 0 else []
+    ends = (
+        [start + (stop - start) * number // count for number in range(1, count + 1)]
+        if count > 0
+        else []
+    )
     return list(zip([start, *ends[:-1]], ends, strict=True)) if ends else []
 
 
 def _long_after(before: Said, now: Said, pause: timedelta) -> bool:
     pairs = ((before.sent_at, now.sent_at), (before.story_at, now.story_at))
-    return any(one is not None and other is not None and other - one >= pause for one, other in pairs)
+    return any(
+        one is not None and other is not None and other - one >= pause
+        for one, other in pairs
+    )
 
 
 def _elsewhere(place: str | None, now: Said) -> bool:

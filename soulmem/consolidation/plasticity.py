@@ -18,13 +18,17 @@ class PlasticityParams:
     # LTD, s *= 1 - eta_d. A third of eta: an edge that helps every third time it lights up settles at 0.6.
     # One that never does is cut after 75 times, from 0.5.
     eta_d: float = 0.03  # 0..1
-    together: float = 0.5  # 0..1, share of an edge whose two ends came to mind by other ways (Hebb)
+    together: float = (
+        0.5  # 0..1, share of an edge whose two ends came to mind by other ways (Hebb)
+    )
     # An edge counts as offered when it carried at least this part of what the strongest used one did: a hub's
     # hundred faint edges were only there.
     strong: float = 0.1  # 0..1
     spacing: float = 1.8  # S grows by this at a use ..
     spaced: float = 10.0  # .. that comes so many turns after the last one (design 6)
-    longest: float = 1e6  # turns; S grows no further: no chat lasts so long, and a float has an end
+    longest: float = (
+        1e6  # turns; S grows no further: no chat lasts so long, and a float has an end
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,11 @@ def lesson(
     for edge in together:
         used[edge] = max(used.get(edge, 0.0), params.together)
     least = params.strong * (peak if peak > 0.0 else max(walked.values(), default=0.0))
-    idle = frozenset(edge for edge, flow in walked.items() if flow >= least > 0.0 and edge not in used)
+    idle = frozenset(
+        edge
+        for edge, flow in walked.items()
+        if flow >= least > 0.0 and edge not in used
+    )
     return Lesson(used, idle)
 
 

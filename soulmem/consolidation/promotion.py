@@ -20,7 +20,11 @@ class PromotionParams:
 
 
 def is_promoted(
-    memory: Memory, usage: Usage | None, siblings: int, params: PromotionParams, activations: int = 0
+    memory: Memory,
+    usage: Usage | None,
+    siblings: int,
+    params: PromotionParams,
+    activations: int = 0,
 ) -> bool:
     """Whether the memory belongs to long-term memory.
 

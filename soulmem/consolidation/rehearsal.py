@@ -34,7 +34,9 @@ class RehearsalParams:
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
 
 
-def worth(importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams) -> Floats:
+def worth(
+    importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams
+) -> Floats:
     """How much memories ask to be gone over, 0..1 each: importance x recall x recency (design 5), where the
     last two may halve it each.
 
@@ -43,7 +45,9 @@ def worth(importance: Floats, recalls: Ints, age: Floats, params: RehearsalParam
     """
     recalled = np.minimum(1.0, np.log1p(recalls) / np.log1p(params.often))
     recent = np.exp(-np.maximum(0.0, age) / params.stability)
-    return np.asarray(importance * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * recent), np.float64)
+    return np.asarray(
+        importance * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * recent), np.float64
+    )
 
 
 def to_link(
@@ -59,10 +63,17 @@ def to_link(
     joined     pairs with a link already
     """
     met = Counter(
-        pair for came in recalled for pair in combinations(sorted(came), 2) if frozenset(pair) not in joined
+        pair
+        for came in recalled
+        for pair in combinations(sorted(came), 2)
+        if frozenset(pair) not in joined
     )
 
     def rank(pair: tuple[K, K]) -> tuple[float, float, tuple[K, K]]:
-        return -met[pair], -frequency.get(pair[0], 0.0) - frequency.get(pair[1], 0.0), pair
+        return (
+            -met[pair],
+            -frequency.get(pair[0], 0.0) - frequency.get(pair[1], 0.0),
+            pair,
+        )
 
     return sorted(met, key=rank)[: params.links]

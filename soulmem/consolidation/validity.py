@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from soulmem.domain.ids import MemoryId
 from soulmem.language.relations import Relation
 
 Moment = tuple[float, int]  # POSIX seconds, and the place among what is as old
@@ -23,6 +25,18 @@ class Claim:
     relation: Relation
     told: tuple[Moment, ...]  # ascending, at least one
     by_hand: bool = False  # only what is made by hand, too, ends it
+
+
+@dataclass(frozen=True, slots=True)
+class FactValidity:
+    """From when to when a fact holds; times are aware."""
+
+    since: datetime | None = None  # when it was told first; None: not known
+    until: datetime | None = (
+        None  # None: it holds, or it is not known when it ceased to
+    )
+    story: str | None = None  # when it ceased to, in the story's own words
+    by: MemoryId | None = None  # the fact that it ceased through; None: it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +60,14 @@ def ended(claim: Claim, others: Sequence[Claim]) -> Ended | None:
             continue
         # Told in one breath, that it is over is the later of the two.
         is_later = other.told[-1] > last or (
-            other.told[-1] == last and other.relation.is_over and not claim.relation.is_over
+            other.told[-1] == last
+            and other.relation.is_over
+            and not claim.relation.is_over
         )
         if is_later:
-            found.append((next(moment for moment in other.told if moment >= last), other.key))
+            found.append(
+                (next(moment for moment in other.told if moment >= last), other.key)
+            )
     return Ended(*min(found)) if found else None
 
 
@@ -78,7 +96,9 @@ def says_the_same(one: Relation, other: Relation) -> bool:
 
 def is_twice(one: Claim, other: Claim) -> bool:
     """Whether the two are one fact in two wordings."""
-    if one.relation.is_over is not other.relation.is_over or not _is_same_pair(one, other):
+    if one.relation.is_over is not other.relation.is_over or not _is_same_pair(
+        one, other
+    ):
         return False
     return says_the_same(one.relation, other.relation)
 

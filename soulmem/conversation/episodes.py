@@ -9,11 +9,17 @@ from datetime import datetime
 from itertools import islice
 
 from soulmem.conversation.importance import importance_of
-from soulmem.conversation.reading import Reading, read
+from soulmem.conversation.text_analysis import Reading, read
 from soulmem.domain.dialogue import Chat, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
-from soulmem.domain.situation import Emotion, Participant, ParticipantKind, Situation, TimeSpan
+from soulmem.domain.situation import (
+    Emotion,
+    Participant,
+    ParticipantKind,
+    Situation,
+    TimeSpan,
+)
 
 # Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: .., and the same
 # with the full-width signs of a Chinese or Japanese keyboard.
@@ -48,7 +54,11 @@ def settled_count(chat: Chat, messages: Sequence[Message]) -> int:
     """
     if not messages:
         return 0
-    return len(messages) if chat.settled_tail == messages[-1].version else len(messages) - 1
+    return (
+        len(messages)
+        if chat.settled_tail == messages[-1].version
+        else len(messages) - 1
+    )
 
 
 def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
@@ -57,11 +67,20 @@ def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
     What is told, not spoken, in one branch is another memory there: nobody is said to speak in it.
     """
     told = ("told",) if message.role is Role.NARRATOR else ()
-    return MemoryId(derived_id("e", soul, family, message.slot, message.hash, message.speaker, *told))
+    return MemoryId(
+        derived_id(
+            "e", soul, family, message.slot, message.hash, message.speaker, *told
+        )
+    )
 
 
 def episode_of(
-    soul: SoulId, soul_name: str, family: ChatId, message: Message, now: datetime, told: Reading | None = None
+    soul: SoulId,
+    soul_name: str,
+    family: ChatId,
+    message: Message,
+    now: datetime,
+    told: Reading | None = None,
 ) -> Memory:
     """The memory of one message, a neutral record: who said what, and when; `told` is what its text tells."""
     told = told or read(message.text)
@@ -77,12 +96,16 @@ def episode_of(
         timelines=Timelines.THIS,
         evidence=((message.version,),),
         situation=Situation(
-            time_span=TimeSpan(when, when, message.story_at.isoformat() if message.story_at else None)
+            time_span=TimeSpan(
+                when, when, message.story_at.isoformat() if message.story_at else None
+            )
             if when or message.story_at
             else None,
             location=told.location,
             participants=with_feelings(participants, soul_name, told),
-            emotions=own_feelings(participants, _speaks_itself(message, soul_name), soul_name, told),
+            emotions=own_feelings(
+                participants, _speaks_itself(message, soul_name), soul_name, told
+            ),
         ),
         terms=told.terms,
         names=told.names,
@@ -91,13 +114,19 @@ def episode_of(
 
 def narrative(message: Message) -> str:
     """A message as its memory tells it: who said what."""
-    return f"{message.speaker}: {message.text}" if message.speaker.strip() else message.text
+    return (
+        f"{message.speaker}: {message.text}"
+        if message.speaker.strip()
+        else message.text
+    )
 
 
 def spoken(memory: Memory) -> str:
     """What a memory tells, without the name of the one who says it."""
     for one in memory.situation.participants:
-        if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(f"{one.name}: "):
+        if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(
+            f"{one.name}: "
+        ):
             return memory.text[len(one.name) + 2 :]
     return memory.text
 
@@ -113,13 +142,19 @@ def said(memory: Memory) -> str:
     return spoken(memory)
 
 
-def _participants(message: Message, soul_name: str, told: Reading) -> tuple[Participant, ...]:
+def _participants(
+    message: Message, soul_name: str, told: Reading
+) -> tuple[Participant, ...]:
     """Who speaks first, then whom the text names: of those it is not known what they are."""
     named = [n for n in told.names if n not in (told.location, message.speaker)]
     others = tuple(Participant(name, ParticipantKind.UNKNOWN) for name in named)
     if not message.speaker.strip() or message.role is Role.NARRATOR:
         return others
-    kind = ParticipantKind.SELF if _speaks_itself(message, soul_name) else ParticipantKind.OTHER
+    kind = (
+        ParticipantKind.SELF
+        if _speaks_itself(message, soul_name)
+        else ParticipantKind.OTHER
+    )
     return (Participant(message.speaker, kind), *others)
 
 
@@ -128,7 +163,10 @@ def _speaks_itself(message: Message, soul_name: str) -> bool:
 
 
 def own_feelings(
-    participants: Sequence[Participant], speaks_itself: bool, soul_name: str, told: Reading
+    participants: Sequence[Participant],
+    speaks_itself: bool,
+    soul_name: str,
+    told: Reading,
 ) -> tuple[Emotion, ...]:
     """The soul's own feelings of what a text tells: what it says that is of nobody else, and what is said of
     it by name.
@@ -147,5 +185,9 @@ def with_feelings(
             others = (soul_name, *(other.name for other in participants[1:]))
             out.append(replace(one, feels=told.felt_by_speaker(others)))
         else:
-            out.append(replace(one, feels=() if one.name == soul_name else told.felt_by(one.name)))
+            out.append(
+                replace(
+                    one, feels=() if one.name == soul_name else told.felt_by(one.name)
+                )
+            )
     return tuple(out)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from soulmem.domain.dialogue import Base, Hold, Message, SentMessage, Version, digest, text_hash
+from soulmem.domain.dialogue import (
+    Base,
+    Hold,
+    Message,
+    SentMessage,
+    Version,
+    digest,
+    text_hash,
+)
 from soulmem.domain.errors import Conflict, Unprocessable
 from soulmem.domain.ids import SlotId
 from soulmem.domain.sequences import common_ends
@@ -24,7 +32,9 @@ class Reconciled:
     needs_text: tuple[SlotId, ...] = ()
     hold: Hold | None = None
     added: frozenset[SlotId] = frozenset()
-    changed: frozenset[SlotId] = frozenset()  # in text or in anything else a message says
+    changed: frozenset[SlotId] = (
+        frozenset()
+    )  # in text or in anything else a message says
     removed: frozenset[SlotId] = frozenset()
 
 
@@ -43,7 +53,9 @@ def reconcile(
     describe the stored messages, Unprocessable for a repeated slot or a text that does not fit its hash.
     """
     kept = _base_of(stored, base)
-    before = {m.slot: m for m in stored[len(kept) :]}  # what the base does not settle already
+    before = {
+        m.slot: m for m in stored[len(kept) :]
+    }  # what the base does not settle already
     _check_slots(kept, sent)
     for index, message in enumerate(sent):
         if message.text is not None and text_hash(message.text) != message.hash:
@@ -53,7 +65,11 @@ def reconcile(
                 field=f"messages[{index}].hash",
             )
     vanished = before.keys() - {m.slot for m in sent}
-    if not confirmed and len(stored) >= GUARDED_FROM and 2 * len(vanished) > len(stored):
+    if (
+        not confirmed
+        and len(stored) >= GUARDED_FROM
+        and 2 * len(vanished) > len(stored)
+    ):
         return Reconciled(hold=Hold(frozenset(vanished)))
 
     merged: list[Message] = list(kept)
@@ -91,7 +107,10 @@ def reconcile(
 
 
 def settled_tail(
-    stored: Sequence[Message], index: Mapping[SlotId, int], now: Sequence[Message], tail: Version | None
+    stored: Sequence[Message],
+    index: Mapping[SlotId, int],
+    now: Sequence[Message],
+    tail: Version | None,
 ) -> Version | None:
     """The last message's version when it counts as settled though nothing follows it, else None.
 
@@ -117,16 +136,24 @@ def ranks_for(
     shorter = min(len(stored), len(now))
     prefix, suffix = common_ends([m.slot for m in stored], [m.slot for m in now])
     head, tail = list(ranks[:prefix]), list(ranks[len(ranks) - suffix :])
-    old = {m.slot: r for m, r in zip(stored, ranks, strict=True)} if shorter > prefix + suffix else {}
+    old = (
+        {m.slot: r for m, r in zip(stored, ranks, strict=True)}
+        if shorter > prefix + suffix
+        else {}
+    )
     low = head[-1] if head else 0
     high = tail[0] if tail else None
-    middle = _middle_ranks([old.get(m.slot) for m in now[prefix : len(now) - suffix]], low, high, gap)
+    middle = _middle_ranks(
+        [old.get(m.slot) for m in now[prefix : len(now) - suffix]], low, high, gap
+    )
     if middle is None:
         return tuple(gap * (i + 1) for i in range(len(now)))
     return (*head, *middle, *tail)
 
 
-def _middle_ranks(known: Sequence[int | None], low: int, high: int | None, gap: int) -> list[int] | None:
+def _middle_ranks(
+    known: Sequence[int | None], low: int, high: int | None, gap: int
+) -> list[int] | None:
     """Keys strictly between `low` and `high` (None: no bound), those of `known` kept that still ascend."""
     kept: list[int | None] = []
     last = low
@@ -166,7 +193,8 @@ def _base_of(stored: Sequence[Message], base: Base | None) -> Sequence[Message]:
     kept = stored[: base.count]
     if digest(kept) != base.digest:
         raise Conflict(
-            f"the first {base.count} messages differ from the stored ones: send all messages", field="base"
+            f"the first {base.count} messages differ from the stored ones: send all messages",
+            field="base",
         )
     return kept
 

@@ -35,9 +35,7 @@ class Action(str, Enum):
     ASK = "ask"  # for a deletion, which the user decides about
     REJECT = "reject"
     UNDO = "undo"
-    RENEW = (
-        "renew"  # many things at once that follow from others, told by their number: there is no undoing it
-    )
+    RENEW = "renew"  # many things at once that follow from others, told by their number: there is no undoing it
 
 
 Told = Mapping[str, Any]  # field to value, as JSON can say it

@@ -51,7 +51,9 @@ class SoulBooks:
 
     soul: SoulId
     totals: Mapping[str, Spent] = field(default_factory=dict)  # by kind of work
-    late: tuple[tuple[datetime, Spent], ...] = ()  # what was spent within the last hour, and when
+    late: tuple[
+        tuple[datetime, Spent], ...
+    ] = ()  # what was spent within the last hour, and when
     parked: tuple[Parked, ...] = ()
 
     def __bool__(self) -> bool:

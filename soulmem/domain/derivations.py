@@ -24,7 +24,9 @@ class Product:
     """A memory or an edge that came of it, with the episodes the model named as its evidence."""
 
     id: str
-    cited: tuple[MemoryId, ...] = ()  # some of those that were read; none where all were
+    cited: tuple[
+        MemoryId, ...
+    ] = ()  # some of those that were read; none where all were
     is_edge: bool = False
 
 

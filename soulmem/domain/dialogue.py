@@ -102,14 +102,18 @@ class Chat:
 
     id: ChatId
     souls: tuple[SoulId, ...]
-    cast: tuple[SoulId, ...] = ()  # the souls, and whoever else was present at one of the messages
+    cast: tuple[
+        SoulId, ...
+    ] = ()  # the souls, and whoever else was present at one of the messages
     title: str = ""
     persona: str = ""
     parent: Fork | None = None
     settled_tail: Version | None = (
         None  # the last message, when it counts as settled though nothing follows it
     )
-    tail_since: datetime | None = None  # aware; when the last message took its present text
+    tail_since: datetime | None = (
+        None  # aware; when the last message took its present text
+    )
     hold: Hold | None = None
     state: ChatState = ChatState.ACTIVE
     created: datetime | None = None  # aware

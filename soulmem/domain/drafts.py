@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from soulmem.domain.situation import ConceptType, Emotion, Participant
 
-Lines = tuple[int, ...]  # numbers of a passage's lines, ascending, each once; the evidence of a draft
+Lines = tuple[
+    int, ...
+]  # numbers of a passage's lines, ascending, each once; the evidence of a draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,12 @@ class Passage:
     users: tuple[str, ...]  # names of the user's personas
     lines: tuple[PassageLine, ...]
     summary: str = ""  # of what came before the lines
-    known: tuple[str, ...] = ()  # names that memory holds already; a draft should use these
-    names: tuple[str, ...] = ()  # that the lines give, in order; whom facts are asked about
+    known: tuple[
+        str, ...
+    ] = ()  # names that memory holds already; a draft should use these
+    names: tuple[
+        str, ...
+    ] = ()  # that the lines give, in order; whom facts are asked about
 
     def text(self) -> str:
         """All a draft may draw on: the lines with their speakers, the summary, the names."""
@@ -107,7 +113,9 @@ class Drafts:
     facts: tuple[DraftFact, ...] = ()
     concepts: tuple[DraftConcept, ...] = ()
     habits: tuple[DraftHabit, ...] = ()
-    dropped: tuple[str, ...] = ()  # why others did not stand, one reason each; no word of theirs
+    dropped: tuple[
+        str, ...
+    ] = ()  # why others did not stand, one reason each; no word of theirs
 
     @property
     def count(self) -> int:

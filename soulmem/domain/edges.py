@@ -57,7 +57,9 @@ def start_strength(kind: EdgeKind, *, is_overwhelming: bool = False) -> float:
     return 1.0 if kind is EdgeKind.FIRES and is_overwhelming else 0.5
 
 
-def check_join(kind: EdgeKind, source: MemoryKind, target: MemoryKind, field: str = "edges.kind") -> None:
+def check_join(
+    kind: EdgeKind, source: MemoryKind, target: MemoryKind, field: str = "edges.kind"
+) -> None:
     """Raises Unprocessable, naming `field`, when `kind` may not run from `source` to `target`."""
     sources, targets = _JOINS[kind]
     if source not in sources or target not in targets:
@@ -92,9 +94,13 @@ class Edge:
         for name in ("strength", "confidence", "probability"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
-                raise Unprocessable(f"{name} {value} is outside 0..1", field=f"edges.{name}")
+                raise Unprocessable(
+                    f"{name} {value} is outside 0..1", field=f"edges.{name}"
+                )
         if not self.stability > 0.0:
-            raise Unprocessable(f"stability {self.stability} is not above 0", field="edges.stability")
+            raise Unprocessable(
+                f"stability {self.stability} is not above 0", field="edges.stability"
+            )
 
     @property
     def id(self) -> str:
@@ -109,7 +115,9 @@ class Edge:
         """
         if self.kind not in DECAYING or self.at_turn is None:
             return self.strength
-        return self.strength * exp(-pace * max(0.0, turn - self.at_turn) / self.stability)
+        return self.strength * exp(
+            -pace * max(0.0, turn - self.at_turn) / self.stability
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +141,10 @@ class EdgePage:
     def pick(self, which: Sequence[int]) -> EdgePage:
         """The edges at these places."""
         return EdgePage(
-            *([column[at] for at in which] for column in (getattr(self, f.name) for f in fields(self)))
+            *(
+                [column[at] for at in which]
+                for column in (getattr(self, f.name) for f in fields(self))
+            )
         )
 
     def edges(self, soul: SoulId) -> list[Edge]:
@@ -158,6 +169,8 @@ class EdgePage:
         ]
 
 
-def edge_id(kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None) -> str:
+def edge_id(
+    kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None
+) -> str:
     """Name of the edge of that kind (and verb) between two memories."""
     return derived_id("l", kind.value, source, target, verb or "")

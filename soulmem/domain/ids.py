@@ -12,7 +12,9 @@ from typing import NewType
 
 from soulmem.domain.errors import Unprocessable
 
-Owner = NewType("Owner", str)  # the user whose souls these are; "default-user" on a one-person install
+Owner = NewType(
+    "Owner", str
+)  # the user whose souls these are; "default-user" on a one-person install
 SoulId = NewType("SoulId", str)
 ChatId = NewType("ChatId", str)
 SlotId = NewType("SlotId", str)  # a message's place, whatever text it holds
@@ -27,7 +29,9 @@ _BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 def check_id(value: str, field: str) -> str:
     """`value`, or Unprocessable when it is not 1..64 of A-Z a-z 0-9 _ -."""
     if not _ID.match(value):
-        raise Unprocessable(f"{value[:80]!r} is no id: use 1 to 64 of A-Z a-z 0-9 _ -", field=field)
+        raise Unprocessable(
+            f"{value[:80]!r} is no id: use 1 to 64 of A-Z a-z 0-9 _ -", field=field
+        )
     return value
 
 

@@ -52,11 +52,20 @@ class MemoryState(str, Enum):
     BIN = "bin"
     RETRACTED = "retracted"  # comes back by itself when its messages do; listed as bin
     STALE = "stale"
-    FORGOTTEN = "forgotten"  # comes back by itself when a text names it anew; listed as bin
+    FORGOTTEN = (
+        "forgotten"  # comes back by itself when a text names it anew; listed as bin
+    )
 
 
-DERIVED = (Origin.CHAT, Origin.MODEL)  # goes with its messages, until the user lays hands on it
-NAMEABLE = (MemoryState.ACTIVE, MemoryState.STALE, MemoryState.FORGOTTEN)  # texts are linked to it
+DERIVED = (
+    Origin.CHAT,
+    Origin.MODEL,
+)  # goes with its messages, until the user lays hands on it
+NAMEABLE = (
+    MemoryState.ACTIVE,
+    MemoryState.STALE,
+    MemoryState.FORGOTTEN,
+)  # texts are linked to it
 BINNED = (MemoryState.BIN, MemoryState.RETRACTED, MemoryState.FORGOTTEN)
 
 
@@ -85,7 +94,9 @@ class Memory:
     timelines: Timelines = Timelines.ALL
     state: MemoryState = MemoryState.ACTIVE
     revision: int = 1
-    evidence: tuple[tuple[Version, ...], ...] = ()  # each set alone is enough to know it
+    evidence: tuple[
+        tuple[Version, ...], ...
+    ] = ()  # each set alone is enough to know it
     place: Place | None = None  # where a user-made memory of one timeline belongs
     situation: Situation = field(default_factory=Situation)
     concept: ConceptDetail | None = None
@@ -96,7 +107,9 @@ class Memory:
         if not self.text.strip():
             raise Unprocessable("a memory needs a text", field="text")
         if not 0.0 <= self.importance <= 1.0:
-            raise Unprocessable(f"importance {self.importance} is outside 0..1", field="importance")
+            raise Unprocessable(
+                f"importance {self.importance} is outside 0..1", field="importance"
+            )
 
     @property
     def is_bare_name(self) -> bool:
@@ -109,7 +122,11 @@ class Memory:
     @property
     def is_searched(self) -> bool:
         """Whether its words and meaning are looked at: a summary holds those of all that it sums up."""
-        return not self.is_gone and not self.is_bare_name and self.kind is not MemoryKind.SUMMARY
+        return (
+            not self.is_gone
+            and not self.is_bare_name
+            and self.kind is not MemoryKind.SUMMARY
+        )
 
     @property
     def is_gone(self) -> bool:
@@ -119,12 +136,18 @@ class Memory:
     @property
     def is_learned_name(self) -> bool:
         """Whether it is a name that messages gave."""
-        return self.kind is MemoryKind.CONCEPT and self.origin is Origin.CHAT and not self.is_topic
+        return (
+            self.kind is MemoryKind.CONCEPT
+            and self.origin is Origin.CHAT
+            and not self.is_topic
+        )
 
     @property
     def is_topic(self) -> bool:
         """Whether it is what talk is about, not a thing in it."""
-        return self.concept is not None and self.concept.concept_type is ConceptType.TOPIC
+        return (
+            self.concept is not None and self.concept.concept_type is ConceptType.TOPIC
+        )
 
     @property
     def is_found_topic(self) -> bool:

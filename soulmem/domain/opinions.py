@@ -34,7 +34,9 @@ class Opinion:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.score <= 1.0:
-            raise Unprocessable(f"a score of {self.score} is outside 0..1", field="score")
+            raise Unprocessable(
+                f"a score of {self.score} is outside 0..1", field="score"
+            )
 
     def doubts(self, text: str) -> bool:
         """Whether this wording was called wrong."""

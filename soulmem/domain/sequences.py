@@ -14,7 +14,9 @@ def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]
     shorter = min(len(old), len(new))
     prefix = 0
     step = shorter
-    while step:  # halving steps: slices compare far faster than a loop over single elements
+    while (
+        step
+    ):  # halving steps: slices compare far faster than a loop over single elements
         if old[prefix : prefix + step] == new[prefix : prefix + step]:
             prefix += step
             step = min(step, shorter - prefix)
@@ -22,7 +24,9 @@ def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]
             step //= 2
     suffix = 0
     limit = shorter - prefix
-    while suffix < limit and _same(old[len(old) - 1 - suffix], new[len(new) - 1 - suffix]):
+    while suffix < limit and _same(
+        old[len(old) - 1 - suffix], new[len(new) - 1 - suffix]
+    ):
         suffix += 1
     return prefix, suffix
 

@@ -46,7 +46,8 @@ class Emotion:
     def __post_init__(self) -> None:
         if not 0.0 <= self.intensity <= 1.0:
             raise Unprocessable(
-                f"intensity {self.intensity} of {self.label!r} is outside 0..1", field="fields.emotions"
+                f"intensity {self.intensity} of {self.label!r} is outside 0..1",
+                field="fields.emotions",
             )
 
 
@@ -56,7 +57,9 @@ class Participant:
 
     name: str
     kind: ParticipantKind = ParticipantKind.OTHER
-    feels: tuple[Emotion, ...] = ()  # of another than the soul, whose own are the emotions of the episode
+    feels: tuple[
+        Emotion, ...
+    ] = ()  # of another than the soul, whose own are the emotions of the episode
 
 
 class ConceptType(str, Enum):
@@ -88,7 +91,9 @@ def story_time(situation: Situation) -> float:
         when = datetime.fromisoformat(told)
     except ValueError:  # words of the user's own
         return 0.0
-    return (when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)).timestamp()
+    return (
+        when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
+    ).timestamp()
 
 
 @dataclass(frozen=True, slots=True)

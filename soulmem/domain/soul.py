@@ -103,7 +103,9 @@ class SettingsChange:
         new = {name: value for name, value in self.values.items() if value is not None}
         if "weights" in new:
             new["weights"] = scaled_weights(new["weights"])
-        chosen = (old.own | new.keys()) - {name for name, value in self.values.items() if value is None}
+        chosen = (old.own | new.keys()) - {
+            name for name, value in self.values.items() if value is None
+        }
         return replace(old, **new, chosen=frozenset(chosen)).over(defaults)
 
 
@@ -115,11 +117,14 @@ def scaled_weights(weights: Mapping[str, float]) -> dict[str, float]:
     unknown = sorted(set(weights) - set(FACTORS))
     if unknown:
         known = ", ".join(FACTORS)
-        raise Unprocessable(f"there is no weight {unknown[0]!r}: use {known}", field="config.weights")
+        raise Unprocessable(
+            f"there is no weight {unknown[0]!r}: use {known}", field="config.weights"
+        )
     total = sum(weights.values())
     if weights and total <= 0.0:
         raise Unprocessable(
-            "the weights add up to 0: give one of them more, or null for the default", field="config.weights"
+            "the weights add up to 0: give one of them more, or null for the default",
+            field="config.weights",
         )
     return {name: weight / total for name, weight in weights.items()}
 
@@ -137,7 +142,10 @@ class Soul:
 
     def known_names(self) -> tuple[str, ...]:
         """Every name and alias, the soul's own first, without repeats."""
-        spoken = [self.name, *(n for known in self.names for n in (known.name, *known.aliases))]
+        spoken = [
+            self.name,
+            *(n for known in self.names for n in (known.name, *known.aliases)),
+        ]
         return tuple(dict.fromkeys(n.strip() for n in spoken if n.strip()))
 
     def names_given(self, given: Iterable[KnownName]) -> tuple[KnownName, ...]:
@@ -145,6 +153,10 @@ class Soul:
         brought = [known for known in self.names if known.source]
         known = {(one.name.casefold(), frozenset(one.aliases)) for one in brought}
         return (
-            *(one for one in given if (one.name.casefold(), frozenset(one.aliases)) not in known),
+            *(
+                one
+                for one in given
+                if (one.name.casefold(), frozenset(one.aliases)) not in known
+            ),
             *brought,
         )

@@ -36,7 +36,9 @@ class Usage:
 
     def again(self, stamp: Stamp) -> Usage:
         """The record with one recall more, the latest."""
-        return replace(self, count=self.count + 1, stamps=(*self.stamps, stamp)[-STAMPS:])
+        return replace(
+            self, count=self.count + 1, stamps=(*self.stamps, stamp)[-STAMPS:]
+        )
 
     def exchanges(self) -> int:
         """In how many different exchanges it was recalled, as far as the stamps go back."""
@@ -60,8 +62,12 @@ class Trail:
     """How a recall came to one memory; without any way when the cue met the memory itself."""
 
     memory: MemoryId
-    via: tuple[MemoryId, ...] = ()  # the memories before it, the first one met by the cue
-    edges: tuple[str, ...] = ()  # one from each of `via` to the next, the last one to `memory`
+    via: tuple[
+        MemoryId, ...
+    ] = ()  # the memories before it, the first one met by the cue
+    edges: tuple[
+        str, ...
+    ] = ()  # one from each of `via` to the next, the last one to `memory`
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,34 +12,7 @@ from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
-from soulmem.engine.answers import GraphView, Health, MemoryView, Page, Recalled, Trace
-from soulmem.engine.audit import Auditor
-from soulmem.engine.bundle_export import Exporter
-from soulmem.engine.bundle_import import BundleImport
-from soulmem.engine.chat_import import ChatImport
-from soulmem.engine.consolidating import Consolidator
-from soulmem.engine.embedding import Embedding, ModelSource
-from soulmem.engine.events import Events
-from soulmem.engine.fingerprint import fingerprint
-from soulmem.engine.forgetting import Forgetter
-from soulmem.engine.governor import Governor
-from soulmem.engine.health import health_of
-from soulmem.engine.heap import spare_the_collector
-from soulmem.engine.images import ImageKeeper
-from soulmem.engine.importing import Importer
-from soulmem.engine.jobs import Jobs
-from soulmem.engine.keeping import BackupKeeper
-from soulmem.engine.learning import Learner
-from soulmem.engine.lifecycle import Lifecycle
-from soulmem.engine.llms import Llms, LlmSources
-from soulmem.engine.loading import Loader
-from soulmem.engine.lore_import import LoreImport
-from soulmem.engine.memories import Keeper
-from soulmem.engine.mind import Mind
-from soulmem.engine.observe import Observer
-from soulmem.engine.params import EngineParams as EngineParams
-from soulmem.engine.recall import Recaller
-from soulmem.engine.requests import (
+from soulmem.engine.api.requests import (
     Activity,
     MemoryFilter,
     MemoryPatch,
@@ -48,14 +21,48 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
-from soulmem.engine.rereading import Rereader
-from soulmem.engine.souls import Souls
-from soulmem.engine.store_opening import StoreOpening
-from soulmem.engine.topics import Topics
-from soulmem.engine.tracing import Traces
-from soulmem.engine.warming import Warming
-from soulmem.engine.worker import Worker
-from soulmem.engine.world import World
+from soulmem.engine.api.results import (
+    GraphView,
+    Health,
+    MemoryView,
+    Page,
+    Recalled,
+    Trace,
+)
+from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.editing.history import Governor
+from soulmem.engine.editing.memory_editor import Keeper
+from soulmem.engine.exchange.bundle_export import Exporter
+from soulmem.engine.exchange.bundle_import import BundleImport
+from soulmem.engine.exchange.chat_import import ChatImport
+from soulmem.engine.exchange.import_jobs import Importer
+from soulmem.engine.exchange.lore_import import LoreImport
+from soulmem.engine.health import health_of
+from soulmem.engine.learning.learner import Learner
+from soulmem.engine.llm.sources import Llms, LlmSources
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.params import EngineParams as EngineParams
+from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.recall.traces import Traces
+from soulmem.engine.runtime.compiling import Warming
+from soulmem.engine.runtime.events import Events
+from soulmem.engine.runtime.garbage import spare_the_collector
+from soulmem.engine.runtime.jobs import Jobs
+from soulmem.engine.runtime.lifecycle import Lifecycle
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.store_opening import StoreOpening
+from soulmem.engine.sync.chats import Observer
+from soulmem.engine.sync.souls import Souls
+from soulmem.engine.upkeep.backups import BackupKeeper
+from soulmem.engine.upkeep.forgetting import Forgetter
+from soulmem.engine.upkeep.rereading import Rereader
+from soulmem.engine.upkeep.topics import Topics
+from soulmem.engine.vectors.embedder import Embedding, ModelSource
+from soulmem.engine.world.audit import Auditor
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.fingerprint import fingerprint
+from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.world import World
 from soulmem.ports.backups import Backups
 from soulmem.ports.clock import Clock
 from soulmem.ports.images import Images
@@ -95,30 +102,61 @@ class Engine:
         self._embedding = Embedding(store, self._compute, model, fallback)
         self._rereader = Rereader(self._compute)
         self.events = Events()
-        auditor = Auditor(store, self._compute, clock, self.events, kept := Traces(traces, self._compute))
+        auditor = Auditor(
+            store,
+            self._compute,
+            clock,
+            self.events,
+            kept := Traces(traces, self._compute),
+        )
         self._observer = Observer(store, self._compute, clock, auditor)
         self._loader = Loader(store, self._compute, clock, self._params.loading)
         self._images = ImageKeeper(images, store, self._compute, self._params.images)
         p = self._params
         self._souls = Souls(store, clock, self._observer, self._images, auditor, p.soul)
-        self._learner = Learner(store, self._compute, clock, auditor, self._params.learning)
+        self._learner = Learner(
+            store, self._compute, clock, auditor, self._params.learning
+        )
         tools = self._compute, self._embedding, self._learner, self._loader, clock
         self._recaller = Recaller(*tools, p.recall, kept, p.ranking, p.walking)
-        self._keeper = Keeper(auditor, self._compute, clock, self._loader, self._recaller.search)
+        self._keeper = Keeper(
+            auditor, self._compute, clock, self._loader, self._recaller.search
+        )
         self.jobs = Jobs(spool, self.get_soul, self.events)
         self._backups = BackupKeeper(backups, self.jobs, clock, daily=p.daily_backups)
-        self._lifecycle = Lifecycle(p.idle_after, self.run_idle, self._go_on_resting, self.events)
+        self._lifecycle = Lifecycle(
+            p.idle_after, self.run_idle, self._go_on_resting, self.events
+        )
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
         self.llms = Llms(llm, busy, self.events)
         doing = self.llms, self._compute, clock, auditor, busy, wake
-        self.consolidator = Consolidator(*doing, p.consolidation, self._embedding.reading)
-        governed = self._loader, self._keeper, self._recaller, self._learner, self.jobs, self.consolidator
-        self.governor = Governor(self._world, store, self._compute, clock, auditor, *governed, p.bin)
-        lore = LoreImport(self._world, self._compute, clock, self._loader, self._observer, auditor)
-        bundles = BundleImport(self._world, store, self._learner, self._embedding, auditor)
-        self.imports = Importer(self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding)
+        self.consolidator = Consolidator(
+            *doing, p.consolidation, self._embedding.reading
+        )
+        governed = (
+            self._loader,
+            self._keeper,
+            self._recaller,
+            self._learner,
+            self.jobs,
+            self.consolidator,
+        )
+        self.governor = Governor(
+            self._world, store, self._compute, clock, auditor, *governed, p.bin
+        )
+        lore = LoreImport(
+            self._world, self._compute, clock, self._loader, self._observer, auditor
+        )
+        bundles = BundleImport(
+            self._world, store, self._learner, self._embedding, auditor
+        )
+        self.imports = Importer(
+            self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding
+        )
         self.exports = Exporter(self._world, store, clock, self._learner)
-        self.forgetting = Forgetter(self._world, auditor, self._compute, clock, self.jobs)
+        self.forgetting = Forgetter(
+            self._world, auditor, self._compute, clock, self.jobs
+        )
         self._topics = Topics(self._world, self._compute, clock, self.jobs, auditor)
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
@@ -143,7 +181,12 @@ class Engine:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for writing in (self._learner, self._recaller.traces, self._loader, self.governor.bookkeeper):
+        for writing in (
+            self._learner,
+            self._recaller.traces,
+            self._loader,
+            self.governor.bookkeeper,
+        ):
             await writing.stop()
         for world in self._worlds.values():
             async with world.writing:
@@ -159,11 +202,23 @@ class Engine:
     def unsaved(self) -> str | None:
         """Why not all may be stored that was said; None when it is."""
         error, store = self._store_opening.error, self._store.health()
-        return error.message if error is not None else None if store.writable else store.detail
+        return (
+            error.message
+            if error is not None
+            else None
+            if store.writable
+            else store.detail
+        )
 
     def health(self) -> Health:
         """How everything is, now."""
-        speaking = self._embedding, self._warming, self.governor.bin, self._backups, self.llms
+        speaking = (
+            self._embedding,
+            self._warming,
+            self.governor.bin,
+            self._backups,
+            self.llms,
+        )
         return health_of(
             opened=self._store_opening.is_done,
             error=self._store_opening.error,
@@ -186,18 +241,24 @@ class Engine:
         settings: SoulSettings | SettingsChange | None,
     ) -> tuple[Soul, bool]:
         """See `Souls.put`."""
-        return await self._souls.put(await self._world(owner), soul, name, names, settings)
+        return await self._souls.put(
+            await self._world(owner), soul, name, names, settings
+        )
 
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
         """The soul. Raises NotFound."""
         return (await self._world(owner)).soul(soul, "soul")
 
-    async def list_souls(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
+    async def list_souls(
+        self, owner: Owner, state: SoulState = SoulState.ACTIVE
+    ) -> list[Soul]:
         """Souls in use, or those in the bin that can still be had back."""
         world = await self._world(owner)
         return [s for s in world.souls.values() if s.state is state and s.name]
 
-    async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
+    async def delete_soul(
+        self, owner: Owner, soul: SoulId, confirm: str | None
+    ) -> None:
         """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
         await self._souls.bin(await self._world(owner), soul, confirm)
 
@@ -226,14 +287,18 @@ class Engine:
         log = await world.log(chat)
         return head, list(log.messages) if log is not None else []
 
-    async def list_chats(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
+    async def list_chats(
+        self, owner: Owner, soul: SoulId | None
+    ) -> list[tuple[Chat, int]]:
         """Chats in use with their message counts; of one soul, or all."""
         world = await self._world(owner)
         if soul is not None:
             world.soul(soul)
         out = []
         for head in list(world.heads.values()):
-            if head.state is ChatState.ACTIVE and (soul is None or soul in head.cast or soul in head.souls):
+            if head.state is ChatState.ACTIVE and (
+                soul is None or soul in head.cast or soul in head.souls
+            ):
                 log = await world.log(head.id)
                 out.append((head, len(log.messages) if log is not None else 0))
         return out
@@ -246,7 +311,9 @@ class Engine:
         """What the client does: background work keeps out of the way; closing settles. Raises NotFound."""
         world = await self._world(owner)
         world.head(chat)
-        self._lifecycle.generating(owner, chat, state in (Activity.GENERATING, Activity.TYPING))
+        self._lifecycle.generating(
+            owner, chat, state in (Activity.GENERATING, Activity.TYPING)
+        )
         if state is Activity.CLOSED:
             await self._observer.close(world, chat)
             self._learner.settled(world, chat)
@@ -275,13 +342,17 @@ class Engine:
         await self._learner.drain()
         return await self._keeper.get(await self._world(owner), memory)
 
-    async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
+    async def patch_memory(
+        self, owner: Owner, memory: MemoryId, patch: MemoryPatch
+    ) -> MemoryView:
         """Change a memory by hand."""
         view = await self._keeper.patch(await self._world(owner), memory, patch)
         self._embedding.wake()
         return view
 
-    async def delete_memory(self, owner: Owner, memory: MemoryId, confirm: str | None) -> None:
+    async def delete_memory(
+        self, owner: Owner, memory: MemoryId, confirm: str | None
+    ) -> None:
         """Into the bin."""
         await self._keeper.bin(await self._world(owner), memory, confirm)
 
@@ -293,7 +364,9 @@ class Engine:
         self, owner: Owner, soul: SoulId, center: MemoryId | None, hops: int, limit: int
     ) -> GraphView:
         """A part of the soul's graph."""
-        return await self._keeper.graph(owner, await self._mind(owner, soul), center, hops, limit)
+        return await self._keeper.graph(
+            owner, await self._mind(owner, soul), center, hops, limit
+        )
 
     async def timeline(
         self,
@@ -305,7 +378,9 @@ class Engine:
         cursor: str | None,
     ) -> Page:
         """Memories of a span of time, oldest first."""
-        return await self._keeper.timeline(await self._mind(owner, soul), start, end, limit, cursor)
+        return await self._keeper.timeline(
+            await self._mind(owner, soul), start, end, limit, cursor
+        )
 
     async def advance_clock(self, seconds: float, turns: int) -> None:
         """Move the clock; only where one that moves was given."""
@@ -317,7 +392,9 @@ class Engine:
         """The Idle work, now: settle, give texts their vectors, take a better model, tidy the store."""
         await self._store_opening.ready()
         for world in list(self._worlds.values()):
-            await self._observer.settle_due(world, timedelta(seconds=self._params.settle_after))
+            await self._observer.settle_due(
+                world, timedelta(seconds=self._params.settle_after)
+            )
             self._learner.settled(world)
         await self._learner.drain()
         await self._learner.look_round(self._minds())
@@ -388,7 +465,9 @@ class Engine:
         await self._embedding.adopt(mind)
 
     def _minds(self) -> list[Mind]:
-        return [mind for world in self._worlds.values() for mind in world.minds.values()]
+        return [
+            mind for world in self._worlds.values() for mind in world.minds.values()
+        ]
 
     async def _mind(self, owner: Owner, soul: SoulId) -> Mind:
         world = await self._world(owner)

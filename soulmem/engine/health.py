@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from soulmem.domain.books import Spent
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId
-from soulmem.engine.answers import EmbedderHealth, Health
-from soulmem.engine.llms import LlmHealth
-from soulmem.engine.mind import Mind
+from soulmem.engine.api.results import EmbedderHealth, Health
+from soulmem.engine.llm.sources import LlmHealth
+from soulmem.engine.mind.mind import Mind
 from soulmem.ports.store import StoreHealth
 
 
@@ -17,7 +17,11 @@ def left_out(mind: Mind) -> list[MemoryId]:
     """Those permanent memories that the last recall had no room for, and which still are permanent."""
     rows = [(key, mind.row(key)) for key in mind.left_out]
     columns = mind.columns
-    return [key for key, row in rows if row is not None and columns.permanent[row] and columns.in_use[row]]
+    return [
+        key
+        for key, row in rows
+        if row is not None and columns.permanent[row] and columns.in_use[row]
+    ]
 
 
 def health_of(
@@ -36,7 +40,12 @@ def health_of(
     """`opened`: the store is open, or cannot be because of `error`; `notes` are what the parts say."""
     if not opened or embedder.state == "loading":
         status = "starting"
-    elif error is not None or embedder.state == "error" or not store.writable or store.losses:
+    elif (
+        error is not None
+        or embedder.state == "error"
+        or not store.writable
+        or store.losses
+    ):
         status = "degraded"
     else:
         status = "ok"
@@ -51,6 +60,8 @@ def health_of(
         llm_model=llm.model,
         spent=spent,
         pending=sum(mind.embedded.pending() for mind in minds),
-        core_left_out=tuple((mind.soul.id, key) for mind in minds for key in left_out(mind)),
+        core_left_out=tuple(
+            (mind.soul.id, key) for mind in minds for key in left_out(mind)
+        ),
         notes=(*([error.message] if error is not None else ()), *store.losses, *notes),
     )

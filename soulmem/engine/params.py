@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from soulmem.domain.soul import SoulSettings
-from soulmem.engine.consolidating import ConsolidationParams
-from soulmem.engine.images import ImageParams
-from soulmem.engine.learning import LearningParams
-from soulmem.engine.loading import LoadingParams
-from soulmem.engine.ranking import RankingParams
-from soulmem.engine.search import RecallParams
-from soulmem.engine.walking import WalkingParams
-from soulmem.governance.keeping import BinParams
+from soulmem.engine.consolidation.consolidator import ConsolidationParams
+from soulmem.engine.learning.learner import LearningParams
+from soulmem.engine.recall.ranking import RankingParams
+from soulmem.engine.recall.scene import RecallParams
+from soulmem.engine.recall.walks import WalkingParams
+from soulmem.engine.world.edge_loader import LoadingParams
+from soulmem.engine.world.snapshots import ImageParams
+from soulmem.governance.retention import BinParams
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,16 @@ class EngineParams:
     """When the engine rests, and what a recall gets by default."""
 
     idle_after: float = 60.0  # seconds without a request; design 5
-    settle_after: float = 600.0  # seconds a last message stands until it counts; design 2
-    rest_by_itself: bool = True  # False in test mode: Idle work runs only when asked for
+    settle_after: float = (
+        600.0  # seconds a last message stands until it counts; design 2
+    )
+    rest_by_itself: bool = (
+        True  # False in test mode: Idle work runs only when asked for
+    )
     daily_backups: bool = True
-    soul: SoulSettings = field(default_factory=SoulSettings)  # what holds where a card sets nothing
+    soul: SoulSettings = field(
+        default_factory=SoulSettings
+    )  # what holds where a card sets nothing
     recall: RecallParams = field(default_factory=RecallParams)
     ranking: RankingParams = field(default_factory=RankingParams)
     walking: WalkingParams = field(default_factory=WalkingParams)

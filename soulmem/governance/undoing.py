@@ -14,9 +14,18 @@ from soulmem.domain.audit import Action, Actor, AuditEntry
 
 EDGES = "edges"
 OPINION = "opinion"
-SINCE = "since "  # how the reason of an undoing begins that took back all from an entry on
+SINCE = (
+    "since "  # how the reason of an undoing begins that took back all from an entry on
+)
 _CHANGES = frozenset(
-    {Action.CREATE, Action.CHANGE, Action.BIN, Action.RESTORE, Action.LEARN, Action.FEEDBACK}
+    {
+        Action.CREATE,
+        Action.CHANGE,
+        Action.BIN,
+        Action.RESTORE,
+        Action.LEARN,
+        Action.FEEDBACK,
+    }
 )
 
 
@@ -28,7 +37,9 @@ class Reversal:
     """
 
     memories: dict[str, dict[str, Any]] = field(default_factory=dict)
-    born: dict[str, str] = field(default_factory=dict)  # memory to the entry that made it
+    born: dict[str, str] = field(
+        default_factory=dict
+    )  # memory to the entry that made it
     edges: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     undone: dict[str, None] = field(default_factory=dict)  # ids of entries
     skipped: list[tuple[str, str]] = field(default_factory=list)  # target and field
@@ -41,21 +52,29 @@ def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
     told = entry.after if entry.action is Action.CREATE else entry.before
     if entry.action not in _CHANGES or told is None:
         return False
-    return entry.actor is not Actor.USER or (by_name and entry.action is Action.FEEDBACK)
+    return entry.actor is not Actor.USER or (
+        by_name and entry.action is Action.FEEDBACK
+    )
 
 
-def undone_by(undos: Iterable[AuditEntry], entries: Iterable[AuditEntry]) -> frozenset[str]:
+def undone_by(
+    undos: Iterable[AuditEntry], entries: Iterable[AuditEntry]
+) -> frozenset[str]:
     """Ids of those of the entries that one of these acts of undoing took back: the change or the job that it
     names, or all from a certain entry on.
     """
     acts = [one for one in undos if one.action is Action.UNDO]
-    targets: dict[tuple[str, str], set[str]] = {}  # what an act changed, for what the user said stayed
+    targets: dict[
+        tuple[str, str], set[str]
+    ] = {}  # what an act changed, for what the user said stayed
     for one in acts:
         targets.setdefault((one.source, one.reason), set()).add(one.target)
     found = set()
     for entry in entries:
         for one in acts:
-            hit = entry.target in targets[(one.source, one.reason)] or _edges(entry.before, entry.after)
+            hit = entry.target in targets[(one.source, one.reason)] or _edges(
+                entry.before, entry.after
+            )
             if hit and one.id > entry.id and _names(one, entry):
                 found.add(entry.id)
     return frozenset(found)
@@ -76,10 +95,16 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
     """
     entries = list(entries)
     out = Reversal()
-    mine: set[tuple[str, str]] = set()  # what the user said later: a target and a field of it
+    mine: set[tuple[str, str]] = (
+        set()
+    )  # what the user said later: a target and a field of it
     kept: set[str] = set()  # memories the user laid hands on later
-    back: dict[tuple[str, str], str] = {}  # what was undone already, to the oldest entry that was taken back
-    acts: dict[tuple[str, str], dict[tuple[str, str], str]] = {}  # the same for each act of undoing
+    back: dict[
+        tuple[str, str], str
+    ] = {}  # what was undone already, to the oldest entry that was taken back
+    acts: dict[
+        tuple[str, str], dict[tuple[str, str], str]
+    ] = {}  # the same for each act of undoing
     for entry in entries:
         if entry.id in chosen:
             older = {name for name, oldest in back.items() if oldest < entry.id}
@@ -97,7 +122,9 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
     return out
 
 
-def _oldest(undo: AuditEntry, entries: Iterable[AuditEntry]) -> dict[tuple[str, str], str]:
+def _oldest(
+    undo: AuditEntry, entries: Iterable[AuditEntry]
+) -> dict[tuple[str, str], str]:
     """By target and field the id of the oldest entry that the undoing took back."""
     out: dict[tuple[str, str], str] = {}
     for entry in entries:
@@ -108,7 +135,11 @@ def _oldest(undo: AuditEntry, entries: Iterable[AuditEntry]) -> dict[tuple[str, 
 
 
 def _take_back(
-    out: Reversal, entry: AuditEntry, mine: set[tuple[str, str]], kept: set[str], older: set[tuple[str, str]]
+    out: Reversal,
+    entry: AuditEntry,
+    mine: set[tuple[str, str]],
+    kept: set[str],
+    older: set[tuple[str, str]],
 ) -> None:
     """`older` fields have the value already that they had before this entry, or before one still older."""
     before = entry.before or {}

@@ -24,14 +24,22 @@ class Chains:
 
     def packed(self, slots: int) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later; only the first `slots` are in use."""
-        columns = {"first": self._first, "next": self._next[:slots], "before": self._before[:slots]}
+        columns = {
+            "first": self._first,
+            "next": self._next[:slots],
+            "before": self._before[:slots],
+        }
         return {name: column.copy() for name, column in columns.items()}
 
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Chains:
         """The chains that were packed; they take the arrays over."""
         chains = cls()
-        chains._first, chains._next, chains._before = arrays["first"], arrays["next"], arrays["before"]
+        chains._first, chains._next, chains._before = (
+            arrays["first"],
+            arrays["next"],
+            arrays["before"],
+        )
         return chains
 
     def of(self, row: int) -> Iterator[int]:
@@ -65,7 +73,9 @@ class Chains:
             compiled.follow(self._first, self._next, rows, codes, code, ends, slots)
         return slots[:found], ends
 
-    def of_all(self, rows: NDArray[np.int64], flags: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def of_all(
+        self, rows: NDArray[np.int64], flags: NDArray[np.uint8]
+    ) -> NDArray[np.int64]:
         """The slots of these rows of which `flags` says 1."""
         found = self.of_code(rows, flags, 1)
         if found is not None:
@@ -87,7 +97,9 @@ class Chains:
         self._reserve(int(rows.max()) + 1, int(slots.max()) + 1)
         order = np.argsort(rows, kind="stable")
         rows, slots = rows[order], slots[order]
-        opens = np.append(True, rows[1:] != rows[:-1])  # the first slot of each row among these
+        opens = np.append(
+            True, rows[1:] != rows[:-1]
+        )  # the first slot of each row among these
         closes = np.append(opens[1:], True)
         self._next[slots[:-1]] = slots[1:]
         self._before[slots[1:]] = slots[:-1]

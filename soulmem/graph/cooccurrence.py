@@ -52,7 +52,9 @@ def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
     second  int64[k]  windows that hold the other
     total   windows
     """
-    f, a, b = (np.maximum(count, 1).astype(np.float64) for count in (pair, first, second))
+    f, a, b = (
+        np.maximum(count, 1).astype(np.float64) for count in (pair, first, second)
+    )
     rare = -np.log(f / max(total, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         norm = np.where(rare > 0, np.log(f * total / (a * b)) / rare, 0.0)
@@ -62,14 +64,20 @@ def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
 
 
 def associates(
-    incidence: Incidence, term: int, known: Bools, params: CooccurrenceParams | None = None
+    incidence: Incidence,
+    term: int,
+    known: Bools,
+    params: CooccurrenceParams | None = None,
 ) -> Associates:
     """What the term is met with in the known rows. Costs what its own rows cost."""
     return all_associates(incidence, [term], known, params)[0]
 
 
 def all_associates(
-    incidence: Incidence, terms: Sequence[int], known: Bools, params: CooccurrenceParams | None = None
+    incidence: Incidence,
+    terms: Sequence[int],
+    known: Bools,
+    params: CooccurrenceParams | None = None,
 ) -> list[Associates]:
     """The same of several distinct terms: the known rows are looked at once."""
     p = params or CooccurrenceParams()
@@ -91,7 +99,9 @@ def all_associates(
     out = []
     for met in np.split(np.arange(other.size), np.cumsum(many)[:-1]):
         there = met[strength[met] > 0]
-        out.append(Associates(other[there], strength[there], pair[there], windows[there]))
+        out.append(
+            Associates(other[there], strength[there], pair[there], windows[there])
+        )
     return out
 
 
@@ -101,4 +111,6 @@ def _most(often: Ints, most: int) -> Ints | slice:
         return slice(None)
     floor = np.partition(often, -most)[-most]
     at_least: Bools = often >= floor
-    return np.flatnonzero(at_least if np.count_nonzero(at_least) == most else often > floor)
+    return np.flatnonzero(
+        at_least if np.count_nonzero(at_least) == most else often > floor
+    )

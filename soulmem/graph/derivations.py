@@ -92,7 +92,9 @@ class Derivations:
             if made.is_edge:
                 self._edges[made.id] += 1
         self._hold(one.id, self._found(one))
-        return before.union(_ids(one.products), self._look_again(self._next.get(one.id, ())))
+        return before.union(
+            _ids(one.products), self._look_again(self._next.get(one.id, ()))
+        )
 
     def drop(self, key: str) -> set[str]:
         """Forget one, if it is there; returns its products."""
@@ -117,12 +119,20 @@ class Derivations:
     def told(self, episodes: Iterable[MemoryId]) -> set[str]:
         """Chats hold other episodes than before, these among them; returns the products concerned."""
         # A summary reads on from earlier ones: the oldest first, so that each is looked at once.
-        touched = {key for episode in episodes for key in self._readers.get(episode, ())}
-        return self._look_again(key for key in self._all if key in touched) if touched else set()
+        touched = {
+            key for episode in episodes for key in self._readers.get(episode, ())
+        }
+        return (
+            self._look_again(key for key in self._all if key in touched)
+            if touched
+            else set()
+        )
 
     def fallen(self, gone: Iterable[MemoryId]) -> list[Derivation]:
         """Those that read one of these episodes, and all that go on from them."""
-        return self.with_later(key for episode in gone for key in self._readers.get(episode, ()))
+        return self.with_later(
+            key for episode in gone for key in self._readers.get(episode, ())
+        )
 
     def with_later(self, keys: Iterable[str]) -> list[Derivation]:
         """These derivations, and all that go on from them."""
@@ -158,15 +168,23 @@ class Derivations:
         if one.after is not None and one.after not in self._all:
             return frozenset()
         chats = set(
-            self._lineages.holders(one.read[0]) if one.read else self._holders.get(one.after or "", ())
+            self._lineages.holders(one.read[0])
+            if one.read
+            else self._holders.get(one.after or "", ())
         )
         if one.after is not None:
             chats &= self._holders[one.after]
-        return frozenset(chat for chat in chats if all(self._shows(chat, key) for key in one.read))
+        return frozenset(
+            chat for chat in chats if all(self._shows(chat, key) for key in one.read)
+        )
 
     def _shows(self, chat: ChatId, episode: MemoryId) -> bool:
         strand = self._lineages.strand(chat)
-        return strand is not None and chat in self._lineages.holders(episode) and episode not in strand.held
+        return (
+            strand is not None
+            and chat in self._lineages.holders(episode)
+            and episode not in strand.held
+        )
 
     def _hold(self, key: str, chats: frozenset[ChatId]) -> None:
         before = self._holders.get(key, frozenset())
@@ -186,7 +204,11 @@ def _ids(products: Iterable[Product]) -> list[str]:
     return [made.id for made in products]
 
 
-def _less(table: defaultdict[MemoryId, list[str]] | defaultdict[str, list[str]], key: str, one: str) -> None:
+def _less(
+    table: defaultdict[MemoryId, list[str]] | defaultdict[str, list[str]],
+    key: str,
+    one: str,
+) -> None:
     held: dict[str, list[str]] = table  # type: ignore[assignment]
     left = [other for other in held.get(key, ()) if other != one]
     if left:

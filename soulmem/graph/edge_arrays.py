@@ -44,7 +44,9 @@ class EdgeArrays:
         """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
         elapsed = pace * np.maximum(turn - at_turn, 0.0)
         fades = _DECAYING[self.kind]
-        return np.where(fades, self.strength * np.exp(-elapsed / self.stability), self.strength)
+        return np.where(
+            fades, self.strength * np.exp(-elapsed / self.stability), self.strength
+        )
 
 
 def pair_of(source: Ints, target: Ints) -> Ints:

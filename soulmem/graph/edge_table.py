@@ -70,7 +70,9 @@ class EdgeTable(Mapping[str, Edge]):
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later; rows are those of the table's `Rows`."""
-        columns = {name[1:]: getattr(self, name)[: self._size].copy() for name in _COLUMNS}
+        columns = {
+            name[1:]: getattr(self, name)[: self._size].copy() for name in _COLUMNS
+        }
         return {
             **columns,
             "verbs": packed_texts(self._verbs),
@@ -125,7 +127,10 @@ class EdgeTable(Mapping[str, Edge]):
 
     def every(self) -> Iterator[Edge]:
         """All edges, without the price of their ids."""
-        return (self.at(int(slot)) for slot in np.flatnonzero(self._kind[: self._size] != _FREE))
+        return (
+            self.at(int(slot))
+            for slot in np.flatnonzero(self._kind[: self._size] != _FREE)
+        )
 
     def at(self, slot: int) -> Edge:
         """The edge in a slot in use."""
@@ -154,7 +159,11 @@ class EdgeTable(Mapping[str, Edge]):
         return None
 
     def find(
-        self, kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None
+        self,
+        kind: EdgeKind,
+        source: MemoryId,
+        target: MemoryId,
+        verb: str | None = None,
     ) -> Edge | None:
         """The edge of that kind and verb between the two."""
         return self.get(edge_id(kind, source, target, verb))
@@ -177,7 +186,9 @@ class EdgeTable(Mapping[str, Edge]):
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
         """Every edge from one of the memories to one of them, in no particular order."""
-        rows = {row for memory in memories if (row := self._rows.row(memory)) is not None}
+        rows = {
+            row for memory in memories if (row := self._rows.row(memory)) is not None
+        }
         slots = (slot for row in rows for slot in self._leaving.of(row))
         return [self.at(slot) for slot in slots if int(self._target[slot]) in rows]
 
@@ -203,7 +214,9 @@ class EdgeTable(Mapping[str, Edge]):
         self._uses[slot] = min(max(edge.uses, 0), _MOST_USES)
         self._probability.put(slot, edge.probability)
         if edge.kind is EdgeKind.MENTIONS:
-            self._mentions.put(int(self._target[slot]), slot, self._touched, self._at_turn)
+            self._mentions.put(
+                int(self._target[slot]), slot, self._touched, self._at_turn
+            )
         self._note(slot)
 
     def load(self, page: EdgePage) -> None:
@@ -227,11 +240,15 @@ class EdgeTable(Mapping[str, Edge]):
             (self._uses, np.clip(np.asarray(page.uses, np.int64), 0, _MOST_USES)),
         ):
             column[slots] = np.asarray(values, column.dtype)[which]  # None becomes NaN
-        self._probability.put_all(first, map(page.probability.__getitem__, which.tolist()))
+        self._probability.put_all(
+            first, map(page.probability.__getitem__, which.tolist())
+        )
         numbers = np.arange(first, first + which.size, dtype=np.int32)
         self._leaving.add_all(source[which], numbers)
         self._arriving.add_all(target[which], numbers)
-        self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers)
+        self._ids.put_all(
+            np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers
+        )
         self._mentions.forget()
         self._journal.forget()
 
@@ -267,14 +284,22 @@ class EdgeTable(Mapping[str, Edge]):
         microseconds and in turns, NaN where these are not known. Of very many those touched last.
         """
         columns = self._kind[: self._size], self._target[: self._size]
-        slots = self._mentions.of(rows, self._arriving, *columns, self._touched, self._at_turn)
-        return self._target[slots].astype(np.int64), self._touched[slots], self._at_turn[slots]
+        slots = self._mentions.of(
+            rows, self._arriving, *columns, self._touched, self._at_turn
+        )
+        return (
+            self._target[slots].astype(np.int64),
+            self._touched[slots],
+            self._at_turn[slots],
+        )
 
     def changed(self, since: int) -> list[Touched] | None:
         """What was put or dropped since that revision; None where that is not known any more."""
         return self._journal.since(since)
 
-    def arrays(self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Ints | None = None) -> EdgeArrays:
+    def arrays(
+        self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Ints | None = None
+    ) -> EdgeArrays:
         """The edges of these kinds as columns, or those of them that start or end at these distinct rows."""
         code = self._kind[: self._size]
         wanted = np.zeros(256, np.uint8)
@@ -283,7 +308,9 @@ class EdgeTable(Mapping[str, Edge]):
         if rows is None:
             slots = np.flatnonzero(flags)
         else:
-            slots = np.union1d(self._leaving.of_all(rows, flags), self._arriving.of_all(rows, flags))
+            slots = np.union1d(
+                self._leaving.of_all(rows, flags), self._arriving.of_all(rows, flags)
+            )
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(
             slot=slots,
@@ -309,7 +336,9 @@ class EdgeTable(Mapping[str, Edge]):
         ends = self._source.item(slot), self._target.item(slot)
         self._journal.note(Touched(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
 
-    def _touching(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[int]:
+    def _touching(
+        self, memory: MemoryId, kind: EdgeKind | None = None
+    ) -> Iterator[int]:
         row = self._rows.row(memory)
         if row is not None and kind is not None:
             code = EDGE_KINDS.index(kind)
@@ -318,7 +347,9 @@ class EdgeTable(Mapping[str, Edge]):
             yield from (slot for slot in arriving if self._source[slot] != row)
         elif row is not None:
             yield from self._leaving.of(row)
-            yield from (slot for slot in self._arriving.of(row) if self._source[slot] != row)
+            yield from (
+                slot for slot in self._arriving.of(row) if self._source[slot] != row
+            )
 
     def _drop(self, slot: int, key: str) -> None:
         self._ids.drop(_number(key), slot)
@@ -331,8 +362,16 @@ class EdgeTable(Mapping[str, Edge]):
         self._free.append(slot)
 
     def _id(self, slot: int) -> str:
-        source, target = self._end(self._source.item(slot)), self._end(self._target.item(slot))
-        return edge_id(EDGE_KINDS[self._kind.item(slot)], source, target, self._verbs[self._verb.item(slot)])
+        source, target = (
+            self._end(self._source.item(slot)),
+            self._end(self._target.item(slot)),
+        )
+        return edge_id(
+            EDGE_KINDS[self._kind.item(slot)],
+            source,
+            target,
+            self._verbs[self._verb.item(slot)],
+        )
 
     def _end(self, row: int) -> MemoryId:
         found = self._rows.id(row)
@@ -365,7 +404,9 @@ class EdgeTable(Mapping[str, Edge]):
             more = max(self._size, size + size // 4) - size
             for name in _COLUMNS:
                 old, empty = getattr(self, name), _FREE if name == "_kind" else 0
-                setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
+                setattr(
+                    self, name, np.concatenate([old, np.full(more, empty, old.dtype)])
+                )
         return first
 
 

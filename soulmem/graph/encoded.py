@@ -38,8 +38,13 @@ class _Head(msgspec.Struct, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_rest_decoder: msgspec.msgpack.Decoder[tuple[Any, ...]] = msgspec.msgpack.Decoder(tuple[_TYPES])  # type: ignore[valid-type]
-_whole: msgspec.msgpack.Decoder[tuple[str, bytes]] = msgspec.msgpack.Decoder(tuple[str, bytes])
+_rest_type: Any = tuple[_TYPES]  # type: ignore[valid-type]
+_rest_decoder: msgspec.msgpack.Decoder[tuple[Any, ...]] = msgspec.msgpack.Decoder(
+    _rest_type
+)
+_whole: msgspec.msgpack.Decoder[tuple[str, bytes]] = msgspec.msgpack.Decoder(
+    tuple[str, bytes]
+)
 _head: msgspec.msgpack.Decoder[_Head] = msgspec.msgpack.Decoder(_Head)
 
 
@@ -50,9 +55,16 @@ def encoded(memory: Memory) -> bytes:
     half of what the plain record takes, for some 10 microseconds.
     """
     deflate = zlib.compressobj(
-        zlib.Z_BEST_COMPRESSION, zlib.DEFLATED, _WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_FIXED, _known(memory.text)
+        zlib.Z_BEST_COMPRESSION,
+        zlib.DEFLATED,
+        _WINDOW,
+        zlib.DEF_MEM_LEVEL,
+        zlib.Z_FIXED,
+        _known(memory.text),
     )
-    return _encoder.encode((memory.text, deflate.compress(_rest(memory)) + deflate.flush()))
+    return _encoder.encode(
+        (memory.text, deflate.compress(_rest(memory)) + deflate.flush())
+    )
 
 
 def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
@@ -65,7 +77,9 @@ def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
         values[_SITUATION] = _NOTHING
     if values[_CONCEPT] == _PLAIN:
         values[_CONCEPT] = _PLAIN
-    numbers = [number / _STEPS if type(number) is int else number for number in saliences]
+    numbers = [
+        number / _STEPS if type(number) is int else number for number in saliences
+    ]
     found = (key, text, tuple(map(Term, words, numbers)), *values)
     return Memory(*[found[place] for place in _ORDER])
 
@@ -80,7 +94,9 @@ def _rest(memory: Memory) -> bytes:
     if memory.situation == _NOTHING:
         values[_SITUATION] = None
     numbers = [
-        whole if (whole := round(_STEPS * term.salience)) / _STEPS == term.salience else float(term.salience)
+        whole
+        if (whole := round(_STEPS * term.salience)) / _STEPS == term.salience
+        else float(term.salience)
         for term in memory.terms
     ]
     return _encoder.encode(([term.key for term in memory.terms], numbers, *values))
@@ -95,7 +111,9 @@ def _usual() -> bytes:
     """What most memories have alike: the names of fields, and what is mostly in them."""
     then = datetime(2026, 1, 1, tzinfo=timezone.utc)
     soul = SoulId("")
-    concept = Memory(MemoryId(""), soul, MemoryKind.CONCEPT, ".", Origin.USER, then, concept=_PLAIN)
+    concept = Memory(
+        MemoryId(""), soul, MemoryKind.CONCEPT, ".", Origin.USER, then, concept=_PLAIN
+    )
     episode = Memory(
         MemoryId(""),
         soul,

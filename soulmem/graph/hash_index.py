@@ -53,7 +53,9 @@ class HashIndex:
             free = self._cells[at[left]] < 0
             here, cells = left[free], at[left[free]]
             fresh = self._cells[cells] == _NEVER
-            self._cells[cells] = entries[here]  # of several that want one cell the last gets it
+            self._cells[cells] = entries[
+                here
+            ]  # of several that want one cell the last gets it
             got = self._cells[cells] == entries[here]
             self._filled += np.unique(cells[fresh]).size
             self._keys[cells[got]] = keys[here[got]]
@@ -95,7 +97,9 @@ class HashIndex:
 
     def keep(self, entries: NDArray[np.int64]) -> None:
         """Forget all entries but these distinct ones, which get their places among them as new numbers."""
-        place = np.full(max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32)
+        place = np.full(
+            max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32
+        )
         place[entries] = np.arange(entries.size, dtype=np.int32)
         used = self._cells >= 0
         keys, places = self._keys[used], place[self._cells[used]]

@@ -21,10 +21,15 @@ Numbers = NDArray[np.int32]
 
 WIDTH = 24  # terms of a row that are kept: 16 words and some names
 _NONE = -1
-_NOWHERE, _FRESH = -1, 0  # homes of rows that hold nothing, and of those that are in no run yet
+_NOWHERE, _FRESH = (
+    -1,
+    0,
+)  # homes of rows that hold nothing, and of those that are in no run yet
 _SALIENCE = 255  # steps of what a term matters
 _MOST_FRESH = 1 << 14  # occurrences: sorting them takes some 1 ms
-_LARGE_RUN = 1 << 17  # occurrences: no run that large is merged again, which would take 20 ms
+_LARGE_RUN = (
+    1 << 17
+)  # occurrences: no run that large is merged again, which would take 20 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,9 @@ class Incidence:
         self._salience = np.zeros((64, WIDTH), np.uint8)
         self._keys: Rows[str] = Rows()
         self._uses = array("i")  # rows that hold each term, whoever may see them
-        self._home: Numbers = np.full(64, _NOWHERE, np.int32)  # by row: number of its run
+        self._home: Numbers = np.full(
+            64, _NOWHERE, np.int32
+        )  # by row: number of its run
         self._runs: list[_Run] = []
         self._next = _FRESH + 1
         self._fresh_terms = array("i")
@@ -127,7 +134,10 @@ class Incidence:
             return []
         cells = self._cells[row]
         kept = cells[cells != _NONE].tolist()
-        return [(self.key(t), int(s) / _SALIENCE) for t, s in zip(kept, self._salience[row], strict=False)]
+        return [
+            (self.key(t), int(s) / _SALIENCE)
+            for t, s in zip(kept, self._salience[row], strict=False)
+        ]
 
     def rows_of(self, terms: Ints, known: Bools) -> tuple[Ints, Ints]:
         """Where these terms occur among the known rows: places in `terms`, ascending, and a row for each.
@@ -166,7 +176,9 @@ class Incidence:
         compiled = kernels()
         if compiled is None:
             counts = self.together(rows)
-            terms = np.flatnonzero(counts > 0)  # of flags numpy finds them ten times faster than of numbers
+            terms = np.flatnonzero(
+                counts > 0
+            )  # of flags numpy finds them ten times faster than of numbers
             return terms, counts[terms]
         if self.terms > self._tally.size:
             self._tally = np.zeros(self.terms + self.terms // 4, np.int32)
@@ -186,7 +198,10 @@ class Incidence:
         if known.size == self._counted.size and not np.any(known != self._counted):
             return self._counts
         n = max(known.size, self._counted.size)
-        before, now = (np.concatenate([m, np.zeros(n - m.size, np.bool_)]) for m in (self._counted, known))
+        before, now = (
+            np.concatenate([m, np.zeros(n - m.size, np.bool_)])
+            for m in (self._counted, known)
+        )
         self._count(np.flatnonzero(before & ~now), -1)
         self._counted = now
         self._count(np.flatnonzero(now & ~before), 1)
@@ -248,8 +263,12 @@ class Incidence:
         size = len(self._cells)
         if n > size:
             more = max(n, size + size // 2) - size
-            self._cells = np.concatenate([self._cells, np.full((more, WIDTH), _NONE, np.int32)])
-            self._salience = np.concatenate([self._salience, np.zeros((more, WIDTH), np.uint8)])
+            self._cells = np.concatenate(
+                [self._cells, np.full((more, WIDTH), _NONE, np.int32)]
+            )
+            self._salience = np.concatenate(
+                [self._salience, np.zeros((more, WIDTH), np.uint8)]
+            )
             self._home = np.concatenate([self._home, np.full(more, _NOWHERE, np.int32)])
 
     def _take(self, key: str) -> int:
@@ -264,15 +283,25 @@ class Incidence:
         """Make a run of what is fresh, and merge runs until each is twice as large as the next."""
         if not self._fresh_terms:
             return
-        fresh = np.array(self._fresh_terms, np.int32), np.array(self._fresh_rows, np.int32)
+        fresh = (
+            np.array(self._fresh_terms, np.int32),
+            np.array(self._fresh_rows, np.int32),
+        )
         self._fresh_terms, self._fresh_rows = array("i"), array("i")
         self._runs.append(self._run(*fresh))
-        while len(self._runs) > 1 and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size:
+        while (
+            len(self._runs) > 1
+            and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size
+        ):
             if self._runs[-2].rows.size > _LARGE_RUN:
                 break
             two, one = self._runs.pop(), self._runs.pop()
             left = [self._left(run) for run in (one, two)]
-            self._runs.append(self._run(*(np.concatenate(column) for column in zip(*left, strict=True))))
+            self._runs.append(
+                self._run(
+                    *(np.concatenate(column) for column in zip(*left, strict=True))
+                )
+            )
 
     def _left(self, run: _Run) -> tuple[Numbers, Numbers]:
         """What is still at home in the run: term and row of each occurrence."""
@@ -284,7 +313,16 @@ class Incidence:
         """A run of these occurrences, which is home to their rows from now on."""
         order = np.argsort(terms, kind="stable")
         terms, rows = terms[order], rows[order]
-        first = np.flatnonzero(np.append(True, terms[1:] != terms[:-1])) if terms.size else terms
+        first = (
+            np.flatnonzero(np.append(True, terms[1:] != terms[:-1]))
+            if terms.size
+            else terms
+        )
         self._next += 1
         self._home[rows] = self._next
-        return _Run(self._next, terms[first], np.append(first, terms.size).astype(np.int32), rows)
+        return _Run(
+            self._next,
+            terms[first],
+            np.append(first, terms.size).astype(np.int32),
+            rows,
+        )

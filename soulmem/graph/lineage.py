@@ -19,7 +19,9 @@ class Strand:
     chat: ChatId
     family: ChatId  # the root of the chat's tree of branches
     order: tuple[MemoryId, ...]
-    held: frozenset[MemoryId] = frozenset()  # vanished from the client's view, not yet given up
+    held: frozenset[MemoryId] = (
+        frozenset()
+    )  # vanished from the client's view, not yet given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,19 @@ class Lineages:
         return StrandChange(
             strand=new,
             came=tuple(m for m in now if m not in before and not self._holders.get(m)),
-            went=tuple(m for m in old if m not in after and self._holders.get(m) == only),
-            paired=tuple(p for p in pairwise(now) if p not in pairs_before and not self.is_told(p)),
-            parted=tuple(p for p in pairwise(old) if p not in pairs_now and self._pairs.chats(p) == 1),
+            went=tuple(
+                m for m in old if m not in after and self._holders.get(m) == only
+            ),
+            paired=tuple(
+                p
+                for p in pairwise(now)
+                if p not in pairs_before and not self.is_told(p)
+            ),
+            parted=tuple(
+                p
+                for p in pairwise(old)
+                if p not in pairs_now and self._pairs.chats(p) == 1
+            ),
         )
 
     def put(self, new: Strand) -> list[Pair]:
@@ -77,17 +89,24 @@ class Lineages:
         told before.
         """
         old, now = self._windows(new)
-        pairs_before, pairs_now = dict.fromkeys(pairwise(old)), dict.fromkeys(pairwise(now))
+        pairs_before, pairs_now = (
+            dict.fromkeys(pairwise(old)),
+            dict.fromkeys(pairwise(now)),
+        )
         self._keep(new, old, now)
         for pair in _without(pairs_before, pairs_now):
             self._pairs.untell(pair)
-        return [pair for pair in _without(pairs_now, pairs_before) if self._pairs.tell(pair)]
+        return [
+            pair for pair in _without(pairs_now, pairs_before) if self._pairs.tell(pair)
+        ]
 
     def restore(self, strand: Strand) -> None:
         """Take over the strand of a chat that is not here yet, whose pairs are told already."""
         self._keep(strand, (), strand.order)
 
-    def _keep(self, new: Strand, old: Sequence[MemoryId], now: Sequence[MemoryId]) -> None:
+    def _keep(
+        self, new: Strand, old: Sequence[MemoryId], now: Sequence[MemoryId]
+    ) -> None:
         before, after = set(old), set(now)
         alone = (new.chat,)  # one for all that no other chat holds
         for key in before - after:
@@ -108,18 +127,26 @@ class Lineages:
         prefix, suffix = common_ends(old, new.order)
         start = max(0, prefix - 1)
         suffix = max(0, suffix - 1)
-        return old[start : len(old) - suffix], new.order[start : len(new.order) - suffix]
+        return old[start : len(old) - suffix], new.order[
+            start : len(new.order) - suffix
+        ]
 
     def is_live(self, memory: MemoryId) -> bool:
         """Whether some chat holds the episode and its loss is not being asked about."""
-        return any(memory not in self._strands[chat].held for chat in self._holders.get(memory, ()))
+        return any(
+            memory not in self._strands[chat].held
+            for chat in self._holders.get(memory, ())
+        )
 
 
 def told_anew(old: Strand | None, new: Strand) -> set[MemoryId]:
     """The episodes that one of two states of a chat tells and the other does not."""
     order, held = (old.order, old.held) if old is not None else ((), frozenset())
     prefix, suffix = common_ends(order, new.order)
-    before, now = order[prefix : len(order) - suffix], new.order[prefix : len(new.order) - suffix]
+    before, now = (
+        order[prefix : len(order) - suffix],
+        new.order[prefix : len(new.order) - suffix],
+    )
     return (set(before) ^ set(now)) | (held ^ new.held)
 
 

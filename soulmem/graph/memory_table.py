@@ -45,7 +45,11 @@ class _Settled:
     def at(self, row: int) -> memoryview:
         """The record of a row, empty where there is no memory."""
         starts = self.starts
-        return self.records[starts[row] : starts[row + 1]] if row + 1 < len(starts) else _EMPTY
+        return (
+            self.records[starts[row] : starts[row + 1]]
+            if row + 1 < len(starts)
+            else _EMPTY
+        )
 
 
 _EMPTY = memoryview(_NO_MEMORY)
@@ -65,7 +69,9 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         # Of what is fresh as well, records may be out of date; of what is late, those settled are.
         self._late: dict[int, bytes] = {}  # by row; empty for none
         self._settled = _NOTHING
-        self._recent: dict[MemoryId, tuple[object, Memory]] = {}  # and where it was read
+        self._recent: dict[
+            MemoryId, tuple[object, Memory]
+        ] = {}  # and where it was read
         self._count = 0
 
     def __len__(self) -> int:
@@ -82,7 +88,11 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         yield from self._fresh
         fresh = self._fresh
         for row in range(self._rows.capacity):
-            if self._record(row)[0] and (key := self._rows.id(row)) is not None and key not in fresh:
+            if (
+                self._record(row)[0]
+                and (key := self._rows.id(row)) is not None
+                and key not in fresh
+            ):
                 yield key
 
     def __getitem__(self, key: MemoryId) -> Memory:
@@ -164,7 +174,10 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
             raise ValueError(f"{len(self._fresh)} memories are not packed")
         self._settle()
         starts = np.frombuffer(self._settled.starts, np.int64)
-        return {"lengths": np.diff(starts), "records": np.frombuffer(self._settled.records, np.uint8)}
+        return {
+            "lengths": np.diff(starts),
+            "records": np.frombuffer(self._settled.records, np.uint8),
+        }
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what was packed, instead of anything there was."""

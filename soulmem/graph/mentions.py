@@ -30,7 +30,13 @@ class Mentions:
         self._latest: dict[int, Ints] = {}  # by row with very many
 
     def of(
-        self, rows: Ints, chains: Chains, kind: Codes, target: RowNumbers, touched: Ints, at_turn: Floats
+        self,
+        rows: Ints,
+        chains: Chains,
+        kind: Codes,
+        target: RowNumbers,
+        touched: Ints,
+        at_turn: Floats,
     ) -> Ints:
         """The slots of the mentions of these distinct rows, rising; of more than `MANY` of one row the
         `LATEST` touched last, of those touched at one moment in the latest turn.
@@ -41,9 +47,13 @@ class Mentions:
         known = [self._latest.get(row) for row in rows.tolist()]
         found = [slots for slots in known if slots is not None]
         rest = rows[[slots is None for slots in known]]
-        slots, ends = chains.of_code(rest, kind, self._code) or self._looked_for(rest, kind, target)
+        slots, ends = chains.of_code(rest, kind, self._code) or self._looked_for(
+            rest, kind, target
+        )
         begins = np.append(0, ends[:-1])
-        for at in np.flatnonzero(ends - begins > MANY)[::-1].tolist():  # the last first: places stay
+        for at in np.flatnonzero(ends - begins > MANY)[
+            ::-1
+        ].tolist():  # the last first: places stay
             mine = slice(int(begins[at]), int(ends[at]))
             found.append(self._find(int(rest[at]), slots[mine], touched, at_turn))
             slots = np.delete(slots, mine)
@@ -57,7 +67,9 @@ class Mentions:
         if slot in known:  # it may have been touched earlier than was told before
             del self._latest[row]
             return
-        moments = [(touched.item(at), _number(at_turn.item(at))) for at in known.tolist()]
+        moments = [
+            (touched.item(at), _number(at_turn.item(at))) for at in known.tolist()
+        ]
         earliest = min(moments)
         if (touched.item(slot), _number(at_turn.item(slot))) > earliest:
             known = known.copy()
@@ -78,18 +90,26 @@ class Mentions:
         floor = np.partition(moments, -LATEST)[-LATEST]
         later, equal = slots[moments > floor], slots[moments == floor]
         turns = np.where(np.isnan(at_turn[equal]), -np.inf, at_turn[equal])
-        out = np.concatenate([later, equal[np.argsort(turns, kind="stable")[later.size - LATEST :]]])
+        out = np.concatenate(
+            [later, equal[np.argsort(turns, kind="stable")[later.size - LATEST :]]]
+        )
         self._latest[row] = out
         return out
 
-    def _looked_for(self, rows: Ints, kind: Codes, target: RowNumbers) -> tuple[Ints, Ints]:
+    def _looked_for(
+        self, rows: Ints, kind: Codes, target: RowNumbers
+    ) -> tuple[Ints, Ints]:
         """As `Chains.of_code`, by a look at all edges."""
-        place = np.full(max(int(target.max(initial=0)), int(rows.max(initial=0))) + 1, -1, np.int64)
+        place = np.full(
+            max(int(target.max(initial=0)), int(rows.max(initial=0))) + 1, -1, np.int64
+        )
         place[rows] = np.arange(rows.size)
         at = place[target]
         slots = np.flatnonzero((at >= 0) & (kind == self._code))
         order = np.argsort(at[slots], kind="stable")
-        return slots[order], np.searchsorted(at[slots[order]], np.arange(rows.size), "right")
+        return slots[order], np.searchsorted(
+            at[slots[order]], np.arange(rows.size), "right"
+        )
 
 
 def _number(turn: float) -> float:

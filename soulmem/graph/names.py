@@ -94,7 +94,10 @@ class NameIndex(Generic[Key]):
             cut = _cut(name)
             if cut is None:
                 continue
-            folded, surface = cut.fold, _Surface(key, None if cut.any_case else "".join(cut.raw))
+            folded, surface = (
+                cut.fold,
+                _Surface(key, None if cut.any_case else "".join(cut.raw)),
+            )
             known = self._surfaces.get(folded, ())
             if surface in known:
                 continue
@@ -103,14 +106,19 @@ class NameIndex(Generic[Key]):
             lengths = self._lengths.setdefault(cut.folded[0], {})
             lengths[len(cut.folded)] = lengths.get(len(cut.folded), 0) + 1
         if held:
-            self._held[key] = given if len(held) == len(given) else tuple(held)  # one tuple for all who ask
+            self._held[key] = (
+                given if len(held) == len(given) else tuple(held)
+            )  # one tuple for all who ask
 
     def drop(self, key: Key) -> None:
         """Forget the names of `key`."""
         for name in self._held.pop(key, ()):
             cut = _cut(name)
             assert cut is not None  # else it would not be held
-            folded, surface = cut.fold, _Surface(key, None if cut.any_case else "".join(cut.raw))
+            folded, surface = (
+                cut.fold,
+                _Surface(key, None if cut.any_case else "".join(cut.raw)),
+            )
             left = tuple(other for other in self._surfaces[folded] if other != surface)
             if left:
                 self._surfaces[folded] = left
@@ -131,7 +139,9 @@ class NameIndex(Generic[Key]):
             for count in sorted(lengths) if lengths is not None else ():
                 stop = start + count
                 name = "".join(folded[start:stop])
-                for surface in self._surfaces.get(name, ()) if stop <= len(folded) else ():
+                for surface in (
+                    self._surfaces.get(name, ()) if stop <= len(folded) else ()
+                ):
                     if _fits(text, start, stop, surface):
                         yield Spot(len(name), start, stop, surface.key)
 
@@ -170,7 +180,9 @@ class Glance:
         if len(self._longest) <= _FEW:
             folded = plain.casefold()
             return any(token in folded for token in self._longest)
-        return not self._longest.isdisjoint(token.casefold() for token in _TOKEN.findall(plain))
+        return not self._longest.isdisjoint(
+            token.casefold() for token in _TOKEN.findall(plain)
+        )
 
 
 def fold(name: str) -> str:
@@ -212,7 +224,8 @@ def _cut(name: str) -> _Cut | None:
     any_case = (
         len(words) > 1
         or sum(map(str.isalpha, plain)) >= _FREE_LETTERS
-        or plain == plain.lower()  # a plain word; at the start of a sentence it has a capital
+        or plain
+        == plain.lower()  # a plain word; at the start of a sentence it has a capital
     )
     folded = tuple(token.casefold() for token in tokens)
     return _Cut(tuple(tokens), folded, "".join(folded), any_case)
@@ -220,16 +233,31 @@ def _cut(name: str) -> _Cut | None:
 
 def _fits(text: Tokens, start: int, stop: int, surface: _Surface) -> bool:
     """Whether what reads alike is the name: in its case, and not a part of a longer word."""
-    if not (surface.raw is None or text.lower or "".join(text.raw[start:stop]) == surface.raw):
+    if not (
+        surface.raw is None
+        or text.lower
+        or "".join(text.raw[start:stop]) == surface.raw
+    ):
         return False
     after = text.folded[stop : stop + 2]
-    if after[:1] == ["'"] and after[1:] and after[1][0].isalnum() and after[1] not in _AFTER_APOSTROPHE:
+    if (
+        after[:1] == ["'"]
+        and after[1:]
+        and after[1][0].isalnum()
+        and after[1] not in _AFTER_APOSTROPHE
+    ):
         return False  # Don is not in "don't", nor Lyra in a word that goes on
     if start > 1 and text.raw[start - 1] == "'" and text.raw[start - 2][0].isalnum():
         return False  # nor Brien in O'Brien
-    return not (after and _is_mark(after[0])) and not (start and _is_mark(text.raw[start - 1]))
+    return not (after and _is_mark(after[0])) and not (
+        start and _is_mark(text.raw[start - 1])
+    )
 
 
 def _is_mark(token: str) -> bool:
     """A sign that belongs to the letter before it, as vowels do in Hindi."""
-    return len(token) == 1 and not token.isascii() and unicodedata.category(token).startswith("M")
+    return (
+        len(token) == 1
+        and not token.isascii()
+        and unicodedata.category(token).startswith("M")
+    )

@@ -42,5 +42,9 @@ class Opinions:
 
     def kept_out(self, chat: ChatId) -> list[int]:
         """Rows that are never to come up in the chat."""
-        wanted = (self._rows.row(one.memory) for one in self._said.values() if chat in one.not_in)
+        wanted = (
+            self._rows.row(one.memory)
+            for one in self._said.values()
+            if chat in one.not_in
+        )
         return [row for row in wanted if row is not None]

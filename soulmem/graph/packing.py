@@ -34,7 +34,11 @@ def packed_runs(runs: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[Any]]:
 def unpacked_runs(arrays: Arrays) -> list[NDArray[np.int64]]:
     """What `packed_runs` was given."""
     ends = np.cumsum(arrays["lengths"])[:-1]
-    return np.split(arrays["values"].astype(np.int64), ends) if arrays["lengths"].size else []
+    return (
+        np.split(arrays["values"].astype(np.int64), ends)
+        if arrays["lengths"].size
+        else []
+    )
 
 
 def named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -45,4 +49,8 @@ def named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
 def part(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Those of the arrays whose name begins so, by the rest of their names."""
     start = len(prefix) + 1
-    return {name[start:]: array for name, array in arrays.items() if name.startswith(f"{prefix}.")}
+    return {
+        name[start:]: array
+        for name, array in arrays.items()
+        if name.startswith(f"{prefix}.")
+    }

@@ -26,7 +26,10 @@ class Pairs:
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
         self._rows = rows
-        self._first, self._second = array("i"), array("i")  # rows of the episodes; of a free one _NONE
+        self._first, self._second = (
+            array("i"),
+            array("i"),
+        )  # rows of the episodes; of a free one _NONE
         self._chats = array("i")  # that tell the pair
         self._beside = array("i")  # the next pair that begins with the same episode
         self._begun = array("i")  # by row of an episode: a pair that begins with it
@@ -38,7 +41,11 @@ class Pairs:
 
     def __iter__(self) -> Iterator[tuple[Pair, int]]:
         """By row."""
-        return ((pair, row) for row in range(self.capacity) if (pair := self.id(row)) is not None)
+        return (
+            (pair, row)
+            for row in range(self.capacity)
+            if (pair := self.id(row)) is not None
+        )
 
     @property
     def capacity(self) -> int:
@@ -59,7 +66,10 @@ class Pairs:
         """The pair at `row`, or None when the row is free."""
         if not 0 <= row < self.capacity or self._first[row] == _NONE:
             return None
-        first, second = self._rows.id(self._first[row]), self._rows.id(self._second[row])
+        first, second = (
+            self._rows.id(self._first[row]),
+            self._rows.id(self._second[row]),
+        )
         return None if first is None or second is None else (first, second)
 
     def beside(self, memory: MemoryId) -> list[Pair]:
@@ -68,7 +78,9 @@ class Pairs:
         if row is None:
             return []
         ends = self.ends()
-        found = (self.id(at) for at in np.flatnonzero((ends == row).any(axis=1)).tolist())
+        found = (
+            self.id(at) for at in np.flatnonzero((ends == row).any(axis=1)).tolist()
+        )
         return [pair for pair in found if pair is not None]
 
     def chats(self, pair: Pair) -> int:
@@ -95,7 +107,9 @@ class Pairs:
 
     def ends(self) -> NDArray[np.int32]:
         """The rows of both episodes of each pair, -1 where the row is free: int32[capacity, 2]."""
-        return np.column_stack([np.array(self._first, np.int32), np.array(self._second, np.int32)])
+        return np.column_stack(
+            [np.array(self._first, np.int32), np.array(self._second, np.int32)]
+        )
 
     def restore(self, ends: NDArray[Any], told: NDArray[Any]) -> None:
         """Let these be the pairs, as `ends` gave them, instead of anything there was.
@@ -113,7 +127,11 @@ class Pairs:
         beside[order[:-1]] = np.where(opens[1:], _NONE, order[1:])
         chats = np.bincount(told, minlength=first.size).astype(np.int32)
         self._first, self._second = _column(first), _column(ends[:, 1])
-        self._begun, self._beside, self._chats = _column(begun), _column(beside), _column(chats)
+        self._begun, self._beside, self._chats = (
+            _column(begun),
+            _column(beside),
+            _column(chats),
+        )
         self._free = np.flatnonzero(first == _NONE).tolist()
 
     def _add(self, first: int, second: int) -> int:
@@ -121,7 +139,11 @@ class Pairs:
             self._begun.extend([_NONE] * (first + 1 - len(self._begun)))
         if self._free:
             row = self._free.pop()
-            self._first[row], self._second[row], self._beside[row] = first, second, self._begun[first]
+            self._first[row], self._second[row], self._beside[row] = (
+                first,
+                second,
+                self._begun[first],
+            )
         else:
             row = len(self._first)
             self._first.append(first)

@@ -24,7 +24,9 @@ class Recalls:
     """Recall records of one soul; each memory it is told of must have a row."""
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
-        self.working: WorkingMemory | None = None  # None until the graph library is loaded
+        self.working: WorkingMemory | None = (
+            None  # None until the graph library is loaded
+        )
         self._rows = rows
         self._usage: dict[MemoryId, Usage] = {}
         self._uses: Numbers = np.zeros(64, np.int32)
@@ -59,11 +61,15 @@ class Recalls:
         A clock that was set back counts as none passed.
         """
         last = self.last_turn(int(rows.max(initial=-1)) + 1)[rows].astype(np.int64)
-        return np.where(last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf)
+        return np.where(
+            last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf
+        )
 
     def records(self) -> list[RecallRecord]:
         """The last recalls whose reply was kept, oldest first, whichever taught first."""
-        return sorted(self._records.values(), key=lambda record: (record.stamp.at, record.trace))
+        return sorted(
+            self._records.values(), key=lambda record: (record.stamp.at, record.trace)
+        )
 
     def taught(self, reply: Reply) -> bool:
         """Whether a recall for that reply has taught already."""
@@ -81,10 +87,15 @@ class Recalls:
             least = np.partition(self._uses[rows], -count)[-count]
             rows = rows[self._uses[rows] >= least]
         best = rows[np.lexsort((rows, -self._turn[rows], -self._uses[rows]))][:count]
-        return [memory for row in best if (memory := self._rows.id(int(row))) is not None]
+        return [
+            memory for row in best if (memory := self._rows.id(int(row))) is not None
+        ]
 
     def put(
-        self, usages: Iterable[Usage] = (), records: Iterable[RecallRecord] = (), gone: Collection[str] = ()
+        self,
+        usages: Iterable[Usage] = (),
+        records: Iterable[RecallRecord] = (),
+        gone: Collection[str] = (),
     ) -> None:
         """Take over what has been stored; what is said of memories without a row is ignored."""
         for usage in usages:
@@ -92,7 +103,10 @@ class Recalls:
             if row is not None:
                 self._grow(row + 1)
                 self._usage[usage.memory] = usage
-                self._uses[row], self._turn[row] = min(usage.count, _MOST), min(usage.last.turn, _MOST)
+                self._uses[row], self._turn[row] = (
+                    min(usage.count, _MOST),
+                    min(usage.last.turn, _MOST),
+                )
         for trace in gone:
             old = self._records.pop(trace, None)
             if old is not None and self._replies.get(_reply(old)) == trace:

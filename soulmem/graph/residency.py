@@ -25,7 +25,11 @@ Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 Rows = Sequence[int] | NDArray[np.integer]
 
-LINKS = (EdgeKind.NEXT, EdgeKind.MENTIONS, EdgeKind.ASSOCIATES)  # what is loaded when it is needed
+LINKS = (
+    EdgeKind.NEXT,
+    EdgeKind.MENTIONS,
+    EdgeKind.ASSOCIATES,
+)  # what is loaded when it is needed
 
 _IS_LINK = np.isin(np.arange(256), [EDGE_KINDS.index(kind) for kind in LINKS])
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
@@ -41,8 +45,12 @@ class Residency:
         self.whole = True
         self.revision = 0  # grows with each count
         self._missing: Bools = np.zeros(64, np.bool_)
-        self._unweighed: Bools = np.zeros(64, np.bool_)  # some text that mentions it has not been counted
-        self._names: Counts = np.full(64, _UNKNOWN, np.int32)  # mentions that start at a row that is missing
+        self._unweighed: Bools = np.zeros(
+            64, np.bool_
+        )  # some text that mentions it has not been counted
+        self._names: Counts = np.full(
+            64, _UNKNOWN, np.int32
+        )  # mentions that start at a row that is missing
         self._used: Ints = np.full(64, _NEW, np.int64)  # turn of the last use
         self._gone: set[str] | None = None  # ids that went while edges are being read
 
@@ -68,7 +76,9 @@ class Residency:
         mentions = edges.arrays([EdgeKind.MENTIONS])
         self._grow(int(mentions.source.max(initial=0)) + 1)
         source = mentions.source[np.isin(mentions.target, rows)]
-        return np.unique(source[self._missing[source] & (self._names[source] < 0)]).astype(np.int64)
+        return np.unique(
+            source[self._missing[source] & (self._names[source] < 0)]
+        ).astype(np.int64)
 
     def counted(self, texts: Rows, names: Rows) -> None:
         """So many mentions start at each of these texts."""
@@ -121,7 +131,14 @@ class Residency:
             self._used[row] = _NEW
 
     def release(
-        self, edges: EdgeTable, n: int, turn: int, *, unused: int, most: int, hot: Collection[int]
+        self,
+        edges: EdgeTable,
+        n: int,
+        turn: int,
+        *,
+        unused: int,
+        most: int,
+        hot: Collection[int],
     ) -> int:
         """Let edges go that only rows not needed for `unused` turns ask for, and while there are more than
         `most` edges those of rows longer needed. What was needed at `turn` stays, as do the rows `hot`.
@@ -166,6 +183,10 @@ class Residency:
         if n > size:
             more = max(n, size + size // 2) - size
             self._missing = np.concatenate([self._missing, np.zeros(more, np.bool_)])
-            self._unweighed = np.concatenate([self._unweighed, np.zeros(more, np.bool_)])
-            self._names = np.concatenate([self._names, np.full(more, _UNKNOWN, np.int32)])
+            self._unweighed = np.concatenate(
+                [self._unweighed, np.zeros(more, np.bool_)]
+            )
+            self._names = np.concatenate(
+                [self._names, np.full(more, _UNKNOWN, np.int32)]
+            )
             self._used = np.concatenate([self._used, np.full(more, _NEW, np.int64)])

@@ -45,7 +45,11 @@ class Rows(Generic[Key]):
 
     def __iter__(self) -> Iterator[tuple[Key, int]]:
         """By row; nothing may come or go meanwhile."""
-        return ((key, row) for row in range(self.capacity) if (key := self.id(row)) is not None)
+        return (
+            (key, row)
+            for row in range(self.capacity)
+            if (key := self.id(row)) is not None
+        )
 
     @property
     def capacity(self) -> int:
@@ -122,7 +126,9 @@ class Rows(Generic[Key]):
         begins = np.flatnonzero(packed == _END[0]) + 1
         begins = np.append(0, begins[:-1])[: begins.size]
         free = packed[begins] == _FREE[0]
-        ids = bytearray(len(_FREE) + packed.size)  # no more than that: added to, a buffer keeps some to grow
+        ids = bytearray(
+            len(_FREE) + packed.size
+        )  # no more than that: added to, a buffer keeps some to grow
         ids[: len(_FREE)], ids[len(_FREE) :] = _FREE, packed.data
         places = np.where(free, 0, begins + len(_FREE)).astype(np.int32)
         self._free = np.flatnonzero(free).tolist()
@@ -140,7 +146,9 @@ class Rows(Generic[Key]):
         while left.size:
             vacant = cells[at[left]] == _NEVER
             here = left[vacant]
-            cells[at[here]] = rows[here]  # of several that want one cell the last gets it
+            cells[at[here]] = rows[
+                here
+            ]  # of several that want one cell the last gets it
             lost = cells[at[here]] != rows[here]
             left = np.concatenate([left[~vacant], here[lost]])
             at[left] = (at[left] + 1) % size

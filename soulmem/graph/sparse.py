@@ -26,16 +26,22 @@ class Sparse(dict[int, float]):
 
     def put_all(self, first: int, values: Iterable[float | None]) -> None:
         """The same of slots in a row that have none yet."""
-        self.update((first + i, value) for i, value in enumerate(values) if value is not None)
+        self.update(
+            (first + i, value) for i, value in enumerate(values) if value is not None
+        )
 
     def of(self, slots: Ints) -> Floats:
         """The numbers of these slots, NaN where there is none."""
-        return np.asarray([self.get(slot, np.nan) for slot in slots.tolist()], np.float64)
+        return np.asarray(
+            [self.get(slot, np.nan) for slot in slots.tolist()], np.float64
+        )
 
     def kept(self, slots: Ints) -> Sparse:
         """Those of these distinct slots, by their places among them."""
         places = np.flatnonzero(np.isin(slots, list(self)))
-        return Sparse(zip(places.tolist(), self.of(slots[places]).tolist(), strict=True))
+        return Sparse(
+            zip(places.tolist(), self.of(slots[places]).tolist(), strict=True)
+        )
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, which nothing changes later."""
@@ -47,4 +53,6 @@ class Sparse(dict[int, float]):
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Sparse:
         """What was packed."""
-        return cls(zip(arrays["slots"].tolist(), arrays["values"].tolist(), strict=True))
+        return cls(
+            zip(arrays["slots"].tolist(), arrays["values"].tolist(), strict=True)
+        )

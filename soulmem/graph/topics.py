@@ -16,9 +16,7 @@ class TopicParams:
 
     smallest: int = 3  # concepts; two that go together are an association, not a topic
     resolution: float = 1.0  # > 0; more gives smaller topics. 1 is Newman's modularity
-    same: float = (
-        0.5  # 0..1, share of the smaller from which two are one topic: of the former its core is known
-    )
+    same: float = 0.5  # 0..1, share of the smaller from which two are one topic: of the former its core is known
     named_by: int = 3  # concepts, the strongest; design 7
     seed: int = 7  # of the order in which concepts are looked at
 
@@ -33,7 +31,9 @@ class Topic:
 
 
 def topics_of(
-    links: Mapping[tuple[str, str], float], before: Sequence[Topic] = (), params: TopicParams | None = None
+    links: Mapping[tuple[str, str], float],
+    before: Sequence[Topic] = (),
+    params: TopicParams | None = None,
 ) -> list[Topic]:
     """The topics of a graph, the largest first; those of `before` keep their key, and their name if it fits.
 
@@ -49,21 +49,38 @@ def topics_of(
     graph.add_nodes_from(sorted({concept for link in links for concept in link}))
     for (one, two), weight in sorted(links.items()):
         if one != two and weight > 0:
-            graph.add_edge(one, two, weight=weight + graph.get_edge_data(one, two, {"weight": 0.0})["weight"])
-    found = networkx.community.louvain_communities(graph, resolution=p.resolution, seed=p.seed)
-    groups = [_strongest_first(graph, group) for group in found if len(group) >= p.smallest]
+            graph.add_edge(
+                one,
+                two,
+                weight=weight
+                + graph.get_edge_data(one, two, {"weight": 0.0})["weight"],
+            )
+    found = networkx.community.louvain_communities(
+        graph, resolution=p.resolution, seed=p.seed
+    )
+    groups = [
+        _strongest_first(graph, group) for group in found if len(group) >= p.smallest
+    ]
     groups.sort(key=lambda members: (-len(members), members))
     former = _former(groups, before, p.same)
     taken = {topic.key for topic in former.values()}
-    return [_topic(members, former.get(at), taken, p) for at, members in enumerate(groups)]
+    return [
+        _topic(members, former.get(at), taken, p) for at, members in enumerate(groups)
+    ]
 
 
-def _strongest_first(graph: networkx.Graph[str], group: Collection[str]) -> tuple[str, ...]:
+def _strongest_first(
+    graph: networkx.Graph[str], group: Collection[str]
+) -> tuple[str, ...]:
     strength = dict(graph.subgraph(group).degree(weight="weight"))
-    return tuple(sorted(group, key=lambda concept: (-round(strength[concept], 9), concept)))
+    return tuple(
+        sorted(group, key=lambda concept: (-round(strength[concept], 9), concept))
+    )
 
 
-def _former(groups: Sequence[Sequence[str]], before: Sequence[Topic], same: float) -> dict[int, Topic]:
+def _former(
+    groups: Sequence[Sequence[str]], before: Sequence[Topic], same: float
+) -> dict[int, Topic]:
     """For each group the topic it was, the closest pairs first; none is two at once."""
     close = []
     for at, members in enumerate(groups):
@@ -82,10 +99,18 @@ def _former(groups: Sequence[Sequence[str]], before: Sequence[Topic], same: floa
     return found
 
 
-def _topic(members: tuple[str, ...], former: Topic | None, taken: set[str], p: TopicParams) -> Topic:
+def _topic(
+    members: tuple[str, ...], former: Topic | None, taken: set[str], p: TopicParams
+) -> Topic:
     if former is not None:
         fits = set(members[: 2 * p.named_by]).issuperset(former.name)
-        return Topic(former.key, former.name if fits else members[: p.named_by], members)
-    key = next(concept for concept in (*members, f"{members[0]} ({len(taken)})") if concept not in taken)
+        return Topic(
+            former.key, former.name if fits else members[: p.named_by], members
+        )
+    key = next(
+        concept
+        for concept in (*members, f"{members[0]} ({len(taken)})")
+        if concept not in taken
+    )
     taken.add(key)
     return Topic(key, members[: p.named_by], members)

@@ -47,7 +47,9 @@ class VectorTable:
             return
         code = np.rint(vector * np.float32(_FINEST / greatest))
         self._codes[row] = code
-        self._scale[row] = np.dot(vector, code) / np.dot(code, code)  # with which the error is least
+        self._scale[row] = np.dot(vector, code) / np.dot(
+            code, code
+        )  # with which the error is least
 
     def drop(self, row: int) -> None:
         """Forget the vector at `row`; one that is not there is ignored."""
@@ -84,8 +86,14 @@ class VectorTable:
         Raises ValueError where shapes or types do not fit.
         """
         codes, scale = arrays["codes"], arrays["scale"]
-        if codes.dtype != np.int8 or scale.dtype != np.float32 or codes.shape[:-1] != scale.shape:
-            raise ValueError(f"no table of vectors: {codes.dtype}{codes.shape}, {scale.dtype}{scale.shape}")
+        if (
+            codes.dtype != np.int8
+            or scale.dtype != np.float32
+            or codes.shape[:-1] != scale.shape
+        ):
+            raise ValueError(
+                f"no table of vectors: {codes.dtype}{codes.shape}, {scale.dtype}{scale.shape}"
+            )
         table = cls(codes.shape[1])
         table._codes, table._scale = codes, scale
         return table
@@ -104,7 +112,9 @@ class VectorTable:
             codes = np.zeros((wanted, self.dim), np.int8)
             codes[:size] = self._codes
             self._codes = codes
-            self._scale = np.concatenate([self._scale, np.full(wanted - size, np.nan, np.float32)])
+            self._scale = np.concatenate(
+                [self._scale, np.full(wanted - size, np.nan, np.float32)]
+            )
 
 
 def cosines_with(
@@ -118,7 +128,9 @@ def cosines_with(
     query = np.ascontiguousarray(query, np.float32)
     parts = []
     for table, count in ((first, n), (second, m)):
-        parts.append((table._codes[:count], table._scale[:count], np.empty(count, np.float32)))
+        parts.append(
+            (table._codes[:count], table._scale[:count], np.empty(count, np.float32))
+        )
     compiled = kernels()
     if compiled is not None:
         compiled.dots_of_two(*parts[0], *parts[1], query)

@@ -88,7 +88,8 @@ class WorkingMemory:
         left = [
             memory
             for memory, node in self.graph.nodes(data=True)
-            if memory not in kept and turn - node["turn"] > (params.grace if node["new"] else params.cold)
+            if memory not in kept
+            and turn - node["turn"] > (params.grace if node["new"] else params.cold)
         ]
         self.graph.remove_nodes_from(left)
         over = len(self) - params.most

@@ -25,7 +25,13 @@ def inverse_frequency(df: int, n: int) -> float:
 
 
 def add_words(
-    starts: Ints, rows: RowNumbers, counts: Counts, weight: Floats, n: int, discount: Floats, out: Floats
+    starts: Ints,
+    rows: RowNumbers,
+    counts: Counts,
+    weight: Floats,
+    n: int,
+    discount: Floats,
+    out: Floats,
 ) -> None:
     """Add weight * idf * tf / (tf + discount) of every token to the rows that hold it.
 

@@ -13,7 +13,12 @@ UNSEEN = 255  # more hops than any chain has
 
 
 def edge_weight(
-    at: int, weight: Weights, kind: Kinds, kind_factor: Weights, own_of: Places, own_factor: Weights
+    at: int,
+    weight: Weights,
+    kind: Kinds,
+    kind_factor: Weights,
+    own_of: Places,
+    own_factor: Weights,
 ) -> float:
     """The weight of the edge at a position for this query, were its target alive."""
     product = weight[at] * kind_factor[kind[at]]
@@ -62,7 +67,9 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     heap = [(-start_flow[i], np.int64(0), np.int64(i)) for i in range(starts.size)]
     heapq.heapify(heap)
     found = [np.int64(0) for _ in range(0)]
-    products = np.empty(64)  # the weights of the edges that leave a node: a hub has thousands
+    products = np.empty(
+        64
+    )  # the weights of the edges that leave a node: a hub has thousands
     while len(heap) > 0 and len(found) < many:
         _, length, label = heapq.heappop(heap)
         u = nodes[label]

@@ -6,10 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from soulmem.kernels import bm25, chains, dots, lookups, ordering, passing, pull, push, texts
+from soulmem.kernels import (
+    bm25,
+    chains,
+    dots,
+    lookups,
+    ordering,
+    passing,
+    pull,
+    push,
+    texts,
+)
 
 # Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
-_WIDE: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+_WIDE: dict[str, Any] = {
+    "fastmath": {"reassoc", "contract", "nsz"},
+    "error_model": "numpy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +34,9 @@ class Kernels:
     push: Callable[..., tuple[int, int]]
     transpose: Callable[..., None]
     pull: Callable[..., int]
-    best_chains: Callable[..., tuple[list[int], list[int], list[int], list[float], list[int]]]
+    best_chains: Callable[
+        ..., tuple[list[int], list[int], list[int], list[float], list[int]]
+    ]
     dots_of_two: Callable[..., None]
     order_edges: Callable[..., None]
     bound_classes: Callable[..., None]
@@ -51,27 +66,55 @@ def compile_kernels(cache: bool) -> Kernels:
     register_jitable(**_WIDE)(texts.measure)
     register_jitable(**_WIDE)(texts.join)
     u4, f4, f8, b1 = (
-        numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint32", "float32", "float64", "boolean")
+        numba.types.Array(getattr(numba, t), 1, "C")
+        for t in ("uint32", "float32", "float64", "boolean")
     )
-    u1, i4, i8 = (numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint8", "int32", "int64"))
+    u1, i4, i8 = (
+        numba.types.Array(getattr(numba, t), 1, "C")
+        for t in ("uint8", "int32", "int64")
+    )
     real, whole, flag = numba.float64, numba.int64, numba.boolean
 
     table = numba.types.Array(numba.int8, 2, "C", readonly=True)
     scales = numba.types.Array(numba.float32, 1, "C", readonly=True)
     # Postings of an image are read where they lie.
     kept_1, kept_4, kept_8 = (
-        numba.types.Array(getattr(numba, t), 1, "C", readonly=True) for t in ("uint8", "int32", "int64")
+        numba.types.Array(getattr(numba, t), 1, "C", readonly=True)
+        for t in ("uint8", "int32", "int64")
     )
     cells = numba.types.Array(numba.int32, 2, "C")
 
-    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any) -> Any:
-        return numba.njit(list(signatures), nogil=True, cache=cache, **options)(function)
+    def jit(
+        function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any
+    ) -> Any:
+        return numba.njit(list(signatures), nogil=True, cache=cache, **options)(
+            function
+        )
 
     graph = (u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
     tuning = (flag, f4, i4, f4, real, b1, b1)
     state = (f8, f4, u4, f8, u4, u4)
-    search = (u4, u4, f4, u1, f4, i4, f4, b1, b1, u4, f8, b1, whole, real, whole, u1, f8, u1)
+    search = (
+        u4,
+        u4,
+        f4,
+        u1,
+        f4,
+        i4,
+        f4,
+        b1,
+        b1,
+        u4,
+        f8,
+        b1,
+        whole,
+        real,
+        whole,
+        u1,
+        f8,
+        u1,
+    )
     sweep = (f8, real, real, u4, u4, real)
     words = (i8, i4, u1, f4, whole, f4)
     return Kernels(
@@ -81,7 +124,10 @@ def compile_kernels(cache: bool) -> Kernels:
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
-        add_passed=jit(passing.add_passed, (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, i4, b1, f4)),
+        add_passed=jit(
+            passing.add_passed,
+            (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, i4, b1, f4),
+        ),
         order_edges=jit(ordering.order_edges, (u4, u4, u4, u4)),
         bound_classes=jit(ordering.bound_classes, (u4, u1, f8, real, whole, f8)),
         dots_of_two=jit(dots.dots_of_two, (*(table, scales, f4) * 2, f4), **_WIDE),
@@ -92,10 +138,14 @@ def compile_kernels(cache: bool) -> Kernels:
         follow=jit(lookups.follow, (i4, i4, i8, u1, whole, i8, i8)),
         find_tokens=jit(lookups.find_tokens, (kept_8, kept_4, i8, i8, i8)),
         count_home=jit(lookups.count_home, (kept_4, i8, i8, i4, whole, i8)),
-        take_home=jit(lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)),
+        take_home=jit(
+            lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)
+        ),
         count_cells=jit(lookups.count_cells, (cells, i8, i4, i4)),
         know_facts=jit(lookups.know_facts, (cells, b1)),
-        fuse_texts=jit(texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)),
+        fuse_texts=jit(
+            texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)
+        ),
     )
 
 
@@ -108,12 +158,22 @@ def _teach_prefetch() -> None:
     @intrinsic
     def ask(_: Any, array: Any, index: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+            data = context.make_array(signature.args[0])(
+                context, builder, arguments[0]
+            ).data
+            address = builder.bitcast(
+                builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer()
+            )
             number = ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
-            function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-            builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+            kind = ir.FunctionType(
+                ir.VoidType(), [address.type, number, number, number]
+            )
+            function = builder.module.declare_intrinsic(
+                "llvm.prefetch", [address.type], kind
+            )
+            builder.call(
+                function, [address, number(0), number(3), number(1)]
+            )  # to read, keep, data
             return context.get_dummy_value()
 
         return types.void(array, index), emit

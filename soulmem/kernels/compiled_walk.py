@@ -11,11 +11,21 @@ from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
 from soulmem.kernels.power import to_walk, transition
-from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Places, Tuning, own_places
+from soulmem.kernels.tuning import (
+    NO_FLAGS,
+    NO_KINDS,
+    NO_PLACES,
+    NO_WEIGHTS,
+    Places,
+    Tuning,
+    own_places,
+)
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
-FLOAT32_ROUNDING = 2.0**-23  # twice that of one operation: more than a product, its sum and conversions err
+FLOAT32_ROUNDING = (
+    2.0**-23
+)  # twice that of one operation: more than a product, its sum and conversions err
 
 MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
 
@@ -46,8 +56,15 @@ class CompiledWalks:
         self._graph, self._kernels = graph, kernels
         self._real = _cells(n + m)
         self._word = np.empty(n, np.uint32)
-        self._layout = (self._real, self._real.view(np.float32), self._real.view(np.uint32), self._word)
-        kernels.lay_out(graph.indptr, graph.indices, graph.weight, graph.kind, *self._layout)
+        self._layout = (
+            self._real,
+            self._real.view(np.float32),
+            self._real.view(np.uint32),
+            self._word,
+        )
+        kernels.lay_out(
+            graph.indptr, graph.indices, graph.weight, graph.kind, *self._layout
+        )
         slots, buckets = _cells(4 * (n + 1)), _cells(4 * (m // 4 + 2))
         self._state = (slots, slots.view(np.float32), slots.view(np.uint32))
         self._buckets = (buckets, buckets.view(np.uint32))
@@ -57,13 +74,25 @@ class CompiledWalks:
         self._in_edges: InEdges | None = None
         self._plain: tuple[Weights, Ids] | None = None
 
-    def walk(self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None) -> Walk:
+    def walk(
+        self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None
+    ) -> Walk:
         """See `Walker.walk`; what it checks is taken for granted here."""
         tuning = tuning or Tuning()
-        boundary = NO_FLAGS if tuning.boundary is None else np.require(tuning.boundary, np.bool_, ["C", "W"])
-        alive = NO_FLAGS if tuning.alive is None else np.require(tuning.alive, np.bool_, ["C", "W"])
+        boundary = (
+            NO_FLAGS
+            if tuning.boundary is None
+            else np.require(tuning.boundary, np.bool_, ["C", "W"])
+        )
+        alive = (
+            NO_FLAGS
+            if tuning.alive is None
+            else np.require(tuning.alive, np.bool_, ["C", "W"])
+        )
         kinds = (
-            NO_KINDS if tuning.kind_factor is None else np.require(tuning.kind_factor, np.float32, ["C", "W"])
+            NO_KINDS
+            if tuning.kind_factor is None
+            else np.require(tuning.kind_factor, np.float32, ["C", "W"])
         )
         places, factor = self._overrides(tuning)
         largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
@@ -130,20 +159,38 @@ class CompiledWalks:
             reached,
             MOST_SWEEPS,
         )
-        if not _is_enough(reached, params, *ends):  # float32 is too coarse for so many in-edges
-            precise = (*common, params.l1, *ends, 0.0, reached.copy(), reached, MOST_SWEEPS)
+        if not _is_enough(
+            reached, params, *ends
+        ):  # float32 is too coarse for so many in-edges
+            precise = (
+                *common,
+                params.l1,
+                *ends,
+                0.0,
+                reached.copy(),
+                reached,
+                MOST_SWEEPS,
+            )
             sweeps += self._kernels.pull(edges.into, edges.sources, chance(), *precise)
         back = (1 - params.restart) * float(reached[sinks].sum())
         found = np.flatnonzero(reached)
         visits += sweeps * graph.indices.size
-        return to_walk(edges.order[found], reached[found], back, params, tuning.boundary, visits)
+        return to_walk(
+            edges.order[found], reached[found], back, params, tuning.boundary, visits
+        )
 
-    def _chances(self, edges: InEdges, tuning: Tuning) -> tuple[Callable[[], Floats], Weights, Ids]:
+    def _chances(
+        self, edges: InEdges, tuning: Tuning
+    ) -> tuple[Callable[[], Floats], Weights, Ids]:
         """P of the in-edges, exactly and a little less as float32, and the new numbers of the sinks."""
         plain = not tuning.reweights and tuning.boundary is None
         if plain and self._plain is not None:
             rounded, sinks = self._plain
-            return lambda: transition(self._graph, tuning)[0][edges.position], rounded, sinks
+            return (
+                lambda: transition(self._graph, tuning)[0][edges.position],
+                rounded,
+                sinks,
+            )
         chance, sink = transition(self._graph, tuning)
         rounded = (chance * (1 - FLOAT32_ROUNDING)).astype(np.float32)[edges.position]
         sinks = np.flatnonzero(sink[edges.order]).astype(np.uint32)
@@ -161,7 +208,9 @@ class CompiledWalks:
             rank[order] = np.arange(n, dtype=np.uint32)
             into = np.zeros(n + 1, np.uint32)
             sources, position = np.empty(m, np.uint32), np.empty(m, np.uint32)
-            self._kernels.transpose(graph.indptr, graph.indices, rank, into, sources, position)
+            self._kernels.transpose(
+                graph.indptr, graph.indices, rank, into, sources, position
+            )
             self._in_edges = InEdges(order, into, sources, position)
         return self._in_edges
 
@@ -176,7 +225,9 @@ class CompiledWalks:
             return NO_PLACES, NO_WEIGHTS
         last = self._overridden
         if last is None or last.edges is not edges:
-            last = self._overridden = _Overridden(edges, own_places(self._graph, tuning))
+            last = self._overridden = _Overridden(
+                edges, own_places(self._graph, tuning)
+            )
             self._kernels.mark_own(self._graph.indptr, last.places, self._word)
         return last.places, np.require(factor, np.float32, ["C", "W"])
 
@@ -184,9 +235,14 @@ class CompiledWalks:
 def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:
     """Whether so little of the walk is on its way that the error is reached."""
     go_on = 1 - params.restart
-    back, stuck = go_on * float(income[sinks].sum()), go_on * float(income[boundary].sum())
+    back, stuck = (
+        go_on * float(income[sinks].sum()),
+        go_on * float(income[boundary].sum()),
+    )
     limit = params.l1 * (1 - back)
-    return 1 - back - stuck - params.restart * float(income.sum()) <= max(limit - stuck, limit / 2)
+    return 1 - back - stuck - params.restart * float(income.sum()) <= max(
+        limit - stuck, limit / 2
+    )
 
 
 def _cells(count: int) -> Floats:

@@ -74,7 +74,9 @@ def build_csr(
     heavy = np.asarray(weight, np.float32)
     if n > MOST_NODES:
         raise ValueError(f"{n} nodes are more than {MOST_NODES}")
-    if source.size and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n):
+    if source.size and (
+        min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n
+    ):
         raise ValueError(f"an edge names a node outside 0..{n - 1}")
     if not ((heavy >= 0) & (heavy <= LARGEST)).all():
         raise ValueError(f"weights must be in 0..{LARGEST:g}")
@@ -85,9 +87,13 @@ def build_csr(
         order = np.empty(source.size, np.uint32)
         order_edges(np.require(source, np.uint32, ["C", "W"]), bits, indptr, order)
     else:
-        order = np.argsort(source.astype(np.uint64) << np.uint64(32) | ~bits, kind="stable").astype(np.uint32)
+        order = np.argsort(
+            source.astype(np.uint64) << np.uint64(32) | ~bits, kind="stable"
+        ).astype(np.uint32)
         np.cumsum(np.bincount(source.astype(np.int64), minlength=n), out=indptr[1:])
-    kinds = np.zeros(source.size, np.uint8) if kind is None else np.asarray(kind, np.uint8)
+    kinds = (
+        np.zeros(source.size, np.uint8) if kind is None else np.asarray(kind, np.uint8)
+    )
     return Csr(
         indptr=indptr,
         indices=target.astype(np.uint32)[order],
@@ -131,7 +137,9 @@ def splices(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Splices:
     return list(old), list(new)
 
 
-def spliced(old: npt.NDArray[T], new: npt.NDArray[T], pieces: Splices) -> npt.NDArray[T]:
+def spliced(
+    old: npt.NDArray[T], new: npt.NDArray[T], pieces: Splices
+) -> npt.NDArray[T]:
     """The column by position, put together like this."""
     kept, added = pieces
     runs = [old[slice(*kept[0])]]

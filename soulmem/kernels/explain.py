@@ -11,7 +11,14 @@ from soulmem.kernels.answer import Walk
 from soulmem.kernels.chains import UNSEEN, best_chains
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Ids
-from soulmem.kernels.tuning import NO_FLAGS, NO_KINDS, NO_PLACES, NO_WEIGHTS, Tuning, own_places
+from soulmem.kernels.tuning import (
+    NO_FLAGS,
+    NO_KINDS,
+    NO_PLACES,
+    NO_WEIGHTS,
+    Tuning,
+    own_places,
+)
 from soulmem.kernels.warm import kernels
 
 PLAIN_ROWS = 100  # that chains may pass while nothing is compiled: all of a large graph would take seconds
@@ -60,16 +67,24 @@ def explain(
     wanted[targets] = True
     starts = np.unique(seeds).astype(np.uint32)
     hops[starts] = UNSEEN
-    nodes, before, position, flow, found = (compiled.best_chains if compiled else best_chains)(
+    nodes, before, position, flow, found = (
+        compiled.best_chains if compiled else best_chains
+    )(
         graph.indptr,
         graph.indices,
         graph.weight,
         graph.kind,
-        NO_KINDS if tuning.kind_factor is None else tuning.kind_factor.astype(np.float32),
+        NO_KINDS
+        if tuning.kind_factor is None
+        else tuning.kind_factor.astype(np.float32),
         own_of,
         own_factor,
-        NO_FLAGS if tuning.alive is None else np.require(tuning.alive, np.bool_, ["C", "W"]),
-        NO_FLAGS if tuning.boundary is None else np.require(tuning.boundary, np.bool_, ["C", "W"]),
+        NO_FLAGS
+        if tuning.alive is None
+        else np.require(tuning.alive, np.bool_, ["C", "W"]),
+        NO_FLAGS
+        if tuning.boundary is None
+        else np.require(tuning.boundary, np.bool_, ["C", "W"]),
         starts,
         score[starts],
         wanted,
@@ -89,6 +104,8 @@ def explain(
             end = int(before[end])
             rows.append(int(nodes[end]))
         chains[rows[0]] = Chain(
-            rows=np.array(rows[::-1], np.uint32), edges=graph.edge[at[::-1]], flow=float(flow[label])
+            rows=np.array(rows[::-1], np.uint32),
+            edges=graph.edge[at[::-1]],
+            flow=float(flow[label]),
         )
     return [chains[int(target)] for target in targets if int(target) in chains]

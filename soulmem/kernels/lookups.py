@@ -20,7 +20,15 @@ _AHEAD = 6  # rows: so far ahead memory is asked for
 _NEAR = 8  # places: so few that they are looked at one by one
 
 
-def follow(first: Slots, after: Slots, rows: Ints, code: Codes, wanted: int, ends: Ints, out: Ints) -> int:
+def follow(
+    first: Slots,
+    after: Slots,
+    rows: Ints,
+    code: Codes,
+    wanted: int,
+    ends: Ints,
+    out: Ints,
+) -> int:
     """Entries of one code that hang in the chains of these rows, row by row; returns how many there are.
 
     first  int32[n]  where the chain of each row begins, -1 for none
@@ -42,7 +50,9 @@ def follow(first: Slots, after: Slots, rows: Ints, code: Codes, wanted: int, end
     return found
 
 
-def find_tokens(tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Ints) -> None:
+def find_tokens(
+    tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Ints
+) -> None:
     """Where the entries of each wanted token begin and end; both 0 for a token that is not there.
 
     tokens      int64[t], ascending, spread evenly as hashes are: then two or three places of it are looked at
@@ -83,7 +93,9 @@ def find_tokens(tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Int
             begin[i], end[i] = starts[low], starts[low + 1]
 
 
-def count_home(rows: Slots, begin: Ints, end: Ints, home: Slots, number: int, counts: Ints) -> None:
+def count_home(
+    rows: Slots, begin: Ints, end: Ints, home: Slots, number: int, counts: Ints
+) -> None:
     """Add to counts[i] how many of rows[begin[i]:end[i]] are at home in the run of that number."""
     for i in range(begin.size):
         for at in range(begin[i], end[i]):
@@ -115,7 +127,9 @@ def take_home(
         place[i] = to
 
 
-def count_cells(cells: npt.NDArray[np.int32], rows: Ints, counts: Slots, seen: Slots) -> int:
+def count_cells(
+    cells: npt.NDArray[np.int32], rows: Ints, counts: Slots, seen: Slots
+) -> int:
     """How many of these rows hold each number; returns how many numbers `seen` tells, in no order.
 
     cells   int32[n, width]  what each row holds, -1 behind the last; rows beyond the first n hold nothing

@@ -24,7 +24,9 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
     for half in range(2):
         counts = np.zeros(int(LOW) + 2, np.int64)
         for e in range(bits.size):
-            counts[LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW) + np.uint32(1)] += 1
+            counts[
+                LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW) + np.uint32(1)
+            ] += 1
         for value in range(counts.size - 1):
             counts[value + 1] += counts[value]
         for i in range(bits.size):
@@ -48,7 +50,9 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
         order[at] = e
 
 
-def bound_classes(source: Ids, code: Kinds, weight: Floats, most: float, nodes: int, out: Floats) -> None:
+def bound_classes(
+    source: Ids, code: Kinds, weight: Floats, most: float, nodes: int, out: Floats
+) -> None:
     """The weights, those of one source and class scaled down where together they exceed `most`.
 
     source  uint32[m], below `nodes`

@@ -50,7 +50,10 @@ def transitions(graph: Csr, tuning: Tuning | None) -> Transitions:
 
     chance, sink = transition(graph, tuning)
     shape = (graph.nodes, graph.nodes)
-    matrix = csr_array((chance, graph.indices.astype(np.int64), graph.indptr.astype(np.int64)), shape=shape)
+    matrix = csr_array(
+        (chance, graph.indices.astype(np.int64), graph.indptr.astype(np.int64)),
+        shape=shape,
+    )
     return Transitions(matrix.T, sink)
 
 
@@ -64,7 +67,9 @@ def power_walk(
 ) -> Walk:
     """The walk by power iteration; `prepared` are the transitions of this tuning."""
     steps = prepared or transitions(graph, tuning)
-    start: Floats = np.bincount(seeds, weights=share, minlength=graph.nodes).astype(np.float64)
+    start: Floats = np.bincount(seeds, weights=share, minlength=graph.nodes).astype(
+        np.float64
+    )
     boundary = None if tuning is None else tuning.boundary
     go_on = 1 - params.restart
     income, visits = start, 0
@@ -89,7 +94,12 @@ def enough(l1: float, stuck: float) -> float:
 
 
 def to_walk(
-    rows: Ids, income: Floats, back: float, params: WalkParams, boundary: Flags | None, visits: int
+    rows: Ids,
+    income: Floats,
+    back: float,
+    params: WalkParams,
+    boundary: Flags | None,
+    visits: int,
 ) -> Walk:
     """The answer from the rows reached and their income; `back` is what sinks returned to the seeds."""
     score = params.restart / (1 - back) * income

@@ -23,10 +23,14 @@ from soulmem.kernels.csr import Floats, Ids
 Real = TypeVar("Real", np.float32, np.float64)
 
 ONE = np.uint64(1)
-SHORT = np.uint64(32)  # in-edges that are summed in the precision of their terms, longer rows in float64
+SHORT = np.uint64(
+    32
+)  # in-edges that are summed in the precision of their terms, longer rows in float64
 
 
-def transpose(indptr: Ids, indices: Ids, rank: Ids, into: Ids, sources: Ids, position: Ids) -> None:
+def transpose(
+    indptr: Ids, indices: Ids, rank: Ids, into: Ids, sources: Ids, position: Ids
+) -> None:
     """In-edges of nodes in a new order.
 
     rank      uint32[n]      new number of each node

@@ -33,7 +33,11 @@ FIVE, SIX, SEVEN, EIGHT = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
 NONE = np.uint64(0)
 
 # A slot of 32 bytes, as 4 float64 or 8 float32 or 8 uint32; slot 0 is nobody's.
-INCOME, LAST, INVERSE = np.uint64(0), ONE, TWO  # float64; 1 / total weight for this query, -1 for a sink
+INCOME, LAST, INVERSE = (
+    np.uint64(0),
+    ONE,
+    TWO,
+)  # float64; 1 / total weight for this query, -1 for a sink
 FIRST = TWO  # uint32: the first bucket, where a row of one bucket has its LAST
 DUE, ROW = SIX, SEVEN  # float32: of the most urgent bucket; uint32: the node
 # A bucket of 32 bytes, as 4 float64 or 8 uint32: LAST as float64, the sum of its probabilities, its edges.
@@ -41,7 +45,9 @@ B_LAST, B_SUM = np.uint64(0), ONE
 B_BEGIN, B_END, B_NEXT = FOUR, FIVE, SIX
 
 NODE_BITS = np.uint32(24)
-NODE = np.uint32((1 << 24) - 1)  # of a target in a cell; above it stands the kind of the edge
+NODE = np.uint32(
+    (1 << 24) - 1
+)  # of a target in a cell; above it stands the kind of the edge
 SLOT = np.uint32((1 << 26) - 1)  # of a word
 OWN = np.uint32(1 << 26)  # in a word: the row has edges with a multiplier of their own
 CODE_BITS = np.uint32(27)  # below the code in a word
@@ -49,7 +55,9 @@ ABSORBS = 31  # the code of a node without out-edges
 
 SMALL = np.uint64(8)  # rows of up to so many edges are one bucket
 FEWEST = np.uint64(8)  # edges in a bucket of a longer row, at least ..
-SPREAD = np.float32(0.25)  # .. and then while their weight is at least this share of the first one's
+SPREAD = np.float32(
+    0.25
+)  # .. and then while their weight is at least this share of the first one's
 FAINT = 1e-3  # of the error: what a seed brings where it is due is not waited for
 FALL = np.float32(0.6)  # of theta from round to round
 STEEPNESS = 2.5  # visits grow like (1 / error) to this power, about; measured
@@ -91,7 +99,9 @@ def lay_out(
         word[u] = np.uint32(ABSORBS << 27)
         if total > 0:
             stop, top, mass = begin, weight[begin] * SPREAD, 0.0
-            while stop < end and (end - begin <= SMALL or stop - begin < FEWEST or weight[stop] >= top):
+            while stop < end and (
+                end - begin <= SMALL or stop - begin < FEWEST or weight[stop] >= top
+            ):
                 mass += weight[stop]
                 stop += ONE
             rarity = 2.0 * math.log2(np.float64(np.int64(stop - begin)) * total / mass)
@@ -178,7 +188,10 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
         slot_heavy[EIGHT * slot + DUE] = due
         theta = min(theta, max(np.float32(0.9) * due, faint))
 
-    while moving > max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)) and theta > 1e-36:
+    while (
+        moving > max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back))
+        and theta > 1e-36
+    ):
         head, tail = NONE, NONE
         for slot in range(ONE, slots + ONE):
             if slot_heavy[EIGHT * slot + DUE] > theta:
@@ -259,7 +272,9 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                             break
                         begin, mass, last = stop, 0.0, 0.0
                         top *= SPREAD
-                        while stop < end and (stop - begin < FEWEST or heavy[TWO * stop + ONE] >= top):
+                        while stop < end and (
+                            stop - begin < FEWEST or heavy[TWO * stop + ONE] >= top
+                        ):
                             tag = whole[TWO * stop]
                             weight = heavy[TWO * stop + ONE]
                             if tuned:
@@ -282,7 +297,9 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                             slot_whole[EIGHT * slot + FIRST] = np.uint32(bucket)
                         else:
                             bucket_whole[EIGHT * before + B_NEXT] = np.uint32(bucket)
-                urgent = np.float32((y - last) * mass / np.float64(np.int64(stop - begin)))
+                urgent = np.float32(
+                    (y - last) * mass / np.float64(np.int64(stop - begin))
+                )
                 if urgent > theta:
                     sent = go_on * (y - last)
                     moving -= restart * sent * mass
@@ -322,7 +339,10 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                 before = bucket
                 bucket = np.uint64(bucket_whole[EIGHT * bucket + B_NEXT])
             if slot_real[FOUR * slot + INCOME] > y:  # a loop
-                due += np.float32(slot_real[FOUR * slot + INCOME] - y) * gain[word[u] >> CODE_BITS]
+                due += (
+                    np.float32(slot_real[FOUR * slot + INCOME] - y)
+                    * gain[word[u] >> CODE_BITS]
+                )
             if due > theta:
                 queue[tail & ring] = np.uint32(slot)
                 tail += ONE

@@ -29,12 +29,18 @@ class SpreadParams:
 
     start: float = 1.0  # 0..1, > 0: energy of a seed
     threshold: float = 0.05  # F, 0..1: higher, and fewer nodes fire
-    transmission: float = 0.5  # D, 0..1: share that is passed on; higher, and energy comes further
+    transmission: float = (
+        0.5  # D, 0..1: share that is passed on; higher, and energy comes further
+    )
     rounds: int = 10  # 3..10
     delta: float = 1e-3  # 0..1, > 0: a round that moves less energy is the last
 
     def __post_init__(self) -> None:
-        for name, low, high in (("threshold", 0, 1), ("transmission", 0, 1), ("rounds", 3, 10)):
+        for name, low, high in (
+            ("threshold", 0, 1),
+            ("transmission", 0, 1),
+            ("rounds", 3, 10),
+        ):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise ValueError(f"{name} {value} is outside {low}..{high}")
@@ -93,7 +99,10 @@ class Activation:
 
 
 def spread(
-    links: Links, seeds: Ints, params: SpreadParams | None = None, share: Floats | None = None
+    links: Links,
+    seeds: Ints,
+    params: SpreadParams | None = None,
+    share: Floats | None = None,
 ) -> Activation:
     """Let energy spread from the seeds, which may name a node more than once.
 
@@ -102,7 +111,9 @@ def spread(
     p = params or SpreadParams()
     n = links.indptr.size - 1
     given = np.ones(seeds.size) if share is None else share
-    energy: Floats = np.bincount(seeds, weights=p.start * given, minlength=n).astype(np.float64)
+    energy: Floats = np.bincount(seeds, weights=p.start * given, minlength=n).astype(
+        np.float64
+    )
     unsent = energy.copy()
     parent = np.full(n, -1, np.int64)
     fired = np.zeros(n, np.bool_)
@@ -133,7 +144,9 @@ def _passed(links: Links, firing: Ints, amount: Floats) -> tuple[Ints, Ints, Flo
     return firing[of], links.indices[at], (amount / fan)[of] * weight
 
 
-def _take_parents(parent: Ints, energy: Floats, source: Ints, target: Ints, passed: Floats) -> None:
+def _take_parents(
+    parent: Ints, energy: Floats, source: Ints, target: Ints, passed: Floats
+) -> None:
     """Who brings the most to a node without energy is its parent; of equals the lowest."""
     new = np.flatnonzero((energy[target] == 0) & (passed > 0))
     order = new[np.lexsort((-source[new], passed[new]))]  # the last one written stays

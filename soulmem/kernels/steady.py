@@ -27,7 +27,9 @@ class SteadyParams:
 
     def __post_init__(self) -> None:
         if not 0 <= self.gain < 1:
-            raise ValueError(f"gain {self.gain} is outside 0..1: with 1 or more it need not settle")
+            raise ValueError(
+                f"gain {self.gain} is outside 0..1: with 1 or more it need not settle"
+            )
         if not self.error > 0:
             raise ValueError(f"error {self.error} is not above 0")
 
@@ -94,10 +96,13 @@ def _passing(graph: Csr, weight: Floats) -> tuple[Any, Floats]:
 
     source, target = graph.sources, graph.indices
     gives, takes = (
-        np.bincount(end, weights=weight, minlength=graph.nodes).astype(np.float64) for end in (source, target)
+        np.bincount(end, weights=weight, minlength=graph.nodes).astype(np.float64)
+        for end in (source, target)
     )
     fan = np.sqrt(gives[source] * takes[target])
     share = np.divide(weight, fan, out=np.zeros_like(weight), where=fan > 0)
     shape = (graph.nodes, graph.nodes)
-    matrix = csr_array((share, target.astype(np.int64), graph.indptr.astype(np.int64)), shape=shape)
+    matrix = csr_array(
+        (share, target.astype(np.int64), graph.indptr.astype(np.int64)), shape=shape
+    )
     return matrix.T.tocsr(), takes

@@ -19,7 +19,11 @@ NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
 
 def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
     """Mean and 1 / deviation of the finite values of a group; 0 for the latter where they are all alike."""
-    count, total, squares = 0.0, 0.0, 0.0  # a count among the integers costs the wide registers: eight times
+    count, total, squares = (
+        0.0,
+        0.0,
+        0.0,
+    )  # a count among the integers costs the wide registers: eight times
     for row in range(values.size):
         one = values[row]
         known = (group[row] == which) & (one - one == np.float32(0))
@@ -31,10 +35,14 @@ def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
         return 0.0, 0.0
     mean = total / count
     deviation = math.sqrt(max(squares / count - mean * mean, 0.0))
-    return mean, 1.0 / deviation if deviation >= NOISE * max(1.0, math.sqrt(squares / count)) else 0.0
+    return mean, 1.0 / deviation if deviation >= NOISE * max(
+        1.0, math.sqrt(squares / count)
+    ) else 0.0
 
 
-def add_walk(text: Floats, walked: Floats, group: Groups, share: float, out: Floats) -> None:
+def add_walk(
+    text: Floats, walked: Floats, group: Groups, share: float, out: Floats
+) -> None:
     """z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
 
     walked  float32[n], >= 0, mostly 0
@@ -51,7 +59,11 @@ def add_walk(text: Floats, walked: Floats, group: Groups, share: float, out: Flo
     if count >= 2:
         usual = total / count
         deviation = math.sqrt(max(squares / count - usual * usual, 0.0))
-        per = share / deviation if deviation >= NOISE * max(1.0, math.sqrt(squares / count)) else 0.0
+        per = (
+            share / deviation
+            if deviation >= NOISE * max(1.0, math.sqrt(squares / count))
+            else 0.0
+        )
     zero, lowest = np.float32(0), np.float32(-np.inf)
     mean, scaled = np.float32(middle), np.float32(scale)
     still, gain = np.float32(-usual * per), np.float32(per)
@@ -82,7 +94,9 @@ def join(
         total = (a - mean) * per if has_a else zero
         total += (b - mean_two) * per_two if has_b else zero
         total += (c - mean_three) * per_three if has_c else zero
-        count = np.float32(has_a) + np.float32(has_b) + np.float32(has_c)  # 0 / 0 where there is none
+        count = (
+            np.float32(has_a) + np.float32(has_b) + np.float32(has_c)
+        )  # 0 / 0 where there is none
         out[row] = total / count if group[row] == which else out[row]
     both = measure(out, group, which)
     middle, scale = np.float32(both[0]), np.float32(both[1])
@@ -120,14 +134,20 @@ def fuse_texts(
     lexical_out = np.empty(lexical_in.size, np.float32)
     words = np.zeros(lexical_in.size, np.float32)
     for row in range(group.size):
-        lexical_out[row] = lexical_in[after[row]] if after[row] >= 0 else np.float32(np.nan)
+        lexical_out[row] = (
+            lexical_in[after[row]] if after[row] >= 0 else np.float32(np.nan)
+        )
     mean, per = join(turn, pair_in, pair_out, group, 1, own)
     mean_other, per_other = 0.0, 0.0
     if groups > 1:
         mean_other, per_other = join(turn, pair_in, pair_out, group, 2, own)
     mean_words, per_words = join(lexical, lexical_in, lexical_out, group, 1, words)
     zero, lowest = np.float32(0), np.float32(-np.inf)
-    share, beside, far = np.float32(weight), np.float32(neighbour), np.float32(neighbour * neighbour)
+    share, beside, far = (
+        np.float32(weight),
+        np.float32(neighbour),
+        np.float32(neighbour * neighbour),
+    )
     both = np.float32(1.0 + weight)
     middle, per_one = np.float32(mean), np.float32(per)
     middle_two, per_two = np.float32(mean_other), np.float32(per_other)
@@ -136,7 +156,9 @@ def fuse_texts(
         value, reads, is_other = turn[row], group[row] == 1, group[row] == 2
         meant = (value - middle) * per_one if reads else (value - middle_two) * per_two
         has = value - value == zero
-        paired = (pair_in[row] - pair_in[row] == zero) | (pair_out[row] - pair_out[row] == zero)
+        paired = (pair_in[row] - pair_in[row] == zero) | (
+            pair_out[row] - pair_out[row] == zero
+        )
         said = (lexical[row] - middle_words) * per_word
         meant = meant if has else (said if reads else zero)
         here = meant + share * said if reads else both * meant

@@ -43,16 +43,26 @@ class Tuning:
     @property
     def reweights(self) -> bool:
         """Whether any weight may change."""
-        return self.kind_factor is not None or self.edges is not None or self.alive is not None
+        return (
+            self.kind_factor is not None
+            or self.edges is not None
+            or self.alive is not None
+        )
 
 
 def check_tuning(graph: Csr, tuning: Tuning) -> None:
     """Raises ValueError if a multiplier or mask does not fit the graph."""
     n, m = graph.nodes, graph.edge.size
-    columns = ("alive", tuning.alive, n), ("boundary", tuning.boundary, n), ("places", tuning.places, m)
+    columns = (
+        ("alive", tuning.alive, n),
+        ("boundary", tuning.boundary, n),
+        ("places", tuning.places, m),
+    )
     for name, column, size in columns:
         if column is not None and column.shape != (size,):
-            raise ValueError(f"{name} must be of shape {(size,)} in a graph of {n} nodes and {m} edges")
+            raise ValueError(
+                f"{name} must be of shape {(size,)} in a graph of {n} nodes and {m} edges"
+            )
     if (tuning.edges is None) != (tuning.factor is None):
         raise ValueError("edges and factor belong together")
     if tuning.edges is not None and tuning.factor is not None:
@@ -63,7 +73,11 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
     if tuning.kind_factor is not None and tuning.kind_factor.shape != (256,):
         raise ValueError("kind_factor must have 256 numbers")
     for factors in (tuning.kind_factor, tuning.factor):
-        if factors is not None and factors.size and not 0 <= factors.min() <= factors.max() <= LARGEST:
+        if (
+            factors is not None
+            and factors.size
+            and not 0 <= factors.min() <= factors.max() <= LARGEST
+        ):
             raise ValueError(f"multipliers must be in 0..{LARGEST:g}")
 
 
@@ -77,7 +91,9 @@ def places_of(graph: Csr, edges: Ids) -> Places:
 def own_places(graph: Csr, tuning: Tuning) -> Places:
     """`places_of` the edges with a multiplier of their own, which there must be."""
     assert tuning.edges is not None
-    return tuning.places if tuning.places is not None else places_of(graph, tuning.edges)
+    return (
+        tuning.places if tuning.places is not None else places_of(graph, tuning.edges)
+    )
 
 
 def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
@@ -86,7 +102,9 @@ def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
         return graph.weight
     weight: Weights = graph.weight.copy()
     if tuning.kind_factor is not None:
-        np.multiply(weight, tuning.kind_factor.astype(np.float32)[graph.kind], out=weight)
+        np.multiply(
+            weight, tuning.kind_factor.astype(np.float32)[graph.kind], out=weight
+        )
     if tuning.edges is not None and tuning.factor is not None:
         by_edge = np.ones(graph.numbers, np.float32)
         by_edge[tuning.edges] = tuning.factor

@@ -21,13 +21,21 @@ class Walker:
     It keeps workspace between walks: for one thread at a time.
     """
 
-    def __init__(self, graph: Csr, find_kernels: Callable[[], Kernels | None] = kernels) -> None:
+    def __init__(
+        self, graph: Csr, find_kernels: Callable[[], Kernels | None] = kernels
+    ) -> None:
         self.graph = graph
         self._find_kernels = find_kernels
         self._compiled: CompiledWalks | None = None
         self._steps: Transitions | None = None
 
-    def walk(self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None = None) -> Walk:
+    def walk(
+        self,
+        seeds: Ids,
+        share: Floats,
+        params: WalkParams,
+        tuning: Tuning | None = None,
+    ) -> Walk:
         """Follow a walk from the seeds until the error is at most params.l1.
 
         seeds  uint32[k]   k >= 1; a node may be named more than once
@@ -60,5 +68,9 @@ def check_seeds(graph: Csr, seeds: Ids, share: Floats, tuning: Tuning | None) ->
         raise ValueError(f"there is no node {int(seeds.max())}")
     if not (share > 0).all() or abs(float(share.sum()) - 1) > 1e-9:
         raise ValueError("shares must be positive and sum to 1")
-    if tuning is not None and tuning.alive is not None and not tuning.alive[seeds].all():
+    if (
+        tuning is not None
+        and tuning.alive is not None
+        and not tuning.alive[seeds].all()
+    ):
         raise ValueError("a seed is not alive")

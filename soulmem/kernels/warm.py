@@ -31,7 +31,11 @@ def warm(cache: Path | None) -> None:
         try:
             _ready.append(compile_kernels(cache=True))
             return
-        except (OSError, EOFError, RuntimeError):  # a full disk, a torn file, a folder that went away
+        except (
+            OSError,
+            EOFError,
+            RuntimeError,
+        ):  # a full disk, a torn file, a folder that went away
             pass
     _ready.append(compile_kernels(cache=False))
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 CALENDAR = frozenset(
     (
         *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-        *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
+        *(
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+        ),
         *(
             "november",
             "december",
@@ -21,14 +32,55 @@ CALENDAR = frozenset(
             "mar",
             "apr",
         ),
-        *("jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "spring", "summer", "autumn", "winter"),
-        *("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"),
+        *(
+            "jun",
+            "jul",
+            "aug",
+            "sep",
+            "sept",
+            "oct",
+            "nov",
+            "dec",
+            "spring",
+            "summer",
+            "autumn",
+            "winter",
+        ),
+        *(
+            "mondays",
+            "tuesdays",
+            "wednesdays",
+            "thursdays",
+            "fridays",
+            "saturdays",
+            "sundays",
+        ),
     )
 )
 TONGUES = frozenset(
     (
-        *("english", "french", "german", "spanish", "italian", "chinese", "japanese", "korean", "russian"),
-        *("latin", "greek", "dutch", "portuguese", "arabic", "hebrew", "elvish", "american", "british"),
+        *(
+            "english",
+            "french",
+            "german",
+            "spanish",
+            "italian",
+            "chinese",
+            "japanese",
+            "korean",
+            "russian",
+        ),
+        *(
+            "latin",
+            "greek",
+            "dutch",
+            "portuguese",
+            "arabic",
+            "hebrew",
+            "elvish",
+            "american",
+            "british",
+        ),
     )
 )
 EXCLAIMED = frozenset(
@@ -61,7 +113,20 @@ EXCLAIMED = frozenset(
             "ugh",
             "damn",
         ),
-        *("mmm", "hmph", "tsk", "psst", "shh", "shhh", "ahem", "argh", "meh", "hooray", "welcome", "dear"),
+        *(
+            "mmm",
+            "hmph",
+            "tsk",
+            "psst",
+            "shh",
+            "shhh",
+            "ahem",
+            "argh",
+            "meh",
+            "hooray",
+            "welcome",
+            "dear",
+        ),
     )
 )
 # Forms of address, and short forms, which alone are no names.
@@ -155,7 +220,17 @@ ADDRESSES = frozenset(
             "tbh",
             "xoxo",
         ),
-        *("earth", "sun", "moon", "internet", "christian", "sweetie", "honey", "darling", "dear"),
+        *(
+            "earth",
+            "sun",
+            "moon",
+            "internet",
+            "christian",
+            "sweetie",
+            "honey",
+            "darling",
+            "dear",
+        ),
     )
 )
 # What names of places are made with.
@@ -211,7 +286,19 @@ OF_PLACES = frozenset(
             "hall",
             "manor",
         ),
-        *("keep", "fort", "fortress", "gate", "road", "lane", "avenue", "market", "desert", "sea", "ocean"),
+        *(
+            "keep",
+            "fort",
+            "fortress",
+            "gate",
+            "road",
+            "lane",
+            "avenue",
+            "market",
+            "desert",
+            "sea",
+            "ocean",
+        ),
         *(
             "kingdom",
             "empire",

@@ -9,7 +9,15 @@ from typing import Any
 
 from soulmem.language.stop_words import CHINESE, CHINESE_SIGNS
 
-NAME, COMPOUND, NOUN, UNKNOWN, WORD, PASSING, PIECE = 0.9, 0.85, 0.8, 0.7, 0.6, 0.45, 0.3
+NAME, COMPOUND, NOUN, UNKNOWN, WORD, PASSING, PIECE = (
+    0.9,
+    0.85,
+    0.8,
+    0.7,
+    0.6,
+    0.45,
+    0.3,
+)
 _NAMES = frozenset(("nr", "ns", "nt", "nz", "nrt", "nrfg"))
 _SAYS_NOTHING = frozenset(
     "cdefhkmopqruxy"

@@ -7,22 +7,80 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from soulmem.language import feasts
-from soulmem.language.dates import back_by, days_back, in_day, latest, of_day, on_day, one_reading, up_to_now
+from soulmem.language.dates import (
+    back_by,
+    days_back,
+    in_day,
+    latest,
+    of_day,
+    on_day,
+    one_reading,
+    up_to_now,
+)
 from soulmem.language.moments import FIRST, Reading, Span, Today, third
 
 Reader = Callable[[re.Match[str], Today], "Reading | None"]
 
-_DIGITS = {sign: i for i, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_DIGITS = {sign: i for i, sign in enumerate("零一二三四五六七八九")} | {
+    "〇": 0,
+    "两": 2,
+    "兩": 2,
+}
 _WEEKDAYS = "一二三四五六日"
 _JAPANESE_WEEKDAYS = "月火水木金土日"
-_VAGUE = {"几": (2.0, 5.0), "幾": (2.0, 5.0), "数": (2.0, 6.0), "數": (2.0, 6.0), "好几": (3.0, 8.0)}
-_UNITS = {"分": "minute", "小": "hour", "钟": "hour", "鐘": "hour", "时": "hour", "時": "hour", "天": "day"}
-_UNITS |= {"日": "day", "晚": "day", "星": "week", "礼": "week", "禮": "week", "周": "week", "週": "week"}
+_VAGUE = {
+    "几": (2.0, 5.0),
+    "幾": (2.0, 5.0),
+    "数": (2.0, 6.0),
+    "數": (2.0, 6.0),
+    "好几": (3.0, 8.0),
+}
+_UNITS = {
+    "分": "minute",
+    "小": "hour",
+    "钟": "hour",
+    "鐘": "hour",
+    "时": "hour",
+    "時": "hour",
+    "天": "day",
+}
+_UNITS |= {
+    "日": "day",
+    "晚": "day",
+    "星": "week",
+    "礼": "week",
+    "禮": "week",
+    "周": "week",
+    "週": "week",
+}
 _UNITS |= {"月": "month", "年": "year"}
-_PARTS = {"上": "morning", "早": "morning", "朝": "morning", "清": "morning", "中": "noon", "下": "afternoon"}
-_PARTS |= {"傍": "evening", "晚": "evening", "夜": "night", "半": "night", "深": "night", "凌": "dawn"}
+_PARTS = {
+    "上": "morning",
+    "早": "morning",
+    "朝": "morning",
+    "清": "morning",
+    "中": "noon",
+    "下": "afternoon",
+}
+_PARTS |= {
+    "傍": "evening",
+    "晚": "evening",
+    "夜": "night",
+    "半": "night",
+    "深": "night",
+    "凌": "dawn",
+}
 _DAYS = {"大前": 3, "一昨日": 2, "おととい": 2, "前": 2, "きのう": 1, "昨": 1, "今": 0}
-_YEARS = {"大前年": 3, "一昨年": 2, "おととし": 2, "前年": 2, "去年": 1, "昨年": 1, "今年": 0, "本年": 0}
+_YEARS = {
+    "大前年": 3,
+    "一昨年": 2,
+    "おととし": 2,
+    "前年": 2,
+    "去年": 1,
+    "昨年": 1,
+    "今年": 0,
+    "本年": 0,
+}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _HOLIDAYS = {"暑假": (7, 9), "寒假": (1, 3)}  # first month, and the one after the last
 _SIGNS = "一二三四五六七八九"
@@ -70,7 +128,11 @@ def _count(match: re.Match[str]) -> tuple[float, float, float]:
     words = match["n"]
     half = 0.5 if match["half"] or match["more"] == "半" else 0.0
     low, high = _VAGUE.get(words) or (number(words),) * 2
-    return (low + high) / 2 + half, low + half, high + half + (0.5 if match["more"] == "多" else 0.0)
+    return (
+        (low + high) / 2 + half,
+        low + half,
+        high + half + (0.5 if match["more"] == "多" else 0.0),
+    )
 
 
 def _piece(match: re.Match[str], name: str) -> str:
@@ -91,7 +153,11 @@ def _year(match: re.Match[str], today: Today) -> int | None:
     words = _piece(match, "y")
     if not words:
         return None
-    return today.this_day.year - _YEARS[words] if words in _YEARS else int(number(words[:4]))
+    return (
+        today.this_day.year - _YEARS[words]
+        if words in _YEARS
+        else int(number(words[:4]))
+    )
 
 
 def _is_named(match: re.Match[str]) -> bool:
@@ -104,7 +170,9 @@ def _back(match: re.Match[str]) -> int:
     return match["k"].count("上") + match["k"].count("先") + match["k"].count("々")
 
 
-def _edged(match: re.Match[str], span: Span | None, confidence: float) -> Reading | None:
+def _edged(
+    match: re.Match[str], span: Span | None, confidence: float
+) -> Reading | None:
     """The span, or the part of it that is meant and then the whole."""
     edge = _piece(match, "e")
     if span is None or not edge:
@@ -130,15 +198,25 @@ def _day(match: re.Match[str], today: Today) -> Reading:
 
 
 def _date(match: re.Match[str], today: Today) -> Reading | None:
-    year, month, day = _year(match, today), int(number(match["m"])), int(number(match["d"]))
+    year, month, day = (
+        _year(match, today),
+        int(number(match["m"])),
+        int(number(match["d"])),
+    )
     found = on_day(today, year, month, day) if month <= 12 else None
-    return in_day(today, found, _part(match), 0.95, _is_named(match)) if found is not None else None
+    return (
+        in_day(today, found, _part(match), 0.95, _is_named(match))
+        if found is not None
+        else None
+    )
 
 
 def _numbers(match: re.Match[str], today: Today) -> Reading | None:
     year, month, day = (int(match[name]) for name in ("y", "m", "d"))
     found = on_day(today, year, month, day) if month <= 12 else None
-    return in_day(today, found, None, 0.95, absolute=True) if found is not None else None
+    return (
+        in_day(today, found, None, 0.95, absolute=True) if found is not None else None
+    )
 
 
 def _month(match: re.Match[str], today: Today) -> Reading | None:
@@ -149,14 +227,21 @@ def _month(match: re.Match[str], today: Today) -> Reading | None:
 
 def _season(match: re.Match[str], today: Today) -> Reading | None:
     season, is_over = _SEASONS[match["s"]], _piece(match, "k").startswith("上")
-    return _edged(match, latest(today, lambda y: today.season(y, season), _year(match, today), is_over), 0.9)
+    return _edged(
+        match,
+        latest(today, lambda y: today.season(y, season), _year(match, today), is_over),
+        0.9,
+    )
 
 
 def _holidays(match: re.Match[str], today: Today) -> Reading | None:
     first, after = _HOLIDAYS[match["v"]]
     year, is_over = _year(match, today), _piece(match, "k").startswith("上")
     span = latest(
-        today, lambda y: Span(today.month(y, first).start, today.month(y, after).start), year, is_over
+        today,
+        lambda y: Span(today.month(y, first).start, today.month(y, after).start),
+        year,
+        is_over,
     )
     return _edged(match, span, 0.9 if year or is_over else 0.6)
 
@@ -174,7 +259,9 @@ def _feast(match: re.Match[str], today: Today) -> Reading | None:
 def _whole_year(match: re.Match[str], today: Today) -> Reading | None:
     year = _year(match, today)
     assert year is not None
-    return _edged(match, today.year(year), 0.5 if match["y"] in ("今年", "本年") else 0.85)
+    return _edged(
+        match, today.year(year), 0.5 if match["y"] in ("今年", "本年") else 0.85
+    )
 
 
 def _week(match: re.Match[str], today: Today) -> Reading:
@@ -206,7 +293,11 @@ def _sessions(match: re.Match[str], _: Today) -> Reading | None:
 
 
 def _last_session(match: re.Match[str], _: Today) -> Reading:
-    return Reading((), 0.9 if match["talk"] or len(match["k"]) > 1 else 0.5, sessions=len(match["k"]))
+    return Reading(
+        (),
+        0.9 if match["talk"] or len(match["k"]) > 1 else 0.5,
+        sessions=len(match["k"]),
+    )
 
 
 def _days(least: int, most: int, confidence: float = 0.6) -> Reader:
@@ -255,7 +346,9 @@ def _compiled() -> tuple[tuple[re.Pattern[str], Reader], ...]:
     return tuple((_pattern(text), read) for text, read in _RULES)
 
 
-_HINT = re.compile(f"[前昨今上这這本先年月最近过過刚剛第头頭初きお]|{feasts.CHINESE}|暑假|寒假|\\d[-/.]\\d")
+_HINT = re.compile(
+    f"[前昨今上这這本先年月最近过過刚剛第头頭初きお]|{feasts.CHINESE}|暑假|寒假|\\d[-/.]\\d"
+)
 
 
 def readings(text: str, today: Today) -> Iterator[tuple[int, int, Reading]]:

@@ -28,7 +28,9 @@ _AROUND = {
 _LONGEST = 200_000  # days; nobody remembers what was before
 
 
-def back_by(today: Today, unit: str, low: float, n: float, high: float, confidence: float) -> Reading | None:
+def back_by(
+    today: Today, unit: str, low: float, n: float, high: float, confidence: float
+) -> Reading | None:
     """`n` units ago, `low` at least and `high` at most; None where that is before anybody's time."""
     size = _SIZE[unit]
     if high * size > _LONGEST:
@@ -44,15 +46,23 @@ def back_by(today: Today, unit: str, low: float, n: float, high: float, confiden
     around = timedelta(round(_AROUND.get(unit, 0) * min(1.0, n)))
     spans = [today.days(first - around, last + around + DAY)]
     if exact and unit in ("week", "month", "year"):
-        whole = {"week": today.week, "month": today.months_back, "year": today.years_back}
+        whole = {
+            "week": today.week,
+            "month": today.months_back,
+            "year": today.years_back,
+        }
         spans.append(whole[unit](int(n)))
     return Reading(tuple(spans), confidence)
 
 
-def up_to_now(today: Today, unit: str, most: float, confidence: float) -> Reading | None:
+def up_to_now(
+    today: Today, unit: str, most: float, confidence: float
+) -> Reading | None:
     """The last so many units; None where that is before anybody's time."""
     days = _SIZE[unit] * most
-    return Reading((today.last(timedelta(days)),), confidence) if days < _LONGEST else None
+    return (
+        Reading((today.last(timedelta(days)),), confidence) if days < _LONGEST else None
+    )
 
 
 def of_day(today: Today, back: int, part: str | None, confidence: float) -> Reading:
@@ -60,7 +70,9 @@ def of_day(today: Today, back: int, part: str | None, confidence: float) -> Read
     return in_day(today, today.this_day - DAY * back, part, confidence)
 
 
-def in_day(today: Today, day: date, part: str | None, confidence: float, absolute: bool = False) -> Reading:
+def in_day(
+    today: Today, day: date, part: str | None, confidence: float, absolute: bool = False
+) -> Reading:
     """A day, or a part of it and then the whole."""
     narrow = (today.part(day, part),) if part else ()
     return Reading((*narrow, today.one(day)), confidence, is_absolute=absolute)
@@ -68,7 +80,10 @@ def in_day(today: Today, day: date, part: str | None, confidence: float, absolut
 
 def days_back(today: Today, least: int, most: int, confidence: float) -> Reading:
     """Some day of these."""
-    return Reading((today.days(today.this_day - DAY * most, today.this_day - DAY * least + DAY),), confidence)
+    return Reading(
+        (today.days(today.this_day - DAY * most, today.this_day - DAY * least + DAY),),
+        confidence,
+    )
 
 
 def latest(
@@ -97,6 +112,10 @@ def on_day(today: Today, year: int | None, month: int, day: int) -> date | None:
     return span.start.date() if span is not None else None
 
 
-def one_reading(span: Span | None, confidence: float, is_absolute: bool = False) -> Reading | None:
+def one_reading(
+    span: Span | None, confidence: float, is_absolute: bool = False
+) -> Reading | None:
     """A reading of one span; None where there is none."""
-    return None if span is None else Reading((span,), confidence, is_absolute=is_absolute)
+    return (
+        None if span is None else Reading((span,), confidence, is_absolute=is_absolute)
+    )

@@ -31,7 +31,9 @@ def lunar_day(year: int, month: int, day: int) -> date | None:
     code = _YEARS[year - _FIRST_YEAR]
     leap = code >> 13
     before = month - 1 + (0 < leap < month)
-    return start + timedelta(29 * before + bin(code & ((1 << before) - 1)).count("1") + day - 1)
+    return start + timedelta(
+        29 * before + bin(code & ((1 << before) - 1)).count("1") + day - 1
+    )
 
 
 def easter(year: int) -> date:
@@ -77,7 +79,9 @@ def _lunar(month: int, day: int, shift: int = 0) -> _Day:
 
 
 def _tomb_sweeping(year: int) -> date:
-    return date(year, 4, 4 if year % 4 in (0, 1) else 5)  # right from 1980 to 2060 but for the hour
+    return date(
+        year, 4, 4 if year % 4 in (0, 1) else 5
+    )  # right from 1980 to 2060 but for the hour
 
 
 # What it is called, as patterns; how many days it begins before its day, how many it lasts; its day in a year
@@ -92,7 +96,12 @@ _FEASTS: tuple[tuple[str, int, int, _Day], ...] = (
         8,
         _lunar(1, 1),
     ),
-    (r"(?:lunar|chinese) new year'?s eve / 除夕夜? / 年三十 / 大年夜", 0, 1, _lunar(1, 1, -1)),
+    (
+        r"(?:lunar|chinese) new year'?s eve / 除夕夜? / 年三十 / 大年夜",
+        0,
+        1,
+        _lunar(1, 1, -1),
+    ),
     (r"new year'?s day / new year'?s / 元旦 / 元日 / 正月", 1, 2, _fixed(1, 1)),
     (r"lantern festival / 元宵节? / 元宵節", 0, 1, _lunar(1, 15)),
     (r"valentine'?s(?: day)? / 情人节 / 情人節 / バレンタイン", 0, 1, _fixed(2, 14)),
@@ -100,21 +109,42 @@ _FEASTS: tuple[tuple[str, int, int, _Day], ...] = (
     (r"april fool'?s(?: day)? / 愚人节 / 愚人節", 0, 1, _fixed(4, 1)),
     (r"qingming / tomb[- ]sweeping day / 清明节? / 清明節", 1, 3, _tomb_sweeping),
     (r"easter(?: sunday)? / 复活节 / 復活節", 2, 4, easter),
-    (r"labou?r day / 五一(?:节|假期|长假|黄金周|劳动节) / 劳动节 / 勞動節", 0, 5, _fixed(5, 1)),
+    (
+        r"labou?r day / 五一(?:节|假期|长假|黄金周|劳动节) / 劳动节 / 勞動節",
+        0,
+        5,
+        _fixed(5, 1),
+    ),
     (r"children'?s day / 六一(?:儿童节)? / 儿童节 / 兒童節", 0, 1, _fixed(6, 1)),
     (r"dragon boat festival / 端午节? / 端午節", 0, 3, _lunar(5, 5)),
     (r"independence day / fourth of july / 4th of july", 0, 1, _fixed(7, 4)),
     (r"qixi(?: festival)? / 七夕节? / 七夕節", 0, 1, _lunar(7, 7)),
-    (r"mid-?autumn(?: festival)? / moon festival / 中秋节? / 中秋節", 0, 3, _lunar(8, 15)),
+    (
+        r"mid-?autumn(?: festival)? / moon festival / 中秋节? / 中秋節",
+        0,
+        3,
+        _lunar(8, 15),
+    ),
     (r"double ninth festival / 重阳节? / 重陽節", 0, 1, _lunar(9, 9)),
-    (r"(?:chinese )?national day / 国庆节? / 國慶節? / 十一(?:假期|长假|黄金周)", 0, 7, _fixed(10, 1)),
+    (
+        r"(?:chinese )?national day / 国庆节? / 國慶節? / 十一(?:假期|长假|黄金周)",
+        0,
+        7,
+        _fixed(10, 1),
+    ),
     (r"hallowe'?en / 万圣节 / 萬聖節 / ハロウィン", 0, 1, _fixed(10, 31)),
     (r"singles'? day / 双十一 / 光棍节 / 雙十一", 0, 1, _fixed(11, 11)),
     (r"thanksgiving / 感恩节 / 感恩節", 0, 4, _thanksgiving),
 )
 _LATIN = re.compile("[a-z]")
-_NAMES = sorted((name for names, _, _, _ in _FEASTS for name in names.split(" / ")), key=len, reverse=True)
-ENGLISH = "|".join(name for name in _NAMES if _LATIN.search(name))  # a pattern, the longest names first
+_NAMES = sorted(
+    (name for names, _, _, _ in _FEASTS for name in names.split(" / ")),
+    key=len,
+    reverse=True,
+)
+ENGLISH = "|".join(
+    name for name in _NAMES if _LATIN.search(name)
+)  # a pattern, the longest names first
 CHINESE = "|".join(name for name in _NAMES if not _LATIN.search(name))
 
 

@@ -62,4 +62,7 @@ def feelings(text: str) -> tuple[tuple[str, float], ...]:
     for match in _ANY.finditer(said):
         if not _DENIED.search(said[max(0, match.start() - 30) : match.start()].lower()):
             found[_FEELING[match.group().lower()]] += 1
-    return tuple((one, round(min(_FIRST + _MORE * (n - 1), _MOST), 2)) for one, n in found.items())
+    return tuple(
+        (one, round(min(_FIRST + _MORE * (n - 1), _MOST), 2))
+        for one, n in found.items()
+    )

@@ -35,7 +35,10 @@ class _Sudachi:
         """Surface, dictionary form and parts of speech of each morpheme."""
         with self._lock:
             found = self._tokenizer.tokenize(sentence)
-            return [(m.surface(), m.dictionary_form(), tuple(m.part_of_speech())) for m in found]
+            return [
+                (m.surface(), m.dictionary_form(), tuple(m.part_of_speech()))
+                for m in found
+            ]
 
 
 @cache
@@ -51,7 +54,9 @@ def _sudachi() -> _Sudachi | None:
 def ranked(sentence: str) -> Iterator[tuple[str, float]]:
     """Keys with what they are worth, in order of appearance; a repeated key comes again."""
     sudachi = _sudachi()
-    for key, worth in _by_script(sentence) if sudachi is None else _by_sudachi(sudachi, sentence):
+    for key, worth in (
+        _by_script(sentence) if sudachi is None else _by_sudachi(sudachi, sentence)
+    ):
         if len(key) > 1 and key not in JAPANESE:
             yield key, worth
 

@@ -10,7 +10,9 @@ import unicodedata
 LONGEST = 20_000
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
+)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>)\]）】」』。，]+", re.IGNORECASE)
@@ -22,7 +24,9 @@ _OUT_OF_CHARACTER = re.compile(
     r"|(?m:^[^\S\n]*OOC\s*[:：].*$)",
     re.IGNORECASE,
 )
-_EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*~]{1,3}|\|\|")
+_EMPHASIS = re.compile(
+    r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*~]{1,3}|\|\|"
+)
 _LINE_MARK = re.compile(r"(?m)^[ \t]*(?:#{1,6}|>+|[-+•]|\d{1,2}[.)])[ \t]+")
 _BREAK = " \n"  # what separates what stood in different marks: the end of a sentence
 

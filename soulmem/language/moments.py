@@ -82,7 +82,9 @@ class Today:
 
     def weekday(self, weekday: int, weeks_back: int) -> Span:
         """Monday (0) .. Sunday (6) of the week so many weeks ago."""
-        return self.one(self.this_day - DAY * (self.this_day.weekday() - weekday + 7 * weeks_back))
+        return self.one(
+            self.this_day - DAY * (self.this_day.weekday() - weekday + 7 * weeks_back)
+        )
 
     def month(self, year: int, month: int) -> Span:
         """A month; `month` may lie outside 1..12 and then counts on into other years."""
@@ -103,7 +105,9 @@ class Today:
     def season(self, year: int, season: str) -> Span:
         """A season that begins in that year."""
         first, last = _SEASONS[season]
-        return self.days(_first(year, first), _first(year, last + 1 + (12 if last < first else 0)))
+        return self.days(
+            _first(year, first), _first(year, last + 1 + (12 if last < first else 0))
+        )
 
     def last(self, length: timedelta) -> Span:
         """The time up to now, of that length."""

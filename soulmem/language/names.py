@@ -10,7 +10,13 @@ from typing import Any
 
 from soulmem.domain.scripts import HAN
 from soulmem.language import chinese, spaced
-from soulmem.language.calendar_words import ADDRESSES, CALENDAR, EXCLAIMED, OF_PLACES, TONGUES
+from soulmem.language.calendar_words import (
+    ADDRESSES,
+    CALENDAR,
+    EXCLAIMED,
+    OF_PLACES,
+    TONGUES,
+)
 from soulmem.language.english_forms import JOINTS
 from soulmem.language.markup import plain
 from soulmem.language.stop_words import CHINESE, CHINESE_SIGNS
@@ -19,9 +25,13 @@ _MOST = 12  # of one text
 _MOST_WORDS = 5  # of one name
 _HEADLINE = 6  # words, of which most have capitals: a title marks no names by them
 
-_MARKED = re.compile(r"《([^《》\n]{1,20})》|『([^『』\n]{1,12})』|「([^「」\n]{1,6})」")
+_MARKED = re.compile(
+    r"《([^《》\n]{1,20})》|『([^『』\n]{1,12})』|「([^「」\n]{1,6})」"
+)
 _QUOTED = re.compile(r"(?<=[\w,] )[\"\u201c]([A-Z][\w'\u2019 -]{1,40})[\"\u201d]")
-_CALLED = re.compile(rf"([{HAN}]{{1,4}}|[\u30a1-\u30fa\u30fc]{{2,10}})(?:さん|くん|ちゃん|さま|殿)")
+_CALLED = re.compile(
+    rf"([{HAN}]{{1,4}}|[\u30a1-\u30fa\u30fc]{{2,10}})(?:さん|くん|ちゃん|さま|殿)"
+)
 _SENTENCE_SIGNS = re.compile("[。，！？、；：…,.!?;:~～]")
 _SENTENCE = re.compile(r"[^\n。！？!?…]+")
 _KANA = re.compile("[\u3041-\u3096]")
@@ -31,7 +41,9 @@ _FAMILIAR = frozenset("小阿老")
 _NO_GIVEN_NAME = frozenset(
     "家姓总哥姐爷叔伯姨婶妈爸氏府门国朝军工董局队老导"
 )  # after a family name: an address, or a house
-_KIN = frozenset("姨婆爷奶叔伯哥弟妹姐妈爸娘公子孩儿师板乡天")  # after `small`, `old` and the like: no name
+_KIN = frozenset(
+    "姨婆爷奶叔伯哥弟妹姐妈爸娘公子孩儿师板乡天"
+)  # after `small`, `old` and the like: no name
 _DOUBLE = (
     "欧阳",
     "司马",
@@ -93,7 +105,9 @@ def _in_order(said: str) -> Iterator[str]:
 def _quoted(said: str) -> Iterator[str]:
     for match in _QUOTED.finditer(said):
         words = match[1].split()
-        if len(words) <= _MOST_WORDS and all(w[0].isupper() or w.lower() in JOINTS for w in words):
+        if len(words) <= _MOST_WORDS and all(
+            w[0].isupper() or w.lower() in JOINTS for w in words
+        ):
             yield from _worth([w.strip("'\u2019") for w in words])
 
 
@@ -104,7 +118,11 @@ def _marked(said: str) -> Iterator[str]:
         if title:
             yield title
         for name in filter(None, quoted):
-            spoken = _SENTENCE_SIGNS.search(name) or _KANA.search(name) or name[0] in CHINESE_SIGNS
+            spoken = (
+                _SENTENCE_SIGNS.search(name)
+                or _KANA.search(name)
+                or name[0] in CHINESE_SIGNS
+            )
             if not spoken and name not in CHINESE:
                 yield name
 
@@ -130,19 +148,32 @@ def _merely_starts(run: Sequence[spaced.Word]) -> bool:
     if len(run) < 2 or not run[0].starts or not _is_invented(run[1].raw):
         return False
     low = run[0].raw.lower()
-    return low not in ADDRESSES and low not in OF_PLACES and not _is_invented(run[0].raw) and low.isalpha()
+    return (
+        low not in ADDRESSES
+        and low not in OF_PLACES
+        and not _is_invented(run[0].raw)
+        and low.isalpha()
+    )
 
 
 def _worth(words: list[str]) -> Iterator[str]:
     """The name that these words are, if any: without what is no name at its ends."""
-    while words and (words[0].lower() in CALENDAR | EXCLAIMED or spaced.is_stop(words[0].lower())):
+    while words and (
+        words[0].lower() in CALENDAR | EXCLAIMED or spaced.is_stop(words[0].lower())
+    ):
         words = words[1:]
-    while words and (words[-1].lower() in CALENDAR or spaced.is_stop(words[-1].lower())):
+    while words and (
+        words[-1].lower() in CALENDAR or spaced.is_stop(words[-1].lower())
+    ):
         words = words[:-1]
     if not words or len(words) > _MOST_WORDS:
         return
     alone = words[0].lower() if len(words) == 1 else ""
-    if alone in ADDRESSES or alone in TONGUES or (alone and (len(alone) < 2 or not alone[0].isalpha())):
+    if (
+        alone in ADDRESSES
+        or alone in TONGUES
+        or (alone and (len(alone) < 2 or not alone[0].isalpha()))
+    ):
         return
     yield " ".join(words)
 
@@ -155,7 +186,12 @@ def _is_known() -> Any:
 def _is_invented(word: str) -> bool:
     """Whether no dictionary has the word, so that its capital marks a name even where a sentence starts."""
     low = word.lower()
-    if spaced.is_stop(low) or low in ADDRESSES | CALENDAR | EXCLAIMED or len(low) < 3 or not low.isascii():
+    if (
+        spaced.is_stop(low)
+        or low in ADDRESSES | CALENDAR | EXCLAIMED
+        or len(low) < 3
+        or not low.isascii()
+    ):
         return False
     return low.isalpha() and not word.isupper() and not _is_known()(low, lang="en")
 
@@ -172,7 +208,9 @@ def _chinese(run: str) -> Iterator[str]:
         if loose or len(word) == 1 or word in CHINESE:
             continue
         familiar = word[0] in _FAMILIAR and len(word) == 2 and word[1] not in _KIN
-        if tag == "ns" or (tag in _GIVEN and (familiar or (len(word) > 2 and is_person_like(word)))):
+        if tag == "ns" or (
+            tag in _GIVEN and (familiar or (len(word) > 2 and is_person_like(word)))
+        ):
             yield word
     yield from _loose(loose)
 

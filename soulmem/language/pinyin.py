@@ -10,10 +10,23 @@ from soulmem.language.names import is_double, is_person_like
 
 _TABLE = Path(__file__).with_name("pinyin.txt")
 # Readings that names have, where another is the commonest.
-_IN_NAMES = dict(pair.split(":") for pair in ["长:chang", "乐:le", "行:xing", "重:chong", "朝:zhao", "都:du"])
+_IN_NAMES = dict(
+    pair.split(":")
+    for pair in ["长:chang", "乐:le", "行:xing", "重:chong", "朝:zhao", "都:du"]
+)
 _AS_FAMILY = dict(
     pair.split(":")
-    for pair in ["曾:zeng", "单:shan", "解:xie", "仇:qiu", "盖:ge", "查:zha", "朴:piao", "区:ou", "乐:yue"]
+    for pair in [
+        "曾:zeng",
+        "单:shan",
+        "解:xie",
+        "仇:qiu",
+        "盖:ge",
+        "查:zha",
+        "朴:piao",
+        "区:ou",
+        "乐:yue",
+    ]
 )
 _LATIN = re.compile(r"[A-Za-z]+(?:[ '\-][A-Za-z]+){0,2}")
 _LONGEST, _SHORTEST = 18, 4  # letters of a name that may be pinyin
@@ -65,7 +78,10 @@ def _falls_apart(letters: str) -> bool:
     known = _all_syllables()
     ends = [True] + [False] * len(letters)  # by length: whether the beginning is
     for stop in range(1, len(letters) + 1):
-        ends[stop] = any(ends[at] and letters[at:stop] in known for at in range(max(0, stop - 6), stop))
+        ends[stop] = any(
+            ends[at] and letters[at:stop] in known
+            for at in range(max(0, stop - 6), stop)
+        )
     return ends[-1]
 
 

@@ -10,7 +10,9 @@ from soulmem.language.calendar_words import CALENDAR, OF_PLACES, TONGUES
 from soulmem.language.markup import plain
 
 _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throughout"))
-_TO = frozenset(("at", "to", "from", "near", "outside", "around", "towards", "toward", "of"))
+_TO = frozenset(
+    ("at", "to", "from", "near", "outside", "around", "towards", "toward", "of")
+)
 _KINDS = (
     "镇|村|城|城堡|要塞|王国|帝国|都|山|山谷|谷|湖|河|江|海|海边|岛|森林|林|沙漠|草原|酒馆|客栈|酒店|旅馆|茶馆|咖啡馆|餐厅|食堂|学院|学校"
     "|大学|教室|图书馆|医院|公园|广场|车站|码头|港|港口|宫|宫殿|皇宫|殿|塔|钟楼|寺|庙|神社|教堂|墓地|街|街道|巷|市场|集市|花园|庭院|院子"
@@ -43,7 +45,9 @@ def _spaced(said: str) -> str | None:
             continue
         words = [w.raw.lower() for w in found[start:stop]]
         sure = before[-1] in _INTO and found[stop - 1].possessive is False
-        if (sure or (before[-1] in _TO and not OF_PLACES.isdisjoint(words))) and not _is_other(words):
+        if (
+            sure or (before[-1] in _TO and not OF_PLACES.isdisjoint(words))
+        ) and not _is_other(words):
             return " ".join(w.raw for w in found[start:stop])
     return None
 

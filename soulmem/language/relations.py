@@ -66,7 +66,9 @@ _NO = """
 not never stopped stops ceased ceases quit formerly previously anymore n't
 """
 _DROPPED, _DENIED = frozenset(_IDLE.split()), frozenset(_NO.split())
-_DENIED_TWO = re.compile(r"\b(?:no longer|not any ?more|any ?more|used to|no more|at one time|once)\b")
+_DENIED_TWO = re.compile(
+    r"\b(?:no longer|not any ?more|any ?more|used to|no more|at one time|once)\b"
+)
 _WORD = re.compile(r"n't\b|[^\W_]+(?:-[^\W_]+)*")
 _ZH_DROPPED = re.compile(
     r"^(?:(?:如今|现在|目前|仍然|依然|一直|已经|正在|仍|还|已|正|很|非常|深|也|都|曾有)(?=.))+"

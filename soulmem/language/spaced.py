@@ -96,7 +96,9 @@ def names(found: Sequence[Word]) -> Iterator[tuple[int, int]]:
     """
     shouting = _is_shouted(found)
     sure = {
-        w.raw for w in found if w.capital and not w.starts and not shouting(w) and not is_stop(w.raw.lower())
+        w.raw
+        for w in found
+        if w.capital and not w.starts and not shouting(w) and not is_stop(w.raw.lower())
     }
     at = 0
     while at < len(found):
@@ -116,14 +118,20 @@ def _is_loud(word: Word) -> bool:
     return len(word.raw) > 1 and word.raw.isupper()
 
 
-def _name_from(found: Sequence[Word], at: int, sure: set[str], shouting: Callable[[Word], bool]) -> int:
+def _name_from(
+    found: Sequence[Word], at: int, sure: set[str], shouting: Callable[[Word], bool]
+) -> int:
     stop, last = at, at
     while stop < len(found):
         word = found[stop]
         low = word.raw.lower()
         if stop > at and not word.joined:
             break
-        if word.capital and not shouting(word) and (not is_stop(low) or (stop > last and low not in ENGLISH)):
+        if (
+            word.capital
+            and not shouting(word)
+            and (not is_stop(low) or (stop > last and low not in ENGLISH))
+        ):
             stop += 1
             last = stop
             if word.possessive:
@@ -132,7 +140,9 @@ def _name_from(found: Sequence[Word], at: int, sure: set[str], shouting: Callabl
             stop += 1
         else:
             break
-    if last == at + 1 and found[at].raw not in sure:  # one word at the start of a sentence
+    if (
+        last == at + 1 and found[at].raw not in sure
+    ):  # one word at the start of a sentence
         return at
     return last
 
@@ -151,14 +161,19 @@ def ranked(found: Sequence[Word]) -> Iterator[tuple[str, float]]:
             continue
         stop = at + 1
         while (
-            stop < count and stop not in named and found[stop].joined and not is_stop(found[stop].raw.lower())
+            stop < count
+            and stop not in named
+            and found[stop].joined
+            and not is_stop(found[stop].raw.lower())
         ):
             stop += 1
         if is_stop(found[at].raw.lower()):
             at += 1
             continue
         around = _around(found, at, stop)
-        yield from ((key, worth * slope) for key, worth in _of_run(found[at:stop], *around))
+        yield from (
+            (key, worth * slope) for key, worth in _of_run(found[at:stop], *around)
+        )
         at = stop
 
 
@@ -174,29 +189,45 @@ def _of_name(name: Sequence[Word]) -> Iterator[tuple[str, float]]:
 def _around(found: Sequence[Word], at: int, stop: int) -> tuple[str, str]:
     """The words before and after a run, lower case, empty where none is joined; adjectives do not count."""
     first = at
-    while first > 0 and found[first].joined and found[first - 1].raw.lower() in PLAIN_ADJECTIVES:
+    while (
+        first > 0
+        and found[first].joined
+        and found[first - 1].raw.lower() in PLAIN_ADJECTIVES
+    ):
         first -= 1
     before = found[first - 1].raw.lower() if first > 0 and found[first].joined else ""
     after = found[stop].raw.lower() if stop < len(found) and found[stop].joined else ""
     return before, after
 
 
-def _of_run(run: Sequence[Word], before: str, after: str) -> Iterator[tuple[str, float]]:
+def _of_run(
+    run: Sequence[Word], before: str, after: str
+) -> Iterator[tuple[str, float]]:
     """Words without a stop word between them: after an opener a noun phrase until a verb shows."""
     forms = [base_form(w.raw.lower()) for w in run]
     kinds = [_kind(w.raw.lower(), form) for w, form in zip(run, forms, strict=True)]
     last = len(run) - 1
     ends_in_s = last and kinds[last] == WORD and forms[last] != run[last].raw.lower()
-    if ends_in_s and (before in SINGULAR or after in OBJECTS):  # the third person of a verb, no plural
+    if ends_in_s and (
+        before in SINGULAR or after in OBJECTS
+    ):  # the third person of a verb, no plural
         kinds[last] = VERB
     if before in BEFORE_VERBS:
         kinds[0] = min(kinds[0], VERB)
     head = -1
     if before in OPENERS:  # the phrase ends before a verb that follows its first word
-        head = next((i for i in range(1, len(run)) if kinds[i] in (VERB, ADVERB)), len(run)) - 1
+        head = (
+            next(
+                (i for i in range(1, len(run)) if kinds[i] in (VERB, ADVERB)), len(run)
+            )
+            - 1
+        )
     for i, form in enumerate(forms):
         if form in NOUNS_TOO or not is_stop(form):
-            yield form, NOUN if i == head else max(kinds[i], WORD) if i < head else kinds[i]
+            yield (
+                form,
+                NOUN if i == head else max(kinds[i], WORD) if i < head else kinds[i],
+            )
     if 0 < head <= 2:
         yield " ".join([*(w.raw.lower() for w in run[:head]), forms[head]]), PHRASE
 
@@ -206,4 +237,8 @@ def _kind(word: str, form: str) -> float:
         return ADVERB
     if word.endswith(("ed", "ing")) and len(word) > 5:
         return VERB
-    return VERB if form != word and not word.endswith(("s", "men", "children", "feet", "teeth")) else WORD
+    return (
+        VERB
+        if form != word and not word.endswith(("s", "men", "children", "feet", "teeth"))
+        else WORD
+    )

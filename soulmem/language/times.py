@@ -27,7 +27,9 @@ class TimePhrase:
     end: int
     spans: tuple[Span, ...]  # the likeliest first; none where a conversation is meant
     confidence: float  # 0..1, that time was meant at all, and this one
-    sessions: int | None = None  # so many conversations ago, 1 the last; FIRST: the first there was
+    sessions: int | None = (
+        None  # so many conversations ago, 1 the last; FIRST: the first there was
+    )
     is_absolute: bool = False  # it names its year
 
 
@@ -97,10 +99,15 @@ def _joined(text: str, phrases: Sequence[TimePhrase]) -> list[TimePhrase]:
 
 
 def _bounds(text: str, before: TimePhrase, after: TimePhrase) -> bool:
-    if not (before.spans and after.spans and _RANGE.match(text[before.end : after.start])):
+    if not (
+        before.spans and after.spans and _RANGE.match(text[before.end : after.start])
+    ):
         return False
     joint = text[before.end : after.start].strip()
-    return joint not in ("and", "和") or _RANGE_START.search(text[: before.start]) is not None
+    return (
+        joint not in ("and", "和")
+        or _RANGE_START.search(text[: before.start]) is not None
+    )
 
 
 def _in_year(span: Span, year: int) -> Span:

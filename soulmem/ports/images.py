@@ -16,7 +16,9 @@ class Image:
     """An image as it was written."""
 
     head: Mapping[str, Any]  # what JSON can say
-    arrays: Mapping[str, NDArray[Any]]  # of booleans and numbers; whoever asked owns them
+    arrays: Mapping[
+        str, NDArray[Any]
+    ]  # of booleans and numbers; whoever asked owns them
 
 
 class ImageWriter(Protocol):

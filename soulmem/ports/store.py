@@ -18,7 +18,9 @@ from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
-RANK_GAP = 1 << 20  # between neighbours of a fresh chat: twenty insertions fit before a renumbering
+RANK_GAP = (
+    1 << 20
+)  # between neighbours of a fresh chat: twenty insertions fit before a renumbering
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ class Change:
     drop_recalls: Collection[str] = ()  # traces
     by: Actor = Actor.ENGINE  # whose hand it is
     audit: Sequence[AuditEntry] = ()
-    purge_audit: Collection[str] = ()  # targets whose entries lose their words, and whose deletions go
+    purge_audit: Collection[
+        str
+    ] = ()  # targets whose entries lose their words, and whose deletions go
     put_deletions: Sequence[Deletion] = ()
     put_opinions: Sequence[Opinion] = ()
     put_derivations: Sequence[Derivation] = ()
@@ -160,7 +164,9 @@ class Store(Protocol):
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
         """The memories of a soul without its edges, in no particular order, bin included."""
 
-    def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
+    def memory_pages(
+        self, owner: Owner, soul: SoulId
+    ) -> AsyncIterator[Sequence[Memory]]:
         """The same page by page: others may use the store between two, but not write to this soul."""
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
@@ -170,7 +176,12 @@ class Store(Protocol):
         """How many edges are stored of the soul; with None of all the owner's, which is found sooner."""
 
     async def edges_around(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+        self,
+        owner: Owner,
+        soul: SoulId,
+        memories: Sequence[MemoryId],
+        *,
+        leaving: bool = False,
     ) -> EdgePage:
         """Each edge of the soul that starts or ends at any of these memories, or with `leaving` that starts
         there; unknown memories have none.

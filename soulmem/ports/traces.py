@@ -20,7 +20,9 @@ class TraceLog(Protocol):
     async def find(self, owner: Owner, key: str) -> bytes | None:
         """The trace of that id, None when it is not kept."""
 
-    async def alter(self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]) -> None:
+    async def alter(
+        self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]
+    ) -> None:
         """Keep what `left` makes of each trace of the soul, None of those that go; it is called in another
         thread.
         """

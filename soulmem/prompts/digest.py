@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
-from soulmem.prompts.evidence import EvidenceParams, Grounds
-from soulmem.prompts.marking import marked
-from soulmem.prompts.prose import prose_of
+from soulmem.prompts.grounding.evidence import EvidenceParams, Grounds
+from soulmem.prompts.grounding.prose import prose_of
+from soulmem.prompts.rendering import marked
 
-NAME, VERSION = "digest", 1  # a wording change raises VERSION; recorded replies are kept by both
+NAME, VERSION = (
+    "digest",
+    1,
+)  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 260
 _LONGEST = 1200  # signs
@@ -40,7 +43,12 @@ _ASK = {
     ),
 }
 _PERIODS = {
-    "en": {"day": "this day", "week": "this week", "month": "this month", "year": "this year"},
+    "en": {
+        "day": "this day",
+        "week": "this week",
+        "month": "this month",
+        "year": "this year",
+    },
     "zh": {"day": "这一天", "week": "这一周", "month": "这个月", "year": "这一年"},
 }
 _SCHEMA: Mapping[str, object] = {
@@ -56,7 +64,14 @@ def render(passage: Passage, period: str, *, plain: bool = False) -> Prompt:
     what, as_json, as_text = _ASK[passage.language]
     asked = what.replace("{period}", _PERIODS[passage.language][period])
     user = "\n".join((marked(passage), asked, as_text if plain else as_json))
-    return Prompt(NAME, VERSION, _SYSTEM[passage.language], user, None if plain else _SCHEMA, _MAX_TOKENS)
+    return Prompt(
+        NAME,
+        VERSION,
+        _SYSTEM[passage.language],
+        user,
+        None if plain else _SCHEMA,
+        _MAX_TOKENS,
+    )
 
 
 def parse(text: str, passage: Passage) -> str:

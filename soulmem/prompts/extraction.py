@@ -7,12 +7,15 @@ from typing import Any
 
 from soulmem.domain.drafts import Drafts, Passage, PassageLine
 from soulmem.domain.llm import Prompt
-from soulmem.prompts import fields
-from soulmem.prompts.drafting import Drafting
-from soulmem.prompts.marking import marked, tagged, told_of
-from soulmem.prompts.replies import read_lists
+from soulmem.prompts.grounding.drafts import Drafting
+from soulmem.prompts.reading import fields
+from soulmem.prompts.reading.replies import read_lists
+from soulmem.prompts.rendering import marked, tagged, told_of
 
-NAME, VERSION = "extraction", 3  # a wording change raises VERSION; recorded replies are kept by both
+NAME, VERSION = (
+    "extraction",
+    3,
+)  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 700
 _MORE = 2  # facts beside one of each name
@@ -83,7 +86,9 @@ _FORMS: Mapping[str, tuple[str, Sequence[str]]] = {
 _LISTS = ("episodes", "facts", "concepts", "habits", "kinds")
 
 
-def _object(properties: Mapping[str, object], required: Iterable[str]) -> Mapping[str, object]:
+def _object(
+    properties: Mapping[str, object], required: Iterable[str]
+) -> Mapping[str, object]:
     return {
         "type": "object",
         "properties": dict(properties),
@@ -92,7 +97,9 @@ def _object(properties: Mapping[str, object], required: Iterable[str]) -> Mappin
     }
 
 
-def _list(most: int, properties: Mapping[str, object], required: Iterable[str]) -> Mapping[str, object]:
+def _list(
+    most: int, properties: Mapping[str, object], required: Iterable[str]
+) -> Mapping[str, object]:
     return {"type": "array", "items": _object(properties, required), "maxItems": most}
 
 
@@ -100,23 +107,45 @@ _TEXT = {"type": "string", "maxLength": fields.LONGEST}
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _SHORT = {"type": "string", "maxLength": fields.LONGEST_NAME}
 _SHORTS = {"type": "array", "items": _SHORT, "maxItems": 6}
-_NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 12}
-_FEW = {**_NUMBERS, "maxItems": 4}  # a small model writes as many as it may, each on a line of its own
+_NUMBERS = {
+    "type": "array",
+    "items": {"type": "integer", "minimum": 1},
+    "minItems": 1,
+    "maxItems": 12,
+}
+_FEW = {
+    **_NUMBERS,
+    "maxItems": 4,
+}  # a small model writes as many as it may, each on a line of its own
 _FEELINGS = {
     "type": "array",
     "items": _object({"label": _SHORT, "intensity": _SHARE}, ("label", "intensity")),
     "maxItems": 3,
 }
 _EPISODE = {"text": _TEXT, "importance": _SHARE}
-_MORE_OF_EPISODE = {"place": _SHORT, "time": _SHORT, "people": {**_SHORTS, "maxItems": 4}}
-_MORE_OF_EPISODE |= {"feelings": _FEELINGS, "senses": _SHORTS, "background": _TEXT, "keep": _SHORTS}
+_MORE_OF_EPISODE = {
+    "place": _SHORT,
+    "time": _SHORT,
+    "people": {**_SHORTS, "maxItems": 4},
+}
+_MORE_OF_EPISODE |= {
+    "feelings": _FEELINGS,
+    "senses": _SHORTS,
+    "background": _TEXT,
+    "keep": _SHORTS,
+}
 # Where it stands comes last: a small model that begins with lines tells of who speaks there. And it is asked
 # in the chat's language what somebody did: for a "verb" it gives one word, whoever it is about.
 _FACT_KEYS = {
     "en": {key: key for key in ("subject", "verb", "object", "lines")},
     "zh": {"subject": "谁", "verb": "做了什么", "object": "对象", "lines": "行号"},
 }
-_FACT = {"subject": _SHORT, "verb": _SHORT, "object": _SHORT, "lines": {**_NUMBERS, "maxItems": 3}}
+_FACT = {
+    "subject": _SHORT,
+    "verb": _SHORT,
+    "object": _SHORT,
+    "lines": {**_NUMBERS, "maxItems": 3},
+}
 _MORE_OF_FACT = {"strength": _SHARE, "sure": _SHARE, "over": {"type": "boolean"}}
 _CONCEPT = {"name": _SHORT, "type": {"enum": ["entity", "abstract"]}, "lines": _FEW}
 _MORE_OF_CONCEPT = {"aliases": _SHORTS, "about": _TEXT}
@@ -148,7 +177,11 @@ def _episodes(lines: Sequence[PassageLine], language: str) -> Mapping[str, objec
     a small model tells the beginning three times. In English it does so even then, and tells less of it.
     """
     if language == "en":
-        return _list(_PARTS, {"lines": _NUMBERS, **_EPISODE, **_MORE_OF_EPISODE}, ("lines", *_EPISODE))
+        return _list(
+            _PARTS,
+            {"lines": _NUMBERS, **_EPISODE, **_MORE_OF_EPISODE},
+            ("lines", *_EPISODE),
+        )
     parts = max(1, min(_PARTS, len(lines) // _LEAST))
     ends = [len(lines) * part // parts for part in range(parts + 1)]
     episodes = {}
@@ -195,7 +228,9 @@ def parse(text: str, passage: Passage) -> Drafts:
 
 def _in_english(facts: Any) -> Any:
     """The facts by the names of their parts in the schema of an English chat."""
-    names = {theirs: ours for keys in _FACT_KEYS.values() for ours, theirs in keys.items()}
+    names = {
+        theirs: ours for keys in _FACT_KEYS.values() for ours, theirs in keys.items()
+    }
     if isinstance(facts, list):
         return [_in_english(fact) for fact in facts]
     if not isinstance(facts, Mapping):

@@ -12,14 +12,17 @@ from typing import Any
 
 from soulmem.domain.drafts import DraftAbstract, Drafts, Passage
 from soulmem.domain.llm import Prompt, Unreadable
-from soulmem.prompts import fields
-from soulmem.prompts.evidence import Grounds
-from soulmem.prompts.marking import marked
-from soulmem.prompts.replies import read_lists
-from soulmem.prompts.unwrapping import answer_of
-from soulmem.prompts.words import units
+from soulmem.prompts.grounding.evidence import Grounds
+from soulmem.prompts.grounding.passage_words import units
+from soulmem.prompts.reading import fields
+from soulmem.prompts.reading.replies import read_lists
+from soulmem.prompts.reading.unwrapping import answer_of
+from soulmem.prompts.rendering import marked
 
-NAME, VERSION = "kinds", 1  # a wording change raises VERSION; recorded replies are kept by both
+NAME, VERSION = (
+    "kinds",
+    1,
+)  # a wording change raises VERSION; recorded replies are kept by both
 
 LEAST = 3  # scenes that a kind is seen in; design 5
 _LONGEST = 120  # signs of a kind: a longer one tells a story
@@ -87,7 +90,14 @@ _SCHEMA: Mapping[str, object] = {
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
     """The call; each line of the passage is a scene. `plain` asks for lines instead of JSON."""
     user = "\n".join((marked(passage), (_PLAIN if plain else _JSON)[passage.language]))
-    return Prompt(NAME, VERSION, _SYSTEM[passage.language], user, None if plain else _SCHEMA, _MAX_TOKENS)
+    return Prompt(
+        NAME,
+        VERSION,
+        _SYSTEM[passage.language],
+        user,
+        None if plain else _SCHEMA,
+        _MAX_TOKENS,
+    )
 
 
 def parse(text: str, passage: Passage) -> Drafts:
@@ -110,7 +120,9 @@ def parse(text: str, passage: Passage) -> Drafts:
     if _is_of_the_form(kind, passage.language):
         return _none("words of the form")
     names = _names_in(kind, passage)
-    shown = [n for n in _shown(scenes or [], passage) if _has_names(n, kind, names, passage)]
+    shown = [
+        n for n in _shown(scenes or [], passage) if _has_names(n, kind, names, passage)
+    ]
     if len(shown) < LEAST:
         return _none("a kind that fewer than three scenes show")
     worth = fields.share(given.get("importance"), _IMPORTANCE)
@@ -147,11 +159,15 @@ def _names_in(kind: str, passage: Passage) -> set[str]:
     """The names in it that each of its scenes must have; the character and the user are in all of them."""
     there = {passage.soul, *passage.users, ""}
     known = {*passage.known, *(line.speaker for line in passage.lines)} - there
-    grounds = Grounds(replace(passage, soul=kind, users=(), lines=(), known=(), summary=""))
+    grounds = Grounds(
+        replace(passage, soul=kind, users=(), lines=(), known=(), summary="")
+    )
     return {name for name in known if grounds.holds(name)}
 
 
-def _has_names(number: int, kind: str, names: Collection[str], passage: Passage) -> bool:
+def _has_names(
+    number: int, kind: str, names: Collection[str], passage: Passage
+) -> bool:
     """Whether the scene has all the names of the kind: those known, and what reads like one."""
     scene = tuple(line for line in passage.lines if line.number == number)
     grounds = Grounds(replace(passage, lines=scene, known=(), summary=""))
@@ -160,7 +176,9 @@ def _has_names(number: int, kind: str, names: Collection[str], passage: Passage)
 
 def _is_of_the_form(kind: str, language: str) -> bool:
     """Whether it is taken from what is asked, not from the scenes."""
-    return kind.casefold().rstrip(".。") in (_JSON[language] + _PLAIN[language]).casefold()
+    return (
+        kind.casefold().rstrip(".。") in (_JSON[language] + _PLAIN[language]).casefold()
+    )
 
 
 def _none(reason: str) -> Drafts:

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt
-from soulmem.prompts.marking import marked
-from soulmem.prompts.prose import prose_of
+from soulmem.prompts.grounding.prose import prose_of
+from soulmem.prompts.rendering import marked
 
-NAME, VERSION = "summary", 1  # a wording change raises VERSION; recorded replies are kept by both
+NAME, VERSION = (
+    "summary",
+    1,
+)  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 280
 _LONGEST = 1500  # signs; a longer summary costs every later call
@@ -51,7 +54,14 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
     """The call. `plain` asks for bare sentences, for models that cannot keep to JSON."""
     what, as_json, as_text = _ASK[passage.language]
     user = "\n".join((marked(passage), what, as_text if plain else as_json))
-    return Prompt(NAME, VERSION, _SYSTEM[passage.language], user, None if plain else _SCHEMA, _MAX_TOKENS)
+    return Prompt(
+        NAME,
+        VERSION,
+        _SYSTEM[passage.language],
+        user,
+        None if plain else _SCHEMA,
+        _MAX_TOKENS,
+    )
 
 
 def parse(text: str, passage: Passage) -> str:

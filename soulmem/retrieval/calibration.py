@@ -17,7 +17,9 @@ from soulmem.retrieval.words import Tokeniser
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-TEXTS: tuple[str, ...] = tuple(text for each in EXAMPLES for text in (*each.situations, *each.lines))
+TEXTS: tuple[str, ...] = tuple(
+    text for each in EXAMPLES for text in (*each.situations, *each.lines)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,16 @@ class Calibration:
             lines.append(said.mean(axis=0))
             cosines = _unit(said - lines[-1]) @ _unit(told - situations[-1]).T
             deviation.append(max(float(cosines.std()), 1e-6))
-        return Calibration(*(np.asarray(column, np.float32) for column in (situations, lines, deviation)))
+        return Calibration(
+            *(
+                np.asarray(column, np.float32)
+                for column in (situations, lines, deviation)
+            )
+        )
 
-    def fit(self, lines: Floats, situations: Floats, scenes: Sequence[Floats] = ()) -> Floats:
+    def fit(
+        self, lines: Floats, situations: Floats, scenes: Sequence[Floats] = ()
+    ) -> Floats:
         """Deviations by which each line fits each situation better than usual, shape (lines, situations).
 
         Both are unit rows, (k, dim). NaN where a row is NaN. What shares words reaches 6 and more, a
@@ -67,7 +76,10 @@ class Calibration:
         if any(len(seen) for seen in scenes):
             seen = np.concatenate(list(scenes))
             read = ~np.isnan(seen).any(axis=1)
-            of, seen = np.repeat(np.arange(len(scenes)), [len(each) for each in scenes])[read], seen[read]
+            of, seen = (
+                np.repeat(np.arange(len(scenes)), [len(each) for each in scenes])[read],
+                seen[read],
+            )
             middle = np.zeros_like(about)
             np.add.at(middle, of, _unit(seen - self.lines[_nearest(seen, self.lines)]))
             about[of] = _unit(about + _unit(middle))[of]
@@ -82,7 +94,9 @@ class Calibration:
         told = _nearest(situations, self.situations)
         about = _unit(situations - self.situations[told])
         deviation = self.deviation[told]
-        return np.asarray(about @ about.T / np.sqrt(deviation[:, None] * deviation), np.float32)
+        return np.asarray(
+            about @ about.T / np.sqrt(deviation[:, None] * deviation), np.float32
+        )
 
 
 @dataclass(frozen=True, slots=True)

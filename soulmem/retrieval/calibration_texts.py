@@ -14,7 +14,9 @@ class Examples:
 
 
 def _examples(situations: str, lines: str) -> Examples:
-    return Examples(tuple(situations.strip().splitlines()), tuple(lines.strip().splitlines()))
+    return Examples(
+        tuple(situations.strip().splitlines()), tuple(lines.strip().splitlines())
+    )
 
 
 # Everyday life, no two about the same thing: together they stand for a language and a tone, not for a topic.

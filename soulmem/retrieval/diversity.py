@@ -39,7 +39,9 @@ def choose(
     if not left.any():
         return []
     low, high = float(scores[left].min()), float(scores[left].max())
-    relevance = np.where(left, (scores - low) / (high - low) if high > low else 1.0, 0.0)
+    relevance = np.where(
+        left, (scores - low) / (high - low) if high > low else 1.0, 0.0
+    )
     alike = likeness(vectors)
     repeats = np.zeros(scores.size, np.float32)
     chosen: list[int] = []
@@ -50,7 +52,9 @@ def choose(
         if not left.any():
             break
         gain = (1 - novelty) * relevance - novelty * repeats
-        best = waiting.pop() if waiting else int(np.argmax(np.where(left, gain, -np.inf)))
+        best = (
+            waiting.pop() if waiting else int(np.argmax(np.where(left, gain, -np.inf)))
+        )
         if not left[best]:
             continue
         left[best] = False

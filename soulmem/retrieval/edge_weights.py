@@ -30,11 +30,15 @@ class EdgeWeightParams:
     """
 
     kind: Mapping[EdgeKind, float] = field(default_factory=lambda: {EdgeKind.NEXT: 0.5})
-    back: Mapping[EdgeKind, float] = field(default_factory=lambda: {EdgeKind.NEXT: 0.5})  # on top of `kind`
+    back: Mapping[EdgeKind, float] = field(
+        default_factory=lambda: {EdgeKind.NEXT: 0.5}
+    )  # on top of `kind`
     # A text that names many is about each of them less: its mentions count 1 / names^fan. Against 0 this is
     # worth 2 points of R@5 on 2Wiki and a third of the learned associations; .5 to 1 score alike.
     fan: float = 0.5
-    irritation: float = 0.5  # how much of the walk's reach full irritation takes away; design 4.1
+    irritation: float = (
+        0.5  # how much of the walk's reach full irritation takes away; design 4.1
+    )
     fact: float = 0.5  # what a fact gains whose text matches the cue wholly; design 3
 
 
@@ -71,7 +75,9 @@ def class_factors(params: EdgeWeightParams | None = None) -> Floats:
     return out
 
 
-def restart_in(restart: float, irritation: float, params: EdgeWeightParams | None = None) -> float:
+def restart_in(
+    restart: float, irritation: float, params: EdgeWeightParams | None = None
+) -> float:
     """The restart probability in a mood: full irritation (1) leaves `irritation` of the steps untaken.
 
     A factor common to all edges would change nothing, as they share what is passed on.

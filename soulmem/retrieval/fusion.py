@@ -25,7 +25,9 @@ class FusionParams:
     """
 
     lexical: float = 0.5  # of BM25 beside the dense part
-    neighbour: float = 0.15  # of the score of the memory beside; its square of the one beside that
+    neighbour: float = (
+        0.15  # of the score of the memory beside; its square of the one beside that
+    )
     few: int = 8  # memories in another script than the others: fewer tell nothing of how theirs score
 
 
@@ -68,7 +70,9 @@ def standardise(values: Floats, among: Bools) -> Floats:
     if sample.size < 2:
         return out
     centred = sample - np.float32(sample.mean(dtype=np.float64))
-    deviation, usual = (float(np.sqrt(np.dot(x, x) / sample.size)) for x in (centred, sample))
+    deviation, usual = (
+        float(np.sqrt(np.dot(x, x) / sample.size)) for x in (centred, sample)
+    )
     if deviation < NOISE * max(1.0, usual):
         return out  # all alike in float32: the part says nothing, and rounding noise must not
     out[known] = centred / np.float32(deviation)
@@ -97,7 +101,8 @@ def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
         nothing = _nothing(e)
         own = own_score(e, p)
         alone = fuse(
-            replace(e, pair_in=nothing, pair_out=nothing, lexical_in=None), replace(p, neighbour=0.0)
+            replace(e, pair_in=nothing, pair_out=nothing, lexical_in=None),
+            replace(p, neighbour=0.0),
         )
         return Fused(with_neighbours(own, e.before, e.after, e.visible, p), own, alone)
     scripts = _by_script(e, p.few)
@@ -110,7 +115,17 @@ def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
     words_in = _nothing(e) if e.lexical_in is None else e.lexical_in
     views = (e.turn, e.pair_in, e.pair_out, e.lexical, words_in)
     beside = e.before, e.after
-    compiled.fuse_texts(*views, *beside, group, groups, p.lexical, p.neighbour, out.own, out.alone, out.score)
+    compiled.fuse_texts(
+        *views,
+        *beside,
+        group,
+        groups,
+        p.lexical,
+        p.neighbour,
+        out.own,
+        out.alone,
+        out.score,
+    )
     return out
 
 
@@ -142,10 +157,20 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
     """
     p = params or FusionParams()
     e = evidence
-    words_in = e.lexical_in if e.lexical_in is not None else np.full(e.lexical.shape, np.nan, np.float32)
-    meaning, words = (e.turn, e.pair_in, e.pair_out), (e.lexical, words_in, _at(words_in, e.after, np.nan))
+    words_in = (
+        e.lexical_in
+        if e.lexical_in is not None
+        else np.full(e.lexical.shape, np.nan, np.float32)
+    )
+    meaning, words = (
+        (e.turn, e.pair_in, e.pair_out),
+        (e.lexical, words_in, _at(words_in, e.after, np.nan)),
+    )
     groups = _by_script(e, p.few)
-    meant = sum((_part(meaning, group) for group in groups), np.zeros(e.visible.shape, np.float32))
+    meant = sum(
+        (_part(meaning, group) for group in groups),
+        np.zeros(e.visible.shape, np.float32),
+    )
     said = _part(words, groups[0])
     own = np.where(groups[0] & ~np.any(np.isfinite(meaning), axis=0), said, meant)
     if len(groups) == 1:
@@ -156,14 +181,20 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
 
 
 def with_neighbours(
-    own: Floats, before: RowNumbers, after: RowNumbers, visible: Bools, params: FusionParams | None = None
+    own: Floats,
+    before: RowNumbers,
+    after: RowNumbers,
+    visible: Bools,
+    params: FusionParams | None = None,
 ) -> Floats:
     """f + neighbour * f(beside) + neighbour^2 * f(two away), on both sides; -inf where not visible."""
     p = params or FusionParams()
     score = own.copy()
     for beside in (before, after):
         two_away = _at(beside, beside, -1)
-        score += p.neighbour * _at(own, beside, 0) + p.neighbour**2 * _at(own, two_away, 0)
+        score += p.neighbour * _at(own, beside, 0) + p.neighbour**2 * _at(
+            own, two_away, 0
+        )
     return np.where(visible, score, -np.inf).astype(np.float32)
 
 

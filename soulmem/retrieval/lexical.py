@@ -47,13 +47,18 @@ class LexicalIndex:
         self._params = params or Bm25Params()
         self._postings = Postings()
         self._lengths = np.zeros(64, np.float32)
-        self._held = np.zeros(64, np.bool_)  # which rows are here, those without a token too
+        self._held = np.zeros(
+            64, np.bool_
+        )  # which rows are here, those without a token too
         self._count = 0
         self._total = 0
         self._revision = 0  # grows with every change
         self._pairs: _Pairs | None = None
         self._asked: _Asked | None = None
-        self._discounts: tuple[int, Floats] = -1, self._lengths  # by row, as of a revision
+        self._discounts: tuple[int, Floats] = (
+            -1,
+            self._lengths,
+        )  # by row, as of a revision
         self._frequencies: tuple[int, dict[str, int]] = 0, {}
 
     def __len__(self) -> int:
@@ -95,13 +100,21 @@ class LexicalIndex:
         if self._frequencies[0] != self._revision:
             self._frequencies = self._revision, {}
         known, asked = self._frequencies[1], self._asked
-        if token not in known and asked is not None and asked.revision == self._revision:
-            known.update(zip(asked.tokens, np.diff(asked.found.starts).tolist(), strict=True))
+        if (
+            token not in known
+            and asked is not None
+            and asked.revision == self._revision
+        ):
+            known.update(
+                zip(asked.tokens, np.diff(asked.found.starts).tolist(), strict=True)
+            )
         if token not in known:
             known[token] = self._postings.of([token]).rows.size
         return known[token]
 
-    def scores(self, tokens: Mapping[str, float] | Sequence[str], n_rows: int) -> Floats:
+    def scores(
+        self, tokens: Mapping[str, float] | Sequence[str], n_rows: int
+    ) -> Floats:
         """BM25 of every row below `n_rows`, >= 0, shape (n_rows,); 0 where nothing matches or is stored.
 
         A mapping gives each token a weight; in a sequence a token weighs as often as it occurs.
@@ -109,7 +122,10 @@ class LexicalIndex:
         out = np.zeros(max(n_rows, self._lengths.size), np.float32)
         if self._total:
             if self._discounts[0] != self._revision:
-                self._discounts = self._revision, self._discount(self._lengths, self._total / self._count)
+                self._discounts = (
+                    self._revision,
+                    self._discount(self._lengths, self._total / self._count),
+                )
             discount = self._discounts[1]
             asked = self._ask(tokens)
             found, compiled = asked.found, kernels()
@@ -118,10 +134,19 @@ class LexicalIndex:
             else:
                 for token, weight in enumerate(asked.weight.tolist()):
                     rows, counts = found.of(token)
-                    _add(out, rows, counts.astype(np.float32), weight, self._count, discount)
+                    _add(
+                        out,
+                        rows,
+                        counts.astype(np.float32),
+                        weight,
+                        self._count,
+                        discount,
+                    )
         return out[:n_rows]
 
-    def pair_scores(self, tokens: Mapping[str, float] | Sequence[str], before: RowNumbers) -> Floats:
+    def pair_scores(
+        self, tokens: Mapping[str, float] | Sequence[str], before: RowNumbers
+    ) -> Floats:
         """BM25 of every row taken together with the row before it, as if the two were one text.
 
         before   int32[n]  the row before each, -1 for none
@@ -150,12 +175,15 @@ class LexicalIndex:
         return {"lengths": self._lengths, "held": self._held, **self._postings.packed()}
 
     @classmethod
-    def unpacked(cls, arrays: Mapping[str, NDArray[Any]], params: Bm25Params | None = None) -> LexicalIndex:
+    def unpacked(
+        cls, arrays: Mapping[str, NDArray[Any]], params: Bm25Params | None = None
+    ) -> LexicalIndex:
         """The index that was packed. It keeps the arrays; those it writes are copied if they cannot be."""
         out = cls(params)
         out._postings = Postings.unpacked(arrays)
         out._lengths, out._held = (
-            array if array.flags.writeable else array.copy() for array in (arrays["lengths"], arrays["held"])
+            array if array.flags.writeable else array.copy()
+            for array in (arrays["lengths"], arrays["held"])
         )
         out._count = int(np.count_nonzero(out._held))
         out._total = int(out._lengths.sum(dtype=np.float64))
@@ -165,10 +193,18 @@ class LexicalIndex:
         """Where the tokens occur; kept until others are asked for or a row changes."""
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         asked = self._asked
-        if asked is None or asked.revision != self._revision or asked.tokens != tuple(weights):
-            asked = _Asked(self._revision, tuple(weights), self._postings.of(tuple(weights)))
+        if (
+            asked is None
+            or asked.revision != self._revision
+            or asked.tokens != tuple(weights)
+        ):
+            asked = _Asked(
+                self._revision, tuple(weights), self._postings.of(tuple(weights))
+            )
             self._asked = asked
-        asked.weight = np.fromiter(weights.values(), np.float32, len(weights)) * self._sharpened(asked.found)
+        asked.weight = np.fromiter(
+            weights.values(), np.float32, len(weights)
+        ) * self._sharpened(asked.found)
         return asked
 
     def _sharpened(self, found: Occurrences) -> Floats:
@@ -180,14 +216,22 @@ class LexicalIndex:
     def _pairs_of(self, before: RowNumbers) -> _Pairs:
         """The pairs along `before`; kept until a row changes or another array is given."""
         known = self._pairs
-        if known is None or known.before is not before or known.revision != self._revision:
+        if (
+            known is None
+            or known.before is not before
+            or known.revision != self._revision
+        ):
             n = max(before.size, self._lengths.size)
-            lengths = np.zeros(n + 1, np.float32)  # one more, where there is no row before
+            lengths = np.zeros(
+                n + 1, np.float32
+            )  # one more, where there is no row before
             lengths[: self._lengths.size] = self._lengths
             first = lengths[before]
             both = np.zeros(n, np.float32)
             both[: before.size] = np.where(
-                (first > 0) & (lengths[: before.size] > 0), first + lengths[: before.size], 0
+                (first > 0) & (lengths[: before.size] > 0),
+                first + lengths[: before.size],
+                0,
             )
             second = np.flatnonzero(both)
             discount = np.full(n, np.nan, np.float32)
@@ -205,7 +249,9 @@ class LexicalIndex:
 class _Asked:
     """The tokens of a query, and where they occur."""
 
-    def __init__(self, revision: int, tokens: tuple[str, ...], found: Occurrences) -> None:
+    def __init__(
+        self, revision: int, tokens: tuple[str, ...], found: Occurrences
+    ) -> None:
         self.revision = revision
         self.tokens = tokens
         self.found = found
@@ -224,16 +270,22 @@ class _Pairs:
     discount  float32[rows], NaN for every other row
     """
 
-    def __init__(self, before: RowNumbers, revision: int, second: Ints, discount: Floats) -> None:
+    def __init__(
+        self, before: RowNumbers, revision: int, second: Ints, discount: Floats
+    ) -> None:
         self.before = before
         self.revision = revision
         self.count = second.size
         self.discount = discount
         first = before[second]
         self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
-        self._heads = np.zeros(discount.size + 1, np.int32)  # where chats branch a row comes before several
+        self._heads = np.zeros(
+            discount.size + 1, np.int32
+        )  # where chats branch a row comes before several
         np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
-        self.nothing = np.where(np.isnan(discount), discount, np.float32(0))  # scores when no token is there
+        self.nothing = np.where(
+            np.isnan(discount), discount, np.float32(0)
+        )  # scores when no token is there
         self._tf = np.zeros(discount.size, np.float32)
         self._hits = np.empty(discount.size, np.int32)
 
@@ -250,10 +302,19 @@ class _Pairs:
         pairs = np.concatenate([rows[own], self._by_first[skip + np.arange(skip.size)]])
         hit, which = np.unique(pairs, return_inverse=True)
         found = np.concatenate([counts[own], np.repeat(counts, many)])
-        return hit.astype(np.int64), np.bincount(which, weights=found, minlength=hit.size).astype(np.float32)
+        return hit.astype(np.int64), np.bincount(
+            which, weights=found, minlength=hit.size
+        ).astype(np.float32)
 
 
-def _add(out: Floats, rows: NDArray[np.integer], tf: Floats, weight: float, n: int, discount: Floats) -> None:
+def _add(
+    out: Floats,
+    rows: NDArray[np.integer],
+    tf: Floats,
+    weight: float,
+    n: int,
+    discount: Floats,
+) -> None:
     """What one token adds to the rows that hold it."""
     if rows.size:
         most = np.float32(weight * inverse_frequency(rows.size, n))

@@ -24,7 +24,9 @@ _NAMES = {
     "irritation": "irritation irritated irritable impatience impatient annoyance annoyed"
     " 烦躁 不耐烦 急躁 恼火 烦 烦恼 苛立ち",
 }
-_FEELING = {name: feeling for feeling, names in _NAMES.items() for name in names.split()}
+_FEELING = {
+    name: feeling for feeling, names in _NAMES.items() for name in names.split()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,9 @@ def mood_given(label: str, intensity: float) -> Mood:
     return {feeling_of(label): min(max(intensity, 0.0), 1.0)}
 
 
-def mood_of(messages: Sequence[Iterable[Feeling]], params: MoodParams | None = None) -> Mood:
+def mood_of(
+    messages: Sequence[Iterable[Feeling]], params: MoodParams | None = None
+) -> Mood:
     """The mood the feelings of the last messages make, oldest first: per feeling the mean by recency.
 
     A message without feelings calms; no messages, no mood.
@@ -58,7 +62,11 @@ def mood_of(messages: Sequence[Iterable[Feeling]], params: MoodParams | None = N
     for share, feelings in zip(weights, last, strict=True):
         for feeling, intensity in _strongest(feelings).items():
             total[feeling] += share * intensity
-    return {feeling: amount / sum(weights) for feeling, amount in total.items() if amount > 0}
+    return {
+        feeling: amount / sum(weights)
+        for feeling, amount in total.items()
+        if amount > 0
+    }
 
 
 def strongest(mood: Mood) -> str | None:
@@ -69,7 +77,10 @@ def strongest(mood: Mood) -> str | None:
 def fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
     """0..1: the mood's strongest echo among a memory's own feelings, intensity times intensity."""
     own = _strongest(feelings)
-    return max((mood[feeling] * own[feeling] for feeling in own if feeling in mood), default=0.0)
+    return max(
+        (mood[feeling] * own[feeling] for feeling in own if feeling in mood),
+        default=0.0,
+    )
 
 
 def irritation(mood: Mood) -> float:

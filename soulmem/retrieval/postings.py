@@ -23,7 +23,9 @@ _Columns = tuple[Hashes, RowNumbers, Counts]  # of each posting
 _FRESH = 0  # the home of rows whose tokens are not in a run yet
 _NOWHERE = -1
 _MOST_FRESH = 1 << 17  # occurrences: sorting them takes some 15 ms
-_LARGE_RUN = 1 << 20  # occurrences: no run that large is merged again, which would take 100 ms
+_LARGE_RUN = (
+    1 << 20
+)  # occurrences: no run that large is merged again, which would take 100 ms
 _SLICES = 32  # steps in which all runs become one
 _MANY_DROPPED = 4096  # rows
 _MOST = np.iinfo(np.uint8).max  # that often counts hardly less than more often
@@ -98,7 +100,9 @@ class Postings:
         self._settle()
         wanted = np.fromiter(map(self._hash.__getitem__, tokens), np.int64, len(tokens))
         compiled = kernels()
-        return self._of(wanted) if compiled is None else self._looked_up(wanted, compiled)
+        return (
+            self._of(wanted) if compiled is None else self._looked_up(wanted, compiled)
+        )
 
     def _looked_up(self, wanted: Hashes, compiled: Kernels) -> Occurrences:
         """The same as `_of`, without the price of some arrays for each run."""
@@ -127,18 +131,26 @@ class Postings:
         for run in self._runs:
             start, stop = _places(run, wanted)
             size = stop - start
-            token = np.repeat(np.arange(wanted.size, dtype=np.min_scalar_type(wanted.size)), size)
-            where = np.repeat(start - (np.cumsum(size) - size), size) + np.arange(token.size)
+            token = np.repeat(
+                np.arange(wanted.size, dtype=np.min_scalar_type(wanted.size)), size
+            )
+            where = np.repeat(start - (np.cumsum(size) - size), size) + np.arange(
+                token.size
+            )
             held, often = run.rows[where], run.counts[where]
             if self._left.get(run.number):
                 there = self._home[held] == run.number
                 token, held, often = token[there], held[there], often[there]
             parts.append((token, held, often))
-        of, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        of, rows, counts = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
         if len(self._runs) > 1:
             order = np.argsort(of, kind="stable")
             rows, counts = rows[order], counts[order]
-        starts = np.append(0, np.cumsum(np.bincount(of, minlength=wanted.size))).astype(np.int64)
+        starts = np.append(0, np.cumsum(np.bincount(of, minlength=wanted.size))).astype(
+            np.int64
+        )
         return Occurrences(starts, rows, counts)
 
     def gather(self) -> Iterator[None]:
@@ -152,9 +164,15 @@ class Postings:
         parts = []
         hashes = np.iinfo(np.int64)
         bounds = np.linspace(hashes.min, hashes.max, _SLICES + 1)[1:-1].astype(np.int64)
-        cuts = [[0, *np.searchsorted(run.tokens, bounds).tolist(), run.tokens.size] for run in runs]
+        cuts = [
+            [0, *np.searchsorted(run.tokens, bounds).tolist(), run.tokens.size]
+            for run in runs
+        ]
         for at in range(_SLICES):
-            pieces = [self._at_home(run, cut[at], cut[at + 1]) for run, cut in zip(runs, cuts, strict=True)]
+            pieces = [
+                self._at_home(run, cut[at], cut[at + 1])
+                for run, cut in zip(runs, cuts, strict=True)
+            ]
             parts.append(_in_order(pieces))
             yield
         self._runs = [self._joined(runs, parts)]
@@ -169,10 +187,17 @@ class Postings:
         """
         self._settle()
         runs = self._runs or [self._run(*(np.zeros(0, np.int64),) * 3)]
-        shape = [[r.number, r.tokens.size, r.rows.size, self._left.get(r.number, 0)] for r in runs]
-        joined = {name: [getattr(r, name) for r in runs] for name in ("tokens", "starts", "rows", "counts")}
+        shape = [
+            [r.number, r.tokens.size, r.rows.size, self._left.get(r.number, 0)]
+            for r in runs
+        ]
+        joined = {
+            name: [getattr(r, name) for r in runs]
+            for name in ("tokens", "starts", "rows", "counts")
+        }
         columns = {
-            name: np.concatenate(parts) if len(parts) > 1 else parts[0] for name, parts in joined.items()
+            name: np.concatenate(parts) if len(parts) > 1 else parts[0]
+            for name, parts in joined.items()
         }
         return {"home": self._home, "runs": np.asarray(shape, np.int64), **columns}
 
@@ -205,15 +230,22 @@ class Postings:
             return
         tokens = np.frombuffer(self._fresh_tokens, np.int64)
         rows = np.frombuffer(self._fresh_rows, np.int32)
-        order = np.argsort(tokens, kind="stable")  # so that a row's occurrences of one token stay together
+        order = np.argsort(
+            tokens, kind="stable"
+        )  # so that a row's occurrences of one token stay together
         tokens, rows = tokens[order], rows[order]
         opens = np.append(True, (tokens[1:] != tokens[:-1]) | (rows[1:] != rows[:-1]))
         first = np.flatnonzero(opens)
-        counts = np.minimum(np.diff(np.append(first, tokens.size)), _MOST).astype(np.uint8)
+        counts = np.minimum(np.diff(np.append(first, tokens.size)), _MOST).astype(
+            np.uint8
+        )
         self._runs.append(self._run(tokens[first], rows[first], counts))
         self._home[np.unique(rows)] = self._runs[-1].number
         self._fresh_tokens, self._fresh_rows = array("q"), array("i")
-        while len(self._runs) > 1 and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size:
+        while (
+            len(self._runs) > 1
+            and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size
+        ):
             if self._runs[-2].rows.size > _LARGE_RUN:
                 break
             two, one = self._runs.pop(), self._runs.pop()
@@ -228,7 +260,9 @@ class Postings:
 
     def _joined(self, runs: Sequence[_Run], parts: Sequence[_Columns]) -> _Run:
         """The run of these postings, which were at home in those."""
-        tokens, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        tokens, rows, counts = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
         merged = self._run(tokens, rows, counts)
         self._home[rows] = merged.number
         for run in runs:
@@ -239,21 +273,37 @@ class Postings:
         """Of what is still at home in the run the postings of these tokens."""
         starts = run.starts[first : None if last is None else last + 1]
         tokens = np.repeat(run.tokens[first:last], np.diff(starts))
-        rows, counts = (column[starts[0] : starts[-1]] for column in (run.rows, run.counts))
+        rows, counts = (
+            column[starts[0] : starts[-1]] for column in (run.rows, run.counts)
+        )
         there = self._home[rows] == run.number
         return tokens[there], rows[there], counts[there]
 
-    def _run(self, tokens: Hashes, rows: NDArray[np.integer], counts: NDArray[np.integer]) -> _Run:
+    def _run(
+        self, tokens: Hashes, rows: NDArray[np.integer], counts: NDArray[np.integer]
+    ) -> _Run:
         """A run of these postings, which stand in the order of their tokens."""
-        first = np.flatnonzero(np.append(True, tokens[1:] != tokens[:-1])) if tokens.size else tokens
+        first = (
+            np.flatnonzero(np.append(True, tokens[1:] != tokens[:-1]))
+            if tokens.size
+            else tokens
+        )
         starts = np.append(first, tokens.size).astype(np.int32)
         self._next += 1
-        return _Run(self._next, tokens[first], starts, rows.astype(np.int32), counts.astype(np.uint8))
+        return _Run(
+            self._next,
+            tokens[first],
+            starts,
+            rows.astype(np.int32),
+            counts.astype(np.uint8),
+        )
 
 
 def _in_order(parts: Sequence[_Columns]) -> _Columns:
     """These postings in the order of their tokens."""
-    tokens, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    tokens, rows, counts = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     order = np.argsort(tokens, kind="stable")
     return tokens[order], rows[order], counts[order]
 
@@ -265,7 +315,9 @@ class _Hashes(dict[str, int]):
         if len(self) >= _REMEMBERED:
             self.clear()
         made = int.from_bytes(
-            blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
+            blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest(),
+            "little",
+            signed=True,
         )
         self[token] = made
         return made
@@ -277,4 +329,6 @@ def _places(run: _Run, wanted: Hashes) -> tuple[Hashes, Hashes]:
         return np.zeros_like(wanted), np.zeros_like(wanted)
     at = np.minimum(np.searchsorted(run.tokens, wanted), run.tokens.size - 1)
     start = run.starts[at].astype(np.int64)
-    return start, np.where(run.tokens[at] == wanted, run.starts[at + 1], start).astype(np.int64)
+    return start, np.where(run.tokens[at] == wanted, run.starts[at + 1], start).astype(
+        np.int64
+    )

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-Part = tuple[str, float]  # a text to embed and its share of the query; the shares sum to 1
+Part = tuple[
+    str, float
+]  # a text to embed and its share of the query; the shares sum to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +17,16 @@ class QueryParams:
     """How the query is cut."""
 
     messages: int = 3  # how many of the last messages count; design 4.1
-    message_recency: float = 0.5  # 0..1, weight of a message relative to the one after it
+    message_recency: float = (
+        0.5  # 0..1, weight of a message relative to the one after it
+    )
     line_recency: float = 0.8  # 0..1, the same for the words of a line; MADial-Bench: +2 to +3 points over 1
     max_length: int = 180  # tokens, roughly: what an embedder reads of a text before it cuts the end off
 
 
-def from_messages(texts: Sequence[str], params: QueryParams | None = None) -> list[Part]:
+def from_messages(
+    texts: Sequence[str], params: QueryParams | None = None
+) -> list[Part]:
     """The last messages (oldest first), each a part, the newest counting most; blank ones are ignored.
 
     Give them as their memories are written: their vectors are then known already.
@@ -48,7 +54,9 @@ def from_text(text: str, params: QueryParams | None = None) -> list[Part]:
 
 
 def words(
-    parts: Iterable[Part], tokens: Callable[[str], list[str]], params: QueryParams | None = None
+    parts: Iterable[Part],
+    tokens: Callable[[str], list[str]],
+    params: QueryParams | None = None,
 ) -> dict[str, float]:
     """Weight of each token: the root of its weighted count, later lines of a part counting more."""
     p = params or QueryParams()

@@ -33,12 +33,12 @@ _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: ..
 # A sentence from so many words or signs on is somebody's own: shorter ones ("Good night.") are said by
 # everybody, and one other word makes another statement of them. Issue 15, acceptance B.
 _WORDS, _SIGNS = 8, 12
-_OTHER = 2  # signs that one word has at most in Chinese; nearly all with three are names
+_OTHER = (
+    2  # signs that one word has at most in Chinese; nearly all with three are names
+)
 _WORD = _OTHER  # what a spaced word weighs, so that one of them may differ
 _WALL = " | "  # between two texts; no unit is written so
-_LOOKED_AT = (
-    50  # places of half a sentence that are compared: what stands more often is no sentence of anybody
-)
+_LOOKED_AT = 50  # places of half a sentence that are compared: what stands more often is no sentence of anybody
 _KEPT = 8_000  # signs of a text whose units are remembered: the context is nearly the same the next turn
 
 
@@ -50,10 +50,12 @@ def is_sentence(units: Sequence[str]) -> bool:
 
 def units_of(text: str) -> list[str]:
     """The words of the text, and the signs of scripts without spaces."""
-    return _UNIT.findall(_APOSTROPHE.sub("", unicodedata.normalize("NFKC", text).casefold()))
+    return _UNIT.findall(
+        _APOSTROPHE.sub("", unicodedata.normalize("NFKC", text).casefold())
+    )
 
 
-class Standing:
+class ContextText:
     """The texts that stand in the prompt."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -82,7 +84,9 @@ class Standing:
         kept: list[str] = []
         for sentence in _sentences(text, start):
             said = units_of(sentence)
-            if not (is_sentence(said) and (self._has(said) or self._nearly_has(said, names))):
+            if not (
+                is_sentence(said) and (self._has(said) or self._nearly_has(said, names))
+            ):
                 kept.append(sentence)
         rest = "".join(kept)
         if len(rest) == len(text) - start:
@@ -121,14 +125,20 @@ class Standing:
 def _alike(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
     """Whether `there` begins with the units but for one word, that is another, missing, or too much."""
     pairs = zip(units, there, strict=False)
-    same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there)))
+    same = next(
+        (i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there))
+    )
     for mine in range(_OTHER + 1):
         if any(unit in names or unit.isdecimal() for unit in units[same : same + mine]):
             return False
         behind = units[same + mine :]
         for theirs in range(_OTHER + 1):
-            gap = max(_weight(units[same : same + mine]), _weight(there[same : same + theirs]))
-            if gap <= _OTHER and list(there[same + theirs : same + theirs + len(behind)]) == list(behind):
+            gap = max(
+                _weight(units[same : same + mine]), _weight(there[same : same + theirs])
+            )
+            if gap <= _OTHER and list(
+                there[same + theirs : same + theirs + len(behind)]
+            ) == list(behind):
                 return True
     return False
 
@@ -146,7 +156,9 @@ def _names(text: str, start: int) -> set[str]:
     words = _INSIDE.findall(text, start)
     named = [word for word in words if word[:1].isupper() and not word.isupper()]
     quoted = [units_of(quote) for quote in _QUOTED.findall(text, start)]
-    units = [units_of(word) for word in named] + [quote for quote in quoted if not is_sentence(quote)]
+    units = [units_of(word) for word in named] + [
+        quote for quote in quoted if not is_sentence(quote)
+    ]
     return set(chain.from_iterable(units))
 
 
@@ -156,7 +168,9 @@ def _behind_label(text: str, speakers: Iterable[str]) -> int:
         if name and text.startswith((f"{name}:", f"{name}\uff1a")):
             return len(text) - len(text[len(name) + 1 :].lstrip())
     label = _LABEL.match(text)
-    if label is not None and is_sentence(units_of(next(_sentences(text, label.end()), ""))):
+    if label is not None and is_sentence(
+        units_of(next(_sentences(text, label.end()), ""))
+    ):
         return label.end()
     return 0
 

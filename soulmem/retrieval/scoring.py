@@ -18,7 +18,9 @@ Bools = NDArray[np.bool_]
 class ScoreParams:
     """How the voices add up."""
 
-    walk: float = 1.0  # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
+    walk: float = (
+        1.0  # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
+    )
     least: float = 0.6  # 0..1, share of that which a walk keeps however common the names it began at
     common: float = 15.0  # memories that mention a name when half of the rest is gone
     floor: float = 0.4  # factor of a memory of weight 0; design 4.4 starts at .7 + .6 * weight, with which
@@ -26,7 +28,9 @@ class ScoreParams:
     mood: float = 0.6  # what a memory gains that fits the mood wholly
 
 
-def emphasis(weight: Floats, fit: Floats | None = None, params: ScoreParams | None = None) -> Floats:
+def emphasis(
+    weight: Floats, fit: Floats | None = None, params: ScoreParams | None = None
+) -> Floats:
     """The factor by which each memory counts, float32[n], > 0.
 
     weight  0..1, see `weights.weight`
@@ -39,7 +43,9 @@ def emphasis(weight: Floats, fit: Floats | None = None, params: ScoreParams | No
     return factor.astype(np.float32)
 
 
-def voice(document_frequency: NDArray[np.floating], params: ScoreParams | None = None) -> float:
+def voice(
+    document_frequency: NDArray[np.floating], params: ScoreParams | None = None
+) -> float:
     """What the walk counts, 0..walk, by the rarest name it began at.
 
         walk * (least + (1 - least) / (1 + (df / common)^2))
@@ -86,7 +92,9 @@ def combine(
     compiled = kernels()
     if compiled is None:
         voices = standardise(text, visible)
-        voices += np.float32(p.walk * trust) * standardise(np.sqrt(walked).astype(np.float32), visible)
+        voices += np.float32(p.walk * trust) * standardise(
+            np.sqrt(walked).astype(np.float32), visible
+        )
         voices[~visible] = -np.inf
     else:
         voices = np.empty(text.shape, np.float32)

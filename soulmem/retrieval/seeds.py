@@ -30,9 +30,13 @@ class SeedParams:
 
     text_mass: float = 0.1  # 0..1, of all texts together beside a rare name; fixed, whatever their number
     common_mass: float = 0.6  # 0..1, the same when even the rarest name of the cue is in very many memories
-    common: float = 15.0  # memories that mention a name when it is half way between the two
+    common: float = (
+        15.0  # memories that mention a name when it is half way between the two
+    )
     texts: int = 20  # best texts that take part
-    sharpness: float = 2.5  # a text one standard deviation better starts e^sharpness times as much
+    sharpness: float = (
+        2.5  # a text one standard deviation better starts e^sharpness times as much
+    )
 
 
 def seeds(
@@ -62,9 +66,15 @@ def seeds(
     mass = _text_mass(document_frequency[named], p)
     if not texts.size:
         mass = 0.0
-    specific = (1.0 if loudness is None else loudness[named]) / document_frequency[named]
-    share = np.concatenate([(1.0 - mass) * specific / max(float(specific.sum()), _TINY), mass * pull])
-    rows, which = np.unique(np.concatenate([concept_rows[named], texts]), return_inverse=True)
+    specific = (1.0 if loudness is None else loudness[named]) / document_frequency[
+        named
+    ]
+    share = np.concatenate(
+        [(1.0 - mass) * specific / max(float(specific.sum()), _TINY), mass * pull]
+    )
+    rows, which = np.unique(
+        np.concatenate([concept_rows[named], texts]), return_inverse=True
+    )
     total = np.bincount(which, weights=share, minlength=rows.size)
     rows, total = rows[total > 0], total[total > 0]
     return rows.astype(np.uint32), total / max(float(total.sum()), _TINY)
@@ -78,7 +88,9 @@ def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float
     return p.text_mass + (p.common_mass - p.text_mass) * spread / (1.0 + spread)
 
 
-def _best_texts(score: Floats, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:
+def _best_texts(
+    score: Floats, visible: Bools, p: SeedParams
+) -> tuple[NDArray[np.int64], Shares]:
     """Rows of the best texts and their shares, sum 1."""
     among = np.full(score.shape, -np.inf, np.float32)
     np.copyto(among, score, where=visible)

@@ -38,9 +38,19 @@ def signature_fit(
     out = np.zeros((len(lines), len(scenes)), np.float32)
     for column, seen in enumerate(scenes):
         held = Counter(word for words in seen for word in set(words))
-        weights = {word: weight(word) for word, count in held.items() if count >= p.scenes}
-        marks = {word: found for word, found in weights.items() if found >= p.rare * log1p(texts)}
+        weights = {
+            word: weight(word) for word, count in held.items() if count >= p.scenes
+        }
+        marks = {
+            word: found
+            for word, found in weights.items()
+            if found >= p.rare * log1p(texts)
+        }
         whole = sum(marks.values())
         for row, words in enumerate(lines if whole else ()):
-            out[row, column] = p.fit * sum(found for word, found in marks.items() if word in words) / whole
+            out[row, column] = (
+                p.fit
+                * sum(found for word, found in marks.items() if word in words)
+                / whole
+            )
     return out

@@ -68,5 +68,8 @@ def weight(facets: Facets, params: WeightParams | None = None) -> Floats:
     total = sum(share for share, _ in parts)
     if total <= 0:
         return np.full(f.importance.shape, 0.5, np.float32)
-    mean = sum((share * value for share, value in parts), np.zeros(f.importance.shape)) / total
+    mean = (
+        sum((share * value for share, value in parts), np.zeros(f.importance.shape))
+        / total
+    )
     return np.clip(mean, 0.0, 1.0).astype(np.float32)

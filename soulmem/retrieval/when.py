@@ -20,10 +20,14 @@ class WhenParams:
 
     prefer: float = 1.5  # standard deviations that a memory of that time gains; far better ones stay ahead
     told: float = 0.3  # 0..1, of that where the cue does not ask but tells ("yesterday I was ill")
-    next: float = 0.7  # 0..1, how much less sure a further reading is that holds something, too
+    next: float = (
+        0.7  # 0..1, how much less sure a further reading is that holds something, too
+    )
     seats: int = 2  # for the best of that time, where more than the time is asked for
     sure: float = 0.5  # 0..1, from which confidence there are seats
-    worth_tokens: float = 40.0  # length from which a text says enough to stand for its part of a span
+    worth_tokens: float = (
+        40.0  # length from which a text says enough to stand for its part of a span
+    )
 
 
 def inside(happened: Doubles, ended: Doubles, start: float, end: float) -> Bools:
@@ -64,7 +68,11 @@ def spread(happened: Doubles, worth: Floats, count: int) -> list[int]:
         return []
     first, last = float(happened.min()), float(happened.max())
     width = (last - first) / count
-    part = np.minimum((happened - first) // width, count - 1) if width > 0 else np.zeros(happened.size)
+    part = (
+        np.minimum((happened - first) // width, count - 1)
+        if width > 0
+        else np.zeros(happened.size)
+    )
     order = np.lexsort((happened, -worth))  # the worthiest first
     turn = np.zeros(happened.size, np.int64)
     seen: dict[float, int] = {}

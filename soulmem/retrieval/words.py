@@ -11,7 +11,9 @@ from typing import Any
 
 from soulmem.domain.scripts import HAN, UNSPACED
 
-_RUN = re.compile(rf"([{UNSPACED}]+)|((?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*)")
+_RUN = re.compile(
+    rf"([{UNSPACED}]+)|((?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*)"
+)
 _ONE_HAN = re.compile(f"[{HAN}]")
 
 # Words so common that sharing them says nothing; they cost BM25 13 points of R@5 on MADial-Bench (en).
@@ -31,12 +33,16 @@ someone anybody anyone nobody everybody everyone way like well right really quit
 before after between through while because though since until without first last next long good new old little
 big great sure yes oh okay please thank
 """
-_Run = tuple[str, list[str] | None]  # a run of a cue and its tokens; None for a script without spaces
+_Run = tuple[
+    str, list[str] | None
+]  # a run of a cue and its tokens; None for a script without spaces
 _REMEMBERED = 1 << 15  # words, some 8 MB
 _STOP_WORDS = frozenset(_COMMON.split())
 _NO_REASON = frozenset(_WEAK.split())
 _ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
-_STOP_HAN = frozenset("的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么")
+_STOP_HAN = frozenset(
+    "的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么"
+)
 _STOP_ENDS = "".join(sorted(_STOP_HAN))
 
 
@@ -50,24 +56,36 @@ class Tokeniser:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = {
-            _bare(match.group(2)) for name in names for match in _RUN.finditer(_plain(name)) if match.group(2)
+            _bare(match.group(2))
+            for name in names
+            for match in _RUN.finditer(_plain(name))
+            if match.group(2)
         }
 
         # What the last words became: finding a base form takes longest.
         self._known: dict[str, list[str]] = {}
-        self._cue: tuple[str, tuple[_Run, ...]] = "", ()  # the last one of `shared`, which asks many texts
+        self._cue: tuple[str, tuple[_Run, ...]] = (
+            "",
+            (),
+        )  # the last one of `shared`, which asks many texts
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
         out: list[str] = []
         for match in _RUN.finditer(_plain(text)):
-            out += _characters(match.group(1)) if match.group(1) else self._words_of(match.group(2))
+            out += (
+                _characters(match.group(1))
+                if match.group(1)
+                else self._words_of(match.group(2))
+            )
         return out
 
     def telling(self, text: str) -> frozenset[str]:
         """The tokens but for words that may be said of anything."""
         return frozenset(
-            token for token in self.tokens(text) if token in self._names or token not in _NO_REASON
+            token
+            for token in self.tokens(text)
+            if token in self._names or token not in _NO_REASON
         )
 
     def parts(self, name: str) -> list[tuple[str, ...]]:
@@ -80,9 +98,15 @@ class Tokeniser:
             run = match.group()
             if match.group(1):
                 known = set(_characters(run))
-                pieces = [run[i : i + 2] for i in range(len(run) - 1)] or _ONE_HAN.findall(run)
+                pieces = [
+                    run[i : i + 2] for i in range(len(run) - 1)
+                ] or _ONE_HAN.findall(run)
                 out += [(piece,) for piece in pieces if piece in known]
-            elif words := {*self._word(run), *self._word(run.lower()), *self._word(run.title())}:
+            elif words := {
+                *self._word(run),
+                *self._word(run.lower()),
+                *self._word(run.title()),
+            }:
                 out.append(tuple(sorted(words)))
         return out
 
@@ -135,7 +159,11 @@ class Tokeniser:
         if not (word.isascii() and word.isalpha()):
             return [word]
         # A capital may mark a name, and names have no base form; it may as well mark the start of a sentence.
-        return list(dict.fromkeys((word, _lemma(word)))) if run[0].isupper() else [_lemma(word)]
+        return (
+            list(dict.fromkeys((word, _lemma(word))))
+            if run[0].isupper()
+            else [_lemma(word)]
+        )
 
 
 def _plain(text: str) -> str:

@@ -40,4 +40,6 @@ async def respond(reply: Reply[Answer]) -> web.Response:
 
 def json_response(body: bytes, status: int = 200) -> web.Response:
     """A response of ready JSON."""
-    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
+    return web.Response(
+        body=body, status=status, content_type="application/json", charset="utf-8"
+    )

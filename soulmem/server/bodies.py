@@ -47,7 +47,9 @@ def check_announced(request: web.BaseRequest, limit: int = BODY_LIMIT) -> None:
         raise TooLarge(f"the body is {length} bytes long: send at most {limit} at once")
 
 
-async def read_json(request: web.Request, *, may_be_empty: bool, limit: int = BODY_LIMIT) -> bytes:
+async def read_json(
+    request: web.Request, *, may_be_empty: bool, limit: int = BODY_LIMIT
+) -> bytes:
     """The raw body; empty counts as `{}` where it may. Raises TooLarge, UnsupportedMediaType, BadRequest."""
     if not request.can_read_body:
         if may_be_empty:
@@ -57,10 +59,13 @@ async def read_json(request: web.Request, *, may_be_empty: bool, limit: int = BO
     if request.content_type != "application/json" or charset not in ("utf-8", "utf8"):
         sent = request.headers.get("Content-Type", "nothing")[:80]
         raise UnsupportedMediaType(
-            f"the content type is {sent!r}: send application/json in UTF-8", field="Content-Type"
+            f"the content type is {sent!r}: send application/json in UTF-8",
+            field="Content-Type",
         )
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise UnsupportedMediaType("the body is compressed: send it as it is", field="Content-Encoding")
+        raise UnsupportedMediaType(
+            "the body is compressed: send it as it is", field="Content-Encoding"
+        )
     raw = await _read(request, limit)
     return raw or (b"{}" if may_be_empty else raw)
 
@@ -73,7 +78,9 @@ async def _read(request: web.Request, limit: int) -> bytes:
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                raise TooLarge(f"the body is over {limit} bytes long: send less at once")
+                raise TooLarge(
+                    f"the body is over {limit} bytes long: send less at once"
+                )
     except (ClientPayloadError, HttpProcessingError, ConnectionError) as error:
         raise BadRequest("the body broke off: send it again") from error
     return await off_loop(size, lambda: b"".join(pieces))
@@ -86,7 +93,9 @@ def decode(raw: bytes, shape: type[B]) -> B:
     except msgspec.ValidationError as error:
         raise unprocessable(error, shape, _generic(raw)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequest(f"the body is no JSON in UTF-8: {_plain(error, raw)}") from error
+        raise BadRequest(
+            f"the body is no JSON in UTF-8: {_plain(error, raw)}"
+        ) from error
 
 
 def parse_query(request: web.Request, shape: type[Q]) -> Q:
@@ -95,7 +104,10 @@ def parse_query(request: web.Request, shape: type[Q]) -> Q:
     types = _types(shape)
     for name, text in request.query.items():
         if name in sent:
-            raise BadRequest(f"the query parameter {name[:80]!r} comes twice: give it once", field=name[:80])
+            raise BadRequest(
+                f"the query parameter {name[:80]!r} comes twice: give it once",
+                field=name[:80],
+            )
         sent[name] = _value(text, types.get(name, ()))
     try:
         return msgspec.convert(sent, type=shape)
@@ -109,7 +121,11 @@ def _types(shape: type[Query]) -> dict[str, tuple[type[inspect.Type], ...]]:
     assert isinstance(info, inspect.StructType)
     found = {}
     for field in info.fields:
-        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        options = (
+            field.type.types
+            if isinstance(field.type, inspect.UnionType)
+            else (field.type,)
+        )
         found[field.encode_name] = tuple(type(option) for option in options)
     return found
 

@@ -14,14 +14,21 @@ from soulmem.server.answers.chats import (
 from soulmem.server.answers.common import Done
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
-from soulmem.server.schemas.chats import ActivityBody, ChatsQuery, SyncBody, sync_request
+from soulmem.server.schemas.chats import (
+    ActivityBody,
+    ChatsQuery,
+    SyncBody,
+    sync_request,
+)
 from soulmem.server.schemas.common import NoBody, NoQuery
 
 
 @door("PUT", "/v1/chats/{chat}", query=NoQuery, body=SyncBody, answer=SyncedAnswer)
 async def sync_chat(call: Call[NoQuery, SyncBody]) -> Reply[SyncedAnswer]:
     """Make the stored chat equal to the client's; the same body twice changes nothing."""
-    request = await call.convert(lambda: sync_request(ChatId(call.ids["chat"]), call.body))
+    request = await call.convert(
+        lambda: sync_request(ChatId(call.ids["chat"]), call.body)
+    )
     done = await call.engine.sync_chat(call.owner, request)
     return Reply(lambda: synced_answer(done), rows=len(done.needs_text))
 

@@ -46,7 +46,9 @@ class Connection(web.RequestHandler):
         super().__init__(*arguments, **more)
         self._every = every
         self._heard = 0.0  # when the last byte came
-        self._head_since: float | None = None  # since when the head of a request is waited for
+        self._head_since: float | None = (
+            None  # since when the head of a request is waited for
+        )
         self._looking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -77,7 +79,9 @@ class Connection(web.RequestHandler):
         now = self._loop.time()
         request = self._current_request
         late = self._head_since is not None and now - self._head_since > _HEAD_SECONDS
-        body_is_open = isinstance(request, web.BaseRequest) and not request.content.is_eof()
+        body_is_open = (
+            isinstance(request, web.BaseRequest) and not request.content.is_eof()
+        )
         if late or (body_is_open and now - self._heard > _SILENT_SECONDS):
             if self.transport is not None:
                 self.transport.abort()
@@ -92,7 +96,11 @@ class Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """Refuse in the one shape, and write none of what was sent into the log."""
-        log.log(logging.ERROR if status >= 500 else logging.DEBUG, "no answer: %s", type(exc).__name__)
+        log.log(
+            logging.ERROR if status >= 500 else logging.DEBUG,
+            "no answer: %s",
+            type(exc).__name__,
+        )
         if request.writer.output_size > 0:
             raise ConnectionError("the answer is on its way already")
         response = http_problem(status)

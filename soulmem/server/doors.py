@@ -95,7 +95,19 @@ def door(
     """Make a handler a door. Without a body `call.body` is NoBody."""
 
     def make(handler: Handler[Q, B]) -> Door:
-        return Door(method, path, handler, query, body, answer, statuses, is_use, limit, media, head)
+        return Door(
+            method,
+            path,
+            handler,
+            query,
+            body,
+            answer,
+            statuses,
+            is_use,
+            limit,
+            media,
+            head,
+        )
 
     return make
 
@@ -104,9 +116,13 @@ def add_doors(app: web.Application, doors: Iterable[Door]) -> None:
     """Put the doors on the router; a GET that changes nothing answers HEAD too."""
     for each in doors:
         handler = partial(_open, each)
-        methods = ("GET", "HEAD") if each.method == "GET" and each.head else (each.method,)
+        methods = (
+            ("GET", "HEAD") if each.method == "GET" and each.head else (each.method,)
+        )
         for method in methods:
-            app.router.add_route(method, each.path, handler, expect_handler=partial(_invite, each.limit))
+            app.router.add_route(
+                method, each.path, handler, expect_handler=partial(_invite, each.limit)
+            )
 
 
 async def _invite(limit: int, request: web.Request) -> web.StreamResponse | None:

@@ -38,16 +38,21 @@ _HTTP = {
     417: "an expectation other than 100-continue is not met: leave the header out",
 }
 # The class that stands first for a status names it.
-_CODES = {status: kind.code for kind, status in reversed(_STATUS.items())} | {405: "method_not_allowed"}
+_CODES = {status: kind.code for kind, status in reversed(_STATUS.items())} | {
+    405: "method_not_allowed"
+}
 
 
 def problem(error: errors.SoulMemError) -> web.Response:
     """The answer to a known error."""
-    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    status = next(
+        (_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500
+    )
     code = "busy" if status == 503 else error.code
     field = msgspec.UNSET if error.field is None else error.field
     response = json_response(
-        msgspec.json.encode(Problem(error=code, message=error.message, field=field)), status
+        msgspec.json.encode(Problem(error=code, message=error.message, field=field)),
+        status,
     )
     if status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
@@ -58,7 +63,9 @@ def http_problem(status: int, message: str | None = None) -> web.Response:
     """The answer to a failure of HTTP itself."""
     code = _CODES.get(status, "refused" if status < 500 else "internal")
     words = message or _HTTP.get(status, f"HTTP status {status}")
-    return json_response(msgspec.json.encode(Problem(error=code, message=words)), status)
+    return json_response(
+        msgspec.json.encode(Problem(error=code, message=words)), status
+    )
 
 
 @web.middleware
@@ -76,10 +83,17 @@ async def answer_failures(request: web.Request, handler: Handler) -> web.StreamR
     except Exception as error:
         # An error's own words may quote a chat: its kind and the places in the code must do.
         places = "".join(traceback.format_tb(error.__traceback__))
-        log.error("%s %s failed: %s\n%s", request.method, _route(request), type(error).__name__, places)
+        log.error(
+            "%s %s failed: %s\n%s",
+            request.method,
+            _route(request),
+            type(error).__name__,
+            places,
+        )
         log.debug("the error's words: %s", error)
         return http_problem(
-            500, f"SoulMem failed ({type(error).__name__}): the log says where; please report it"
+            500,
+            f"SoulMem failed ({type(error).__name__}): the log says where; please report it",
         )
 
 

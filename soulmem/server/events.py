@@ -9,7 +9,7 @@ import msgspec
 
 from soulmem.domain.ids import Owner
 from soulmem.engine.engine import Engine
-from soulmem.engine.events import Event
+from soulmem.engine.runtime.events import Event
 from soulmem.server.answers.events import EVENTS, EventsAnswer
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody, NoQuery
@@ -19,7 +19,15 @@ _ALIVE = 15.0  # seconds of silence after which a comment shows that the line is
 
 
 # Whoever listens uses nothing: else nobody who has a page open would ever let the engine rest.
-@door("GET", "/v1/events", query=NoQuery, body=None, answer=EventsAnswer, is_use=False, media=EVENTS)
+@door(
+    "GET",
+    "/v1/events",
+    query=NoQuery,
+    body=None,
+    answer=EventsAnswer,
+    is_use=False,
+    media=EVENTS,
+)
 async def listen(call: Call[NoQuery, NoBody]) -> Stream:
     """What happens from now on: `phase`, `job`, `memory`, `deletion`, `llm`; after `missed` read all anew."""
     call.engine.events.check_room()
@@ -41,7 +49,10 @@ async def _told(engine: Engine, owner: Owner) -> AsyncGenerator[bytes, None]:
 
 
 def _line(event: Event) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (event.kind.encode(), msgspec.json.encode(event.data))
+    return b"event: %s\ndata: %s\n\n" % (
+        event.kind.encode(),
+        msgspec.json.encode(event.data),
+    )
 
 
 DOORS = (listen,)

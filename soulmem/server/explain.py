@@ -15,15 +15,27 @@ from soulmem.domain.ids import ID_PATTERN
 from soulmem.server.schemas.common import CURSOR_PATTERN, DIGEST_PATTERN, HASH_PATTERN
 
 Step = str | int | None  # a key, an index, or None for some key of a map
-_ERROR = re.compile(r"(?P<what>.*?)(?: - at (?:`(?P<of>key|[^`$]*)` in )?`(?P<at>\$[^`]*)`)?\Z", re.DOTALL)
+_ERROR = re.compile(
+    r"(?P<what>.*?)(?: - at (?:`(?P<of>key|[^`$]*)` in )?`(?P<at>\$[^`]*)`)?\Z",
+    re.DOTALL,
+)
 _STEP = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
-_NAMED = re.compile(r"Object (?P<how>missing required|contains unknown) field `(?P<name>.*)`\Z", re.DOTALL)
-_BOUND = re.compile(r"Expected `(?P<type>\w+)`(?P<length> of length)? (?P<sign><=|>=|<|>) (?P<bound>\S+)\Z")
+_NAMED = re.compile(
+    r"Object (?P<how>missing required|contains unknown) field `(?P<name>.*)`\Z",
+    re.DOTALL,
+)
+_BOUND = re.compile(
+    r"Expected `(?P<type>\w+)`(?P<length> of length)? (?P<sign><=|>=|<|>) (?P<bound>\S+)\Z"
+)
 _REGEX = re.compile(r"Expected `str` matching regex (?P<pattern>.*)\Z", re.DOTALL)
 _REMEDIES = {
     repr(ID_PATTERN): "is no id: use 1 to 64 of A-Z a-z 0-9 _ -",
-    repr(HASH_PATTERN): "is no hash: send the first 16 hex digits, in small letters, of the text's SHA-256",
-    repr(DIGEST_PATTERN): "is no digest: send the 64 hex digits, in small letters, of a SHA-256",
+    repr(
+        HASH_PATTERN
+    ): "is no hash: send the first 16 hex digits, in small letters, of the text's SHA-256",
+    repr(
+        DIGEST_PATTERN
+    ): "is no digest: send the 64 hex digits, in small letters, of a SHA-256",
     repr(CURSOR_PATTERN): "is no cursor: send the one of the page before, or none",
 }
 _WORDS = {
@@ -39,7 +51,9 @@ _WORDS = {
 _MISSING = object()
 
 
-def unprocessable(error: msgspec.ValidationError, shape: type, sent: Any) -> Unprocessable:
+def unprocessable(
+    error: msgspec.ValidationError, shape: type, sent: Any
+) -> Unprocessable:
     """The error in words. `sent` is what came, None when it cannot be read as a whole."""
     match = _ERROR.match(str(error))
     assert match is not None
@@ -51,7 +65,8 @@ def unprocessable(error: msgspec.ValidationError, shape: type, sent: Any) -> Unp
     shown = "the value" if value is _MISSING else _show(value)
     path = _path(steps)
     return Unprocessable(
-        f"{path or 'the body'}: {shown} {_remedy(what, value, steps, shape)}", field=path or None
+        f"{path or 'the body'}: {shown} {_remedy(what, value, steps, shape)}",
+        field=path or None,
     )
 
 
@@ -81,7 +96,9 @@ def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
             return f"is {length} long: send {side} {bound['bound']}"
         return f"is out of range: send {side} {bound['bound']}"
     if what.startswith("Invalid enum value"):
-        return f"is not known: send one of {', '.join(_choices(_type_at(shape, steps)))}"
+        return (
+            f"is not known: send one of {', '.join(_choices(_type_at(shape, steps)))}"
+        )
     if "RFC3339" in what:
         return "is no time: send one like 2024-03-01T12:00:00Z"
     if "timezone" in what:
@@ -93,7 +110,10 @@ def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
 
 
 def _steps(at: str) -> list[Step]:
-    return [m["key"] if m["key"] else int(m["index"]) if m["index"] else None for m in _STEP.finditer(at)]
+    return [
+        m["key"] if m["key"] else int(m["index"]) if m["index"] else None
+        for m in _STEP.finditer(at)
+    ]
 
 
 def _path(steps: Sequence[Step]) -> str:
@@ -154,4 +174,9 @@ def _field_names(node: Any) -> list[str]:
 
 
 def _choices(node: Any) -> list[str]:
-    return [m.value for option in _options(node) if isinstance(option, inspect.EnumType) for m in option.cls]
+    return [
+        m.value
+        for option in _options(node)
+        if isinstance(option, inspect.EnumType)
+        for m in option.cls
+    ]

@@ -10,7 +10,9 @@ from soulmem.server.schemas.export import ExportQuery
 from soulmem.server.streams import Stream
 
 
-@door("GET", "/v1/export", query=ExportQuery, body=None, answer=BundleAnswer, media=LINES)
+@door(
+    "GET", "/v1/export", query=ExportQuery, body=None, answer=BundleAnswer, media=LINES
+)
 async def export_soul(call: Call[ExportQuery, NoBody]) -> Stream:
     """A soul with its chats and memories as one bundle of JSON lines, which an import takes back whole."""
     soul = SoulId(call.query.soul)

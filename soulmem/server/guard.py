@@ -18,7 +18,9 @@ from soulmem.server.settings import ServerSettings
 _LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?\Z")
 # SillyTavern's page on this machine, whatever its port.
-_LOOPBACK_PAGE = re.compile(r"https?://(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])(?::[0-9]{1,5})?\Z")
+_LOOPBACK_PAGE = re.compile(
+    r"https?://(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])(?::[0-9]{1,5})?\Z"
+)
 _HEALTH = "/v1/health"
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _HEADERS = "content-type, authorization, x-soulmem-user"
@@ -28,7 +30,9 @@ _ORIGIN: web.RequestKey[str] = web.RequestKey("origin", str)
 class Guard:
     """The rules of one server."""
 
-    def __init__(self, settings: ServerSettings, limits: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, settings: ServerSettings, limits: Mapping[str, int] | None = None
+    ) -> None:
         self._limits = dict(limits or {})  # bytes of a body, by the path of its door
         self._loopback = settings.loopback
         self._origins = frozenset(settings.origins)
@@ -64,7 +68,9 @@ class Guard:
         sent = request.headers.getall("Origin", [])
         if not sent:
             return None
-        if len(sent) > 1 or not (sent[0] in self._origins or _LOOPBACK_PAGE.match(sent[0])):
+        if len(sent) > 1 or not (
+            sent[0] in self._origins or _LOOPBACK_PAGE.match(sent[0])
+        ):
             raise Forbidden(
                 f"Origin {', '.join(sent)[:80]!r} may not come in: if it is yours, name it in server.origins",
                 field="Origin",
@@ -101,11 +107,16 @@ class Guard:
             if self._loopback:
                 return False
             raise Unauthorized(
-                "a token is needed beyond loopback: send Authorization: Bearer TOKEN", field="Authorization"
+                "a token is needed beyond loopback: send Authorization: Bearer TOKEN",
+                field="Authorization",
             )
         scheme, _, token = sent.partition(" ")
         given = token.strip().encode("utf-8", "surrogateescape")
-        if scheme.lower() != "bearer" or not self._token or not hmac.compare_digest(given, self._token):
+        if (
+            scheme.lower() != "bearer"
+            or not self._token
+            or not hmac.compare_digest(given, self._token)
+        ):
             raise Unauthorized(
                 "the token is not this sidecar's: take it from the file `token` in the data folder",
                 field="Authorization",
@@ -132,9 +143,13 @@ def _options(request: web.Request) -> web.Response:
     if not isinstance(missing, web.HTTPMethodNotAllowed):
         raise missing or web.HTTPNotFound
     response = web.Response(
-        status=204, headers={"Allow": ", ".join(sorted({*missing.allowed_methods, "OPTIONS"}))}
+        status=204,
+        headers={"Allow": ", ".join(sorted({*missing.allowed_methods, "OPTIONS"}))},
     )
-    if request.get(_ORIGIN) is not None and "Access-Control-Request-Method" in request.headers:
+    if (
+        request.get(_ORIGIN) is not None
+        and "Access-Control-Request-Method" in request.headers
+    ):
         response.headers["Access-Control-Allow-Methods"] = _METHODS
         response.headers["Access-Control-Allow-Headers"] = _HEADERS
         response.headers["Access-Control-Max-Age"] = "600"

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
-from soulmem.server.answers.jobs import JobAnswer, JobsAnswer, StartedAnswer, job_answer, jobs_answer
+from soulmem.server.answers.jobs import (
+    JobAnswer,
+    JobsAnswer,
+    StartedAnswer,
+    job_answer,
+    jobs_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody, NoQuery
@@ -12,11 +18,20 @@ from soulmem.server.schemas.jobs import ImportBody, JobBody, JobsQuery, import_r
 IMPORT_LIMIT = 256 << 20  # bytes
 
 
-@door("POST", "/v1/jobs", query=NoQuery, body=JobBody, answer=StartedAnswer, statuses=(202,))
+@door(
+    "POST",
+    "/v1/jobs",
+    query=NoQuery,
+    body=JobBody,
+    answer=StartedAnswer,
+    statuses=(202,),
+)
 async def start_job(call: Call[NoQuery, JobBody]) -> Reply[StartedAnswer]:
     """Start a job of a kind that is offered."""
     body = call.body
-    job = await call.engine.jobs.ask(call.owner, body.kind, SoulId(body.soul), body.arguments)
+    job = await call.engine.jobs.ask(
+        call.owner, body.kind, SoulId(body.soul), body.arguments
+    )
     return Reply(lambda: StartedAnswer(job=job), status=202)
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
-from soulmem.server.answers.ledger import DueAnswer, LedgerAnswer, hour_answer, parked_answer, spent_answer
+from soulmem.server.answers.ledger import (
+    DueAnswer,
+    LedgerAnswer,
+    hour_answer,
+    parked_answer,
+    spent_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody
 from soulmem.server.schemas.ledger import LedgerQuery
 
 
-@door("GET", "/v1/ledger", query=LedgerQuery, body=None, answer=LedgerAnswer, is_use=False)
+@door(
+    "GET", "/v1/ledger", query=LedgerQuery, body=None, answer=LedgerAnswer, is_use=False
+)
 async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerAnswer]:
     """What a language model cost for a soul, and what waits for one."""
     books = await call.engine.governor.books(call.owner, SoulId(call.query.soul))

@@ -54,20 +54,34 @@ async def take_request(call: Call[NoQuery, NoBody]) -> Reply[LlmRequestAnswer]:
 
 def _taken(call: Call[NoQuery, NoBody]) -> Reply[LlmRequestAnswer]:
     request = call.engine.llms.take(call.owner)
-    return Reply(lambda: llm_request_answer(request), status=200 if request is not None else 204)
+    return Reply(
+        lambda: llm_request_answer(request), status=200 if request is not None else 204
+    )
 
 
-@door("POST", "/v1/llm/{request}", query=NoQuery, body=LlmAnswerBody, answer=Done, is_use=False)
+@door(
+    "POST",
+    "/v1/llm/{request}",
+    query=NoQuery,
+    body=LlmAnswerBody,
+    answer=Done,
+    is_use=False,
+)
 async def answer_request(call: Call[NoQuery, LlmAnswerBody]) -> Reply[Done]:
     """What became of such a call; 404 when nobody waits for it any more."""
     body = call.body
     if (body.text is None) == (body.error is None):
-        raise Unprocessable("send the answer's `text`, or the `error`: exactly one of the two", field="text")
+        raise Unprocessable(
+            "send the answer's `text`, or the `error`: exactly one of the two",
+            field="text",
+        )
     call.engine.llms.answer(call.owner, call.ids["request"], body.text, body.error)
     return Reply(Done)
 
 
-@door("DELETE", "/v1/llm/{request}", query=NoQuery, body=None, answer=Done, is_use=False)
+@door(
+    "DELETE", "/v1/llm/{request}", query=NoQuery, body=None, answer=Done, is_use=False
+)
 async def give_request_back(call: Call[NoQuery, NoBody]) -> Reply[Done]:
     """Such a call cannot be run after all and is free for the next client; 404 when nobody waits for it."""
     call.engine.llms.give_back(call.owner, call.ids["request"])

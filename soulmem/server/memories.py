@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import MemoryId
-from soulmem.engine.answers import MemoryView
+from soulmem.engine.api.results import MemoryView
 from soulmem.server.answers.common import Done
-from soulmem.server.answers.memories import MemoriesAnswer, MemoryAnswer, memories_answer, memory_answer
+from soulmem.server.answers.memories import (
+    MemoriesAnswer,
+    MemoryAnswer,
+    memories_answer,
+    memory_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import Confirm, NoBody, NoQuery
@@ -19,7 +24,14 @@ from soulmem.server.schemas.memories import (
 )
 
 
-@door("POST", "/v1/memories", query=NoQuery, body=NewMemoryBody, answer=MemoryAnswer, statuses=(201,))
+@door(
+    "POST",
+    "/v1/memories",
+    query=NoQuery,
+    body=NewMemoryBody,
+    answer=MemoryAnswer,
+    statuses=(201,),
+)
 async def create_memory(call: Call[NoQuery, NewMemoryBody]) -> Reply[MemoryAnswer]:
     """Make a memory by the user's hand."""
     new = await call.convert(lambda: new_memory(call.body))
@@ -36,27 +48,43 @@ async def list_memories(call: Call[MemoriesQuery, NoBody]) -> Reply[MemoriesAnsw
 @door("GET", "/v1/memories/{memory}", query=NoQuery, body=None, answer=MemoryAnswer)
 async def get_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryAnswer]:
     """A memory with everything that belongs to it; reading never teaches."""
-    return _whole(await call.engine.get_memory(call.owner, MemoryId(call.ids["memory"])))
+    return _whole(
+        await call.engine.get_memory(call.owner, MemoryId(call.ids["memory"]))
+    )
 
 
-@door("PATCH", "/v1/memories/{memory}", query=NoQuery, body=PatchBody, answer=MemoryAnswer)
+@door(
+    "PATCH", "/v1/memories/{memory}", query=NoQuery, body=PatchBody, answer=MemoryAnswer
+)
 async def patch_memory(call: Call[NoQuery, PatchBody]) -> Reply[MemoryAnswer]:
     """Change a memory by the user's hand; 409 when `revision` is stale."""
     patch = await call.convert(lambda: memory_patch(call.body))
-    return _whole(await call.engine.patch_memory(call.owner, MemoryId(call.ids["memory"]), patch))
+    return _whole(
+        await call.engine.patch_memory(call.owner, MemoryId(call.ids["memory"]), patch)
+    )
 
 
 @door("DELETE", "/v1/memories/{memory}", query=Confirm, body=None, answer=Done)
 async def delete_memory(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a memory to the bin (a permanent one: confirm=permanent); from there for good: confirm=purge."""
-    await call.engine.delete_memory(call.owner, MemoryId(call.ids["memory"]), call.query.confirm)
+    await call.engine.delete_memory(
+        call.owner, MemoryId(call.ids["memory"]), call.query.confirm
+    )
     return Reply(Done)
 
 
-@door("POST", "/v1/memories/{memory}/restore", query=NoQuery, body=NoBody, answer=MemoryAnswer)
+@door(
+    "POST",
+    "/v1/memories/{memory}/restore",
+    query=NoQuery,
+    body=NoBody,
+    answer=MemoryAnswer,
+)
 async def restore_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryAnswer]:
     """Take a memory out of the bin."""
-    return _whole(await call.engine.restore_memory(call.owner, MemoryId(call.ids["memory"])))
+    return _whole(
+        await call.engine.restore_memory(call.owner, MemoryId(call.ids["memory"]))
+    )
 
 
 def _whole(view: MemoryView, status: int = 200) -> Reply[MemoryAnswer]:
@@ -64,4 +92,11 @@ def _whole(view: MemoryView, status: int = 200) -> Reply[MemoryAnswer]:
     return Reply(lambda: memory_answer(view), rows=rows, status=status)
 
 
-DOORS = (create_memory, list_memories, get_memory, patch_memory, delete_memory, restore_memory)
+DOORS = (
+    create_memory,
+    list_memories,
+    get_memory,
+    patch_memory,
+    delete_memory,
+    restore_memory,
+)

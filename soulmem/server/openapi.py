@@ -38,20 +38,33 @@ def add_page(app: web.Application, doors: Sequence[Door]) -> None:
 def describe(doors: Sequence[Door]) -> dict[str, Any]:
     """The OpenAPI 3.1 document of these doors."""
     shapes = {Problem: None} | {
-        shape: None for door in doors for shape in (door.query, door.body, door.answer) if shape is not None
+        shape: None
+        for door in doors
+        for shape in (door.query, door.body, door.answer)
+        if shape is not None
     }
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for door in doors:
-        paths.setdefault(door.path, {})[door.method.lower()] = _operation(door, components)
+        paths.setdefault(door.path, {})[door.method.lower()] = _operation(
+            door, components
+        )
     queries = {door.query.__name__ for door in doors}
     document = {
         "openapi": "3.1.0",
-        "info": {"title": "SoulMem", "version": __version__, "license": {"name": "MIT"}},
+        "info": {
+            "title": "SoulMem",
+            "version": __version__,
+            "license": {"name": "MIT"},
+        },
         "servers": [{"url": "http://127.0.0.1:8731"}],
         "paths": paths,
         "components": {
-            "schemas": {name: schema for name, schema in components.items() if name not in queries},
+            "schemas": {
+                name: schema
+                for name, schema in components.items()
+                if name not in queries
+            },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
@@ -66,10 +79,15 @@ def _operation(door: Door, components: dict[str, Any]) -> dict[str, Any]:
         "parameters": _parameters(door, components),
         "responses": {
             **{
-                str(s): _response(HTTPStatus(s).phrase, door.answer.__name__, door.media)
+                str(s): _response(
+                    HTTPStatus(s).phrase, door.answer.__name__, door.media
+                )
                 for s in door.statuses
             },
-            **{str(s): _response(HTTPStatus(s).phrase, Problem.__name__) for s in _ERRORS},
+            **{
+                str(s): _response(HTTPStatus(s).phrase, Problem.__name__)
+                for s in _ERRORS
+            },
         },
     }
     if door.body is not None:
@@ -82,12 +100,22 @@ def _operation(door: Door, components: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(door: Door, components: dict[str, Any]) -> list[dict[str, Any]]:
     in_path = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": ID_PATTERN}}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "pattern": ID_PATTERN},
+        }
         for name in door.id_names
     ]
     query = components[door.query.__name__]
     in_query = [
-        {"name": name, "in": "query", "required": name in query.get("required", ()), "schema": schema}
+        {
+            "name": name,
+            "in": "query",
+            "required": name in query.get("required", ()),
+            "schema": schema,
+        }
         for name, schema in query["properties"].items()
     ]
     user = {
@@ -100,7 +128,9 @@ def _parameters(door: Door, components: dict[str, Any]) -> list[dict[str, Any]]:
     return [*in_path, *in_query, user]
 
 
-def _response(words: str, schema: str, media: str = "application/json") -> dict[str, Any]:
+def _response(
+    words: str, schema: str, media: str = "application/json"
+) -> dict[str, Any]:
     if words == HTTPStatus.NO_CONTENT.phrase:
         return {"description": words}
     return {"description": words, "content": {media: {"schema": _ref(schema)}}}
@@ -114,7 +144,11 @@ def _plain_patterns(node: Any) -> Any:
     """The document with patterns as JSON Schema spells them: its $ ends the text, as Python's \\Z does."""
     if isinstance(node, dict):
         return {
-            key: value.replace(r"\Z", "$") if key == "pattern" else _plain_patterns(value)
+            key: value.replace(r"\Z", "$")
+            if key == "pattern"
+            else _plain_patterns(value)
             for key, value in node.items()
         }
-    return [_plain_patterns(value) for value in node] if isinstance(node, list) else node
+    return (
+        [_plain_patterns(value) for value in node] if isinstance(node, list) else node
+    )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from soulmem.server.answers.recall import RecallAnswer, TraceAnswer, recall_answer, trace_answer
+from soulmem.server.answers.recall import (
+    RecallAnswer,
+    TraceAnswer,
+    recall_answer,
+    trace_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody, NoQuery

@@ -15,7 +15,9 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.server.connection import Connections
 
 _GRACE = 5.0  # seconds for requests in flight
-_BACKLOG = 1_024  # connections that wait to be taken: a burst of them is not turned away
+_BACKLOG = (
+    1_024  # connections that wait to be taken: a burst of them is not turned away
+)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
@@ -58,7 +60,9 @@ async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterat
     assert server is not None
 
     try:
-        listener = await loop.create_server(Connections(server, loop), host, port, backlog=_BACKLOG)
+        listener = await loop.create_server(
+            Connections(server, loop), host, port, backlog=_BACKLOG
+        )
     except OSError as error:
         raise PortTaken(
             f"{host}:{port} cannot be listened on ({error.strerror or error}): "

@@ -4,22 +4,46 @@ from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
 from soulmem.server.answers.common import Done
-from soulmem.server.answers.souls import FingerprintAnswer, SoulAnswer, SoulsAnswer, soul_answer, souls_answer
+from soulmem.server.answers.souls import (
+    FingerprintAnswer,
+    SoulAnswer,
+    SoulsAnswer,
+    soul_answer,
+    souls_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import Confirm, NoBody, NoQuery
-from soulmem.server.schemas.souls import SoulBody, SoulsQuery, known_names, settings_change
+from soulmem.server.schemas.souls import (
+    SoulBody,
+    SoulsQuery,
+    known_names,
+    settings_change,
+)
 
 
-@door("PUT", "/v1/souls/{soul}", query=NoQuery, body=SoulBody, answer=SoulAnswer, statuses=(200, 201))
+@door(
+    "PUT",
+    "/v1/souls/{soul}",
+    query=NoQuery,
+    body=SoulBody,
+    answer=SoulAnswer,
+    statuses=(200, 201),
+)
 async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulAnswer]:
     """Make a soul or change it; of its settings those that are sent change."""
     body = call.body
     settings = settings_change(body.config)
     soul, created = await call.engine.put_soul(
-        call.owner, SoulId(call.ids["soul"]), body.name, known_names(body.names), settings
+        call.owner,
+        SoulId(call.ids["soul"]),
+        body.name,
+        known_names(body.names),
+        settings,
     )
-    return Reply(lambda: soul_answer(soul), rows=len(soul.names), status=201 if created else 200)
+    return Reply(
+        lambda: soul_answer(soul), rows=len(soul.names), status=201 if created else 200
+    )
 
 
 @door("GET", "/v1/souls/{soul}", query=NoQuery, body=None, answer=SoulAnswer)
@@ -33,17 +57,27 @@ async def get_soul(call: Call[NoQuery, NoBody]) -> Reply[SoulAnswer]:
 async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsAnswer]:
     """The caller's souls; those in the bin come back with PUT."""
     souls = await call.engine.list_souls(call.owner, call.query.state)
-    return Reply(lambda: souls_answer(souls), rows=sum(1 + len(soul.names) for soul in souls))
+    return Reply(
+        lambda: souls_answer(souls), rows=sum(1 + len(soul.names) for soul in souls)
+    )
 
 
 @door("DELETE", "/v1/souls/{soul}", query=Confirm, body=None, answer=Done)
 async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a soul to the bin; `confirm` is its name."""
-    await call.engine.delete_soul(call.owner, SoulId(call.ids["soul"]), call.query.confirm)
+    await call.engine.delete_soul(
+        call.owner, SoulId(call.ids["soul"]), call.query.confirm
+    )
     return Reply(Done)
 
 
-@door("GET", "/v1/souls/{soul}/fingerprint", query=NoQuery, body=None, answer=FingerprintAnswer)
+@door(
+    "GET",
+    "/v1/souls/{soul}/fingerprint",
+    query=NoQuery,
+    body=None,
+    answer=FingerprintAnswer,
+)
 async def read_fingerprint(call: Call[NoQuery, NoBody]) -> Reply[FingerprintAnswer]:
     """A hash that is equal for equal surviving chats, whatever the way there."""
     mark = await call.engine.fingerprint(call.owner, SoulId(call.ids["soul"]))

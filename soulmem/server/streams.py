@@ -23,7 +23,9 @@ class Stream:
         response.content_type = self.media
         response.charset = "utf-8"
         if self.name is not None:
-            response.headers["Content-Disposition"] = f'attachment; filename="{self.name}"'
+            response.headers["Content-Disposition"] = (
+                f'attachment; filename="{self.name}"'
+            )
         await response.prepare(request)
         # Who goes away in the middle, as every page does some day, is no failure.
         with suppress(ConnectionResetError):

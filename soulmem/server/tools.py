@@ -29,7 +29,11 @@ async def call_tool(call: Call[NoQuery, ToolBody]) -> Reply[ToolResultAnswer]:
     """Call a tool as the lead or the archivist; none touches a permanent or locked memory."""
     body = call.body
     result = await call.engine.governor.tools.call(
-        call.owner, call.ids["name"], SoulId(body.soul), Actor(body.actor), body.arguments
+        call.owner,
+        call.ids["name"],
+        SoulId(body.soul),
+        Actor(body.actor),
+        body.arguments,
     )
     return Reply(lambda: ToolResultAnswer(result=result), rows=len(result))
 
@@ -38,11 +42,22 @@ async def call_tool(call: Call[NoQuery, ToolBody]) -> Reply[ToolResultAnswer]:
 async def list_deletions(call: Call[DeletionsQuery, NoBody]) -> Reply[DeletionsAnswer]:
     """What tools ask to delete, the latest first."""
     soul = call.query.soul
-    found = await call.engine.governor.deletions.list(call.owner, None if soul is None else SoulId(soul))
-    return Reply(lambda: DeletionsAnswer(deletions=[deletion_answer(d) for d in found]), rows=len(found))
+    found = await call.engine.governor.deletions.list(
+        call.owner, None if soul is None else SoulId(soul)
+    )
+    return Reply(
+        lambda: DeletionsAnswer(deletions=[deletion_answer(d) for d in found]),
+        rows=len(found),
+    )
 
 
-@door("POST", "/v1/deletions/{request}", query=NoQuery, body=DecisionBody, answer=DeletionAnswer)
+@door(
+    "POST",
+    "/v1/deletions/{request}",
+    query=NoQuery,
+    body=DecisionBody,
+    answer=DeletionAnswer,
+)
 async def decide_deletion(call: Call[NoQuery, DecisionBody]) -> Reply[DeletionAnswer]:
     """Confirm a deletion, which moves the memory to the bin, or reject it; once."""
     confirmed = call.body.decision == "confirm"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.server.answers.memories import GraphAnswer, TimelineAnswer, graph_answer, timeline_answer
+from soulmem.server.answers.memories import (
+    GraphAnswer,
+    TimelineAnswer,
+    graph_answer,
+    timeline_answer,
+)
 from soulmem.server.as_json import Reply
 from soulmem.server.doors import Call, door
 from soulmem.server.schemas.common import NoBody, utc
@@ -16,7 +21,9 @@ async def read_graph(call: Call[GraphQuery, NoBody]) -> Reply[GraphAnswer]:
     """A soul's graph, or what lies around one memory."""
     query = call.query
     center = MemoryId(query.center) if query.center else None
-    view = await call.engine.graph(call.owner, SoulId(query.soul), center, query.hops, query.limit)
+    view = await call.engine.graph(
+        call.owner, SoulId(query.soul), center, query.hops, query.limit
+    )
     return Reply(lambda: graph_answer(view), rows=len(view.memories) + len(view.edges))
 
 
@@ -30,7 +37,9 @@ async def read_timeline(call: Call[TimelineQuery, NoBody]) -> Reply[TimelineAnsw
             f"the span ends at {end.isoformat()}, not after {start.isoformat()}: swap them",
             field="to",
         )
-    page = await call.engine.timeline(call.owner, SoulId(query.soul), start, end, query.limit, query.cursor)
+    page = await call.engine.timeline(
+        call.owner, SoulId(query.soul), start, end, query.limit, query.cursor
+    )
     return Reply(lambda: timeline_answer(page), rows=len(page.memories))
 
 

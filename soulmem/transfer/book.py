@@ -52,10 +52,17 @@ def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -
         keys = [plain(well_formed(one), cast) for one in _texts(entry, "key", "keys")]
         heading = _title(entry)
         importance = _CONSTANT if entry.get("constant") is True else None
-        told += [Statement(text, part, importance=importance) for text in _pieces(content, heading, keys)]
+        told += [
+            Statement(text, part, importance=importance)
+            for text in _pieces(content, heading, keys)
+        ]
         names += [*names_of_keys(keys, heading, content), *names_in(content)]
     return Lore(
-        title, tuple(told), united(names, [cast.character], cast.user, source), tuple(broken), disabled
+        title,
+        tuple(told),
+        united(names, [cast.character], cast.user, source),
+        tuple(broken),
+        disabled,
     )
 
 
@@ -69,7 +76,13 @@ def _texts(entry: dict[str, Any], *fields: str) -> list[str]:
     out: list[str] = []
     for field in fields:
         value = entry.get(field)
-        some = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
+        some = (
+            value
+            if isinstance(value, list)
+            else value.split(",")
+            if isinstance(value, str)
+            else []
+        )
         out += [one.strip() for one in some if isinstance(one, str) and one.strip()]
     return out
 
@@ -89,7 +102,11 @@ def _pieces(content: str, heading: str, keys: list[str]) -> Iterable[str]:
     about = next((name for name in (heading, *keys) if name), "")
     pieces = [content]
     if columns(content) > LONGEST:
-        parts = [part for line in content.split("\n") for part in joined(sentences(line.strip()))]
+        parts = [
+            part
+            for line in content.split("\n")
+            for part in joined(sentences(line.strip()))
+        ]
         pieces = _packed(parts)
     for piece in pieces:
         says_so = not about or about.casefold() in piece.casefold()

@@ -162,9 +162,17 @@ def read_bundle(data: bytes) -> Bundle:
             too_new = isinstance(line, Head) and line.version > VERSION
             if not too_new:
                 _take(bundle, line, number)
-        except (ValueError, RecursionError, SoulMemError) as error:  # ValueError: what msgspec says, too
+        except (
+            ValueError,
+            RecursionError,
+            SoulMemError,
+        ) as error:  # ValueError: what msgspec says, too
             if len(bundle.broken) < _BROKEN_TOLD:
-                reason = error.message if isinstance(error, SoulMemError) else _without_texts(error)
+                reason = (
+                    error.message
+                    if isinstance(error, SoulMemError)
+                    else _without_texts(error)
+                )
                 bundle.broken.append(Broken(number, reason))
         else:
             if too_new:
@@ -301,4 +309,6 @@ def _storable(*texts: str) -> None:
 
 def _without_texts(error: Exception) -> str:
     """The words of a reading error; they name paths and types, and quote nothing that somebody said."""
-    return "it nests too deep" if isinstance(error, RecursionError) else str(error)[:200]
+    return (
+        "it nests too deep" if isinstance(error, RecursionError) else str(error)[:200]
+    )

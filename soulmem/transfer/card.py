@@ -58,8 +58,16 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     as `cast.character`. Raises Unprocessable.
     """
     card = card_data(data)
-    broken = [BrokenPart(field, "no_text") for field in _FIELDS if not isinstance(card.get(field, ""), str)]
-    texts = {field: well_formed(card[field]) for field in _FIELDS if isinstance(card.get(field), str)}
+    broken = [
+        BrokenPart(field, "no_text")
+        for field in _FIELDS
+        if not isinstance(card.get(field, ""), str)
+    ]
+    texts = {
+        field: well_formed(card[field])
+        for field in _FIELDS
+        if isinstance(card.get(field), str)
+    }
     name = card_name(card)
     own = [cast.character, name]
     if isinstance(card.get("nickname"), str):
@@ -75,14 +83,22 @@ def read_card(data: bytes, cast: Cast) -> Lore:
             names += names_in(piece, is_prose=key is None)
     for line in plain(texts.get("first_mes", ""), cast).split("\n"):
         names += names_in(line.strip())
-    told += [Statement(piece, "examples") for piece in examples(texts.get("mes_example", ""), cast)]
+    told += [
+        Statement(piece, "examples")
+        for piece in examples(texts.get("mes_example", ""), cast)
+    ]
     book = card.get("character_book")
     inside = Lore(name)
     if isinstance(book, dict) and isinstance(book.get("entries"), dict | list):
         inside = read_entries(book["entries"], name, "book", cast, CARD)
-        broken += [BrokenPart(f"character_book {one.where}", one.reason) for one in inside.broken]
+        broken += [
+            BrokenPart(f"character_book {one.where}", one.reason)
+            for one in inside.broken
+        ]
     every = united([*names, *inside.names], list(dict.fromkeys(own)), cast.user, CARD)
-    return Lore(name, (*told, *inside.statements), every, tuple(broken), inside.disabled)
+    return Lore(
+        name, (*told, *inside.statements), every, tuple(broken), inside.disabled
+    )
 
 
 def _json_of(data: bytes) -> bytes:
@@ -95,13 +111,15 @@ def _json_of(data: bytes) -> bytes:
     packed = texts.get("ccv3") or texts.get("chara")
     if packed is None:
         raise Unprocessable(
-            "the picture carries no character: export the card from SillyTavern", field="base64"
+            "the picture carries no character: export the card from SillyTavern",
+            field="base64",
         )
     try:
         return base64.b64decode(packed, validate=False)
     except (binascii.Error, ValueError) as error:
         raise Unprocessable(
-            f"the character in the picture is damaged ({error}): export it again", field="base64"
+            f"the character in the picture is damaged ({error}): export it again",
+            field="base64",
         ) from error
 
 
@@ -115,5 +133,8 @@ def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
     """What stands under a key that says that these are habits, one by one."""
     if key is None or not _HABITS.fullmatch(key):
         return []
-    each = [one.strip(" .。") for one in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)]
+    each = [
+        one.strip(" .。")
+        for one in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)
+    ]
     return [Statement(one, part, MemoryKind.ACTION) for one in each if one]

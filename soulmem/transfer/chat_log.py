@@ -47,9 +47,13 @@ class ChatLog:
     broken: tuple[BrokenLine, ...] = ()
     undated: int = 0  # messages whose send_date means nothing to us
     main_chat: str | None = None  # title of the chat this one was branched from
-    copied_from: ChatId | None = None  # the chat whose record SillyTavern copied into this branch
+    copied_from: ChatId | None = (
+        None  # the chat whose record SillyTavern copied into this branch
+    )
     parent: Fork | None = None
-    people: frozenset[SoulId] = frozenset()  # souls of whom the file says when they were present
+    people: frozenset[SoulId] = (
+        frozenset()
+    )  # souls of whom the file says when they were present
 
 
 @dataclass(slots=True)
@@ -74,7 +78,10 @@ def chat_id_for(title: str, souls: Sequence[SoulId]) -> ChatId:
 
 
 def read_chat_log(
-    lines: Iterable[bytes], title: str, souls: Sequence[SoulId], local: tzinfo | None = None
+    lines: Iterable[bytes],
+    title: str,
+    souls: Sequence[SoulId],
+    local: tzinfo | None = None,
 ) -> ChatLog:
     """Read a chat file line by line; a line that cannot be read is reported and left out.
 
@@ -99,7 +106,8 @@ def read_chat_log(
             rows.append(row)
     own, copied_from = _identity(header, title)
     messages = tuple(
-        _message(row, slot, header, local) for row, slot in zip(rows, slots_of(rows), strict=True)
+        _message(row, slot, header, local)
+        for row, slot in zip(rows, slots_of(rows), strict=True)
     )
     return ChatLog(
         chat=own or chat_id_for(title, souls),
@@ -111,7 +119,9 @@ def read_chat_log(
         main_chat=header.main_chat(),
         copied_from=copied_from,
         parent=_recorded_parent(header) if own else None,
-        people=frozenset(_ids(header.record("cast")) or ()).union(*(m.present or () for m in messages)),
+        people=frozenset(_ids(header.record("cast")) or ()).union(
+            *(m.present or () for m in messages)
+        ),
     )
 
 
@@ -181,7 +191,9 @@ def _recorded_parent(header: _Header) -> Fork | None:
     return Fork(ChatId(chat), SlotId(slot)) if chat and slot else None
 
 
-def _message(row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo | None) -> Message:
+def _message(
+    row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo | None
+) -> Message:
     extra = row.get("extra")
     text = well_formed(row["mes"])
     role = _role(row, extra if isinstance(extra, dict) else {})
@@ -201,7 +213,9 @@ def _message(row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo |
 
 def _ids(value: Any) -> tuple[SoulId, ...] | None:
     """The souls that the extension listed, None when it listed none."""
-    found = [SoulId(one) for one in value if as_id(one)] if isinstance(value, list) else []
+    found = (
+        [SoulId(one) for one in value if as_id(one)] if isinstance(value, list) else []
+    )
     return tuple(found) or None
 
 
@@ -211,7 +225,9 @@ def _usual_name(role: Role, header: _Header) -> str:
 
 def _role(row: Mapping[str, Any], extra: Mapping[str, Any]) -> Role:
     type_ = extra.get("type")
-    if isinstance(extra.get("tool_invocations"), list) or (isinstance(type_, str) and type_ in _NOTICES):
+    if isinstance(extra.get("tool_invocations"), list) or (
+        isinstance(type_, str) and type_ in _NOTICES
+    ):
         return Role.SYSTEM
     if type_ == "narrator":
         return Role.NARRATOR
@@ -220,5 +236,7 @@ def _role(row: Mapping[str, Any], extra: Mapping[str, Any]) -> Role:
 
 def _persona(rows: Iterable[dict[str, Any]], header: _Header) -> str:
     """The name the user mostly went by."""
-    names = Counter(name for row in rows if row.get("is_user") and (name := _name(row.get("name"))))
+    names = Counter(
+        name for row in rows if row.get("is_user") and (name := _name(row.get("name")))
+    )
     return names.most_common(1)[0][0] if names else header.user

@@ -10,7 +10,11 @@ from soulmem.transfer.card import card_data
 from soulmem.transfer.files import json_object
 from soulmem.transfer.png import SIGNATURE
 
-ST_CHAT, CARD, WORLD_INFO = "st_chat", "card", "world_info"  # as `POST /v1/import` calls them
+ST_CHAT, CARD, WORLD_INFO = (
+    "st_chat",
+    "card",
+    "world_info",
+)  # as `POST /v1/import` calls them
 _BOM = b"\xef\xbb\xbf"
 _OF_CHATS = ("mes", "chat_metadata", "user_name", "character_name")
 
@@ -37,7 +41,9 @@ def format_of(data: bytes, ending: str) -> str | None:
 
 def _is_line_of_chat(data: bytes) -> bool:
     """Whether the first line by itself is what a chat file begins with."""
-    line = next((line for line in data.removeprefix(_BOM).split(b"\n", 8) if line.strip()), b"")
+    line = next(
+        (line for line in data.removeprefix(_BOM).split(b"\n", 8) if line.strip()), b""
+    )
     try:
         row: Any = json.loads(line)
     except (ValueError, RecursionError):

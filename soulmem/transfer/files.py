@@ -18,7 +18,9 @@ def check_text(data: bytes) -> None:
         raise Unprocessable("the file is empty: choose another", field="text")
     for mark, name in _WIDE.items():
         if data.startswith(mark):
-            raise Unprocessable(f"the file is in {name}: save it as UTF-8", field="text")
+            raise Unprocessable(
+                f"the file is in {name}: save it as UTF-8", field="text"
+            )
     if b"\x00" in data[:_LOOKED_AT]:
         raise Unprocessable(
             "the file holds zero bytes, so it is no text in UTF-8: save it as UTF-8, or choose another",
@@ -37,8 +39,14 @@ def json_object(data: bytes) -> dict[str, Any]:
             field="text",
         ) from error
     except (ValueError, RecursionError) as error:
-        reason = "it nests too deep" if isinstance(error, RecursionError) else str(error)
-        raise Unprocessable(f"the file is no JSON ({reason}): export it again", field="text") from error
+        reason = (
+            "it nests too deep" if isinstance(error, RecursionError) else str(error)
+        )
+        raise Unprocessable(
+            f"the file is no JSON ({reason}): export it again", field="text"
+        ) from error
     if not isinstance(found, dict):
-        raise Unprocessable("the file holds no JSON object: choose another", field="text")
+        raise Unprocessable(
+            "the file holds no JSON object: choose another", field="text"
+        )
     return found

@@ -14,9 +14,13 @@ _LONGEST = 60  # signs; what is longer is a sentence
 _HAN = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _IS_HAN = re.compile(f"[{_HAN}]")
 _WORD = r"[A-Z][^\W\d_]*(?:['’-][^\W\d_]+)*"
-_NAME = rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
+_NAME = (
+    rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
+)
 _IN_SENTENCE = re.compile(rf"(?<=[a-z0-9,)] )({_NAME})")
-_BRACKETED = re.compile(rf"({_NAME}|[{_HAN}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]")
+_BRACKETED = re.compile(
+    rf"({_NAME}|[{_HAN}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]"
+)
 _ALSO = re.compile(
     rf"({_NAME})[^\S\n]{{0,2}},?[^\S\n]{{0,2}}\(?\b"
     r"(?:also known as|a\.?k\.?a\.?|also called|known as|nicknamed|better known as)\s+"
@@ -45,11 +49,17 @@ OWN_KEYS = frozenset({
 def looks_like_name(text: str) -> bool:
     """Whether a word or two by itself may be a name: a capital, or a script without capitals."""
     text = text.strip()
-    if not 2 <= len(text) <= _LONGEST or text.casefold() in _NO_NAMES or len(text.split()) > 4:
+    if (
+        not 2 <= len(text) <= _LONGEST
+        or text.casefold() in _NO_NAMES
+        or len(text.split()) > 4
+    ):
         return False
     if _IS_HAN.search(text):
         return len(text) <= 12 and not re.search(r"[，。！？、：；,.!?:;\s]", text)
-    return re.fullmatch(_NAME, text) is not None and not (text.isupper() and len(text) > 4)
+    return re.fullmatch(_NAME, text) is not None and not (
+        text.isupper() and len(text) > 4
+    )
 
 
 def spelled(key: str, text: str) -> str:
@@ -61,13 +71,24 @@ def spelled(key: str, text: str) -> str:
 
 def names_of_keys(keys: Sequence[str], title: str, text: str) -> list[KnownName]:
     """The names among the keys of an entry; those that are plainly one and the same are aliases."""
-    wanted = [spelled(key.strip(), f"{title}. {text}") for key in keys if not _REGEX.match(key.strip())]
+    wanted = [
+        spelled(key.strip(), f"{title}. {text}")
+        for key in keys
+        if not _REGEX.match(key.strip())
+    ]
     good = [key for key in dict.fromkeys(wanted) if looks_like_name(key)]
     if looks_like_name(title) and title.casefold() in {key.casefold() for key in good}:
         good = [title, *(key for key in good if key.casefold() != title.casefold())]
     groups: list[list[str]] = []
     for key in good:
-        home = next((group for group in groups if any(_same(key, other, len(good)) for other in group)), None)
+        home = next(
+            (
+                group
+                for group in groups
+                if any(_same(key, other, len(good)) for other in group)
+            ),
+            None,
+        )
         if home is None:
             groups.append([key])
         else:
@@ -84,11 +105,19 @@ def names_in(text: str, *, is_prose: bool = True) -> list[KnownName]:
     capitals = sum(word[0].isupper() for word in words)
     found = []
     if is_prose and 2 * capitals < len(words):
-        found = [KnownName(match[1]) for match in _IN_SENTENCE.finditer(text) if looks_like_name(match[1])]
+        found = [
+            KnownName(match[1])
+            for match in _IN_SENTENCE.finditer(text)
+            if looks_like_name(match[1])
+        ]
     for pattern in (_BRACKETED, _ALSO, _ALSO_HAN):
         for match in pattern.finditer(text):
             name, alias = match[1], match[2].strip(" \"“”'")
-            is_pair = pattern is not _BRACKETED or _other_script(name, alias) or "aka" in match[0].lower()
+            is_pair = (
+                pattern is not _BRACKETED
+                or _other_script(name, alias)
+                or "aka" in match[0].lower()
+            )
             if is_pair and looks_like_name(name) and looks_like_name(alias):
                 found.append(KnownName(name, (alias,)))
     return found
@@ -100,7 +129,9 @@ def own_names(text: str) -> list[str]:
     return [one for part in parts if looks_like_name(one := part.strip(" \"“”'"))]
 
 
-def united(names: Iterable[KnownName], own: Sequence[str], player: str, source: str) -> tuple[KnownName, ...]:
+def united(
+    names: Iterable[KnownName], own: Sequence[str], player: str, source: str
+) -> tuple[KnownName, ...]:
     """The names without repeats, aliases of one name together, nor the player's.
 
     `own` are the soul's: its name, its aliases.
@@ -117,7 +148,9 @@ def united(names: Iterable[KnownName], own: Sequence[str], player: str, source: 
         for one in (known.name, *known.aliases):
             home.setdefault(one.casefold(), one.strip())
     out = []
-    aliases = {alias for folded, some in spellings.items() for alias in some if alias != folded}
+    aliases = {
+        alias for folded, some in spellings.items() for alias in some if alias != folded
+    }
     words = {word for alias in aliases for word in alias.split()}
     for folded, some in spellings.items():
         first, *rest = some.values()
@@ -134,7 +167,11 @@ def _same(key: str, other: str, count: int) -> bool:
     if one.isascii() and two.isascii():
         words, others = set(one.split()), set(two.split())
         short, long = sorted((one, two), key=len)
-        return words <= others or others <= words or (len(short) >= 3 and long.startswith(short))
+        return (
+            words <= others
+            or others <= words
+            or (len(short) >= 3 and long.startswith(short))
+        )
     if _other_script(key, other):
         return count == 2
     return one in two or two in one

@@ -29,7 +29,9 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     while at + 8 <= len(data):
         length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
         if at + 8 + length > len(data):
-            raise Unprocessable("the picture is cut off: save or export it again", field="base64")
+            raise Unprocessable(
+                "the picture is cut off: save or export it again", field="base64"
+            )
         yield kind, data[at + 8 : at + 8 + length]
         at += 12 + length
 
@@ -50,7 +52,8 @@ def _unpacked(data: bytes) -> bytes:
         text = unpacker.decompress(data, _MOST)
     except zlib.error as error:
         raise Unprocessable(
-            f"a packed text in the picture is damaged ({error}): export it again", field="base64"
+            f"a packed text in the picture is damaged ({error}): export it again",
+            field="base64",
         ) from error
     if unpacker.unconsumed_tail:
         raise Unprocessable(

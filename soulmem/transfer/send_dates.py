@@ -6,10 +6,27 @@ import re
 from datetime import datetime, timezone, tzinfo
 from typing import Any
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_SPOKEN = re.compile(r"\b([A-Za-z]{3,})\s+(\d{1,2}),\s*(\d{4})\s+(\d{1,2}):(\d{2})\s*(am|pm)", re.IGNORECASE)
+_MONTHS = (
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+)
+_SPOKEN = re.compile(
+    r"\b([A-Za-z]{3,})\s+(\d{1,2}),\s*(\d{4})\s+(\d{1,2}):(\d{2})\s*(am|pm)",
+    re.IGNORECASE,
+)
 _FILE_STYLE = re.compile(
-    r"(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?", re.IGNORECASE
+    r"(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?",
+    re.IGNORECASE,
 )
 _ISO_FRACTION = re.compile(r"\.(\d+)")
 
@@ -24,7 +41,9 @@ def parse_send_date(value: Any, local: tzinfo | None = None) -> datetime | None:
     try:
         if isinstance(value, bool):
             return None
-        if isinstance(value, (int, float)) or (isinstance(value, str) and value.strip().isdecimal()):
+        if isinstance(value, (int, float)) or (
+            isinstance(value, str) and value.strip().isdecimal()
+        ):
             return _since_1970(float(value))
         if isinstance(value, str):
             return _from_text(value.strip(), local)
@@ -36,7 +55,9 @@ def parse_send_date(value: Any, local: tzinfo | None = None) -> datetime | None:
 def _since_1970(number: float) -> datetime | None:
     if number < 0:
         return None
-    seconds = number / 1000 if number >= 1e11 else number  # 1e11 ms is 1973, 1e11 s the year 5138
+    seconds = (
+        number / 1000 if number >= 1e11 else number
+    )  # 1e11 ms is 1973, 1e11 s the year 5138
     return datetime.fromtimestamp(seconds, timezone.utc)
 
 
@@ -50,14 +71,18 @@ def _from_text(text: str, local: tzinfo | None) -> datetime | None:
         *whole, milli = match.groups()
         year_, month_, day_, hour_, minute_, second_ = map(int, whole)
         micro = int(milli or 0) * 1000
-        return datetime(year_, month_, day_, hour_, minute_, second_, micro, timezone.utc)
+        return datetime(
+            year_, month_, day_, hour_, minute_, second_, micro, timezone.utc
+        )
     return _iso_in(text, local)
 
 
 def _iso_in(text: str, local: tzinfo | None) -> datetime:
     """Python 3.10 reads neither a trailing Z nor a fraction of other than 3 or 6 digits."""
     text = re.sub(r"[Zz]$", "+00:00", text)
-    moment = datetime.fromisoformat(_ISO_FRACTION.sub(lambda match: "." + match[1][:6].ljust(6, "0"), text))
+    moment = datetime.fromisoformat(
+        _ISO_FRACTION.sub(lambda match: "." + match[1][:6].ljust(6, "0"), text)
+    )
     if moment.tzinfo is not None:
         return moment
     return moment.astimezone() if local is None else moment.replace(tzinfo=local)

@@ -9,7 +9,9 @@ from soulmem.domain.ids import SoulId
 from soulmem.transfer.chat_log import ChatLog
 
 
-def sent_messages(log: ChatLog, souls: Sequence[SoulId], start: int, stop: int) -> list[SentMessage]:
+def sent_messages(
+    log: ChatLog, souls: Sequence[SoulId], start: int, stop: int
+) -> list[SentMessage]:
     """Messages `start`..`stop` of the chat as a client of `souls` lists them, texts included."""
     return [
         SentMessage(
@@ -33,9 +35,13 @@ def stop_of_piece(start: int, total: int, size: int) -> int:
     return start + -(-(total - start) // pieces)
 
 
-def _present(message: Message, log: ChatLog, souls: Sequence[SoulId]) -> tuple[SoulId, ...] | None:
+def _present(
+    message: Message, log: ChatLog, souls: Sequence[SoulId]
+) -> tuple[SoulId, ...] | None:
     """Who of `souls` was there, None for all; a soul that the file knows nothing of was there throughout."""
     if message.present is None:
         return None
-    there = tuple(soul for soul in souls if soul in message.present or soul not in log.people)
+    there = tuple(
+        soul for soul in souls if soul in message.present or soul not in log.people
+    )
     return None if len(there) == len(souls) else there

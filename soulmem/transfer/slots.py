@@ -20,11 +20,22 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
     slots: list[str | None] = []
     taken: set[str] = set()
     for row in rows:
-        slot = next((found for extra in _extras(row) if (found := as_id(stamp_of(extra).get("id")))), None)
-        slots.append(None if slot in taken else slot)  # a copied message carries its original's slot
+        slot = next(
+            (
+                found
+                for extra in _extras(row)
+                if (found := as_id(stamp_of(extra).get("id")))
+            ),
+            None,
+        )
+        slots.append(
+            None if slot in taken else slot
+        )  # a copied message carries its original's slot
         if slot is not None:
             taken.add(slot)
-    return [SlotId(slot or _mint(row, taken)) for slot, row in zip(slots, rows, strict=True)]
+    return [
+        SlotId(slot or _mint(row, taken)) for slot, row in zip(slots, rows, strict=True)
+    ]
 
 
 def as_id(value: Any) -> str | None:
@@ -53,7 +64,12 @@ def _mint(row: Mapping[str, Any], taken: set[str]) -> str:
     side = "u" if row.get("is_user") else "c"
     seed = f"{side}\n{row.get('name') or ''}\n{'' if date is None else date}"
     for attempt in count():
-        slot = "m" + hashlib.sha256(well_formed(f"{seed}\n{attempt}").encode()).hexdigest()[:20]
+        slot = (
+            "m"
+            + hashlib.sha256(well_formed(f"{seed}\n{attempt}").encode()).hexdigest()[
+                :20
+            ]
+        )
         if slot not in taken:
             break
     taken.add(slot)

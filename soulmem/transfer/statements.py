@@ -15,14 +15,14 @@ SHORT = 40  # columns; a sentence that is shorter goes with its neighbour
 LONG = 240  # columns; neighbours are not joined beyond this
 LONGEST = 1_200  # columns of one statement
 
-_MACRO = re.compile(r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE)
+_MACRO = re.compile(
+    r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE
+)
 _COMMENT = re.compile(r"\{\{\s*//|<!--")
 _COMMENT_ENDS = {"<": "-->", "{": "}}"}  # by the sign that it begins with
 _CHANCE = re.compile(r"\{\{\s*(?:original|random|pick|roll)[^{}]*\}\}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
-_ABBREVIATED = (
-    r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
-)
+_ABBREVIATED = r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
 _SENTENCE = re.compile(
     rf"(?<=[.!?…]){_ABBREVIATED}(?=\s)|(?<=[.!?…][\"'”’*)]){_ABBREVIATED}(?=\s)"
     r"|(?<=[。！？])(?![。！？”」』’）])|(?<=[。！？][”」』’）])"
@@ -32,14 +32,19 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _STRING = r"(?:\"[^\"]{0,400}\"|“[^”]{0,400}”)"
-_WPP = re.compile(rf"([^\W\d_][\w /&'-]{{0,40}}?)\s*\(\s*({_STRING}(?:\s*[+,]\s*{_STRING})*)\s*\)")
+_WPP = re.compile(
+    rf"([^\W\d_][\w /&'-]{{0,40}}?)\s*\(\s*({_STRING}(?:\s*[+,]\s*{_STRING})*)\s*\)"
+)
 _QUOTED = re.compile(r"[\"“]([^\"“”]*)[\"”]")
 _BULLET = re.compile(r"\A\s*(?:[-*•●◦▪–]|\d{1,2}[.)、])\s+")
 _MARKUP = re.compile(r"^\s*#{1,6}\s*|\*\*|__|^\s*>\s*")
 _KEYED = re.compile(
-    r"\s*(?:[\[【(]\s*)?([^\W\d_][^:：\n\"“]{0,40}?)(?<!\d)\s*(?:[\]】)]\s*)?[:：](?!//)\s*(.*)\Z", re.DOTALL
+    r"\s*(?:[\[【(]\s*)?([^\W\d_][^:：\n\"“]{0,40}?)(?<!\d)\s*(?:[\]】)]\s*)?[:：](?!//)\s*(.*)\Z",
+    re.DOTALL,
 )
-_SPOKEN = re.compile(r"\s*(\{\{(?:user|char)\}\}|<(?:user|bot|char)>)\s*[:：]", re.IGNORECASE)
+_SPOKEN = re.compile(
+    r"\s*(\{\{(?:user|char)\}\}|<(?:user|bot|char)>)\s*[:：]", re.IGNORECASE
+)
 _NO_KEY = re.compile(
     r"(?:I|you|we|he|she|it|they|his|her|its|their|my|your|our|this|that|these|those|there|the|an?|and|but|or|so"
     r"|when|while|if|as|at|in|on|for|to|with|from|after|before|not|no|only)\b|[我你您她他它这那]",
@@ -72,7 +77,9 @@ def _without_comments(text: str) -> str:
 
 def plain(text: str, cast: Cast) -> str:
     """The text with names for macros, without comments and mark-up of other programs."""
-    text = _CHANCE.sub("", _without_comments(text.replace("\r\n", "\n").replace("\r", "\n")))
+    text = _CHANCE.sub(
+        "", _without_comments(text.replace("\r\n", "\n").replace("\r", "\n"))
+    )
 
     def name(match: re.Match[str]) -> str:
         return cast.user if (match[1] or match[2]).lower() == "user" else cast.character
@@ -110,7 +117,10 @@ def statements(text: str, cast: Cast) -> list[tuple[str | None, str]]:
         elif keyed is not None and _is_key(keyed[1]):
             flush()
             if keyed[2].strip(_BRACKETS):
-                out += [(keyed[1].strip(), piece) for piece in joined(sentences(keyed[2].strip(_BRACKETS)))]
+                out += [
+                    (keyed[1].strip(), piece)
+                    for piece in joined(sentences(keyed[2].strip(_BRACKETS)))
+                ]
             else:
                 heading, is_section = keyed[1].strip(), False
         elif item != bare:
@@ -125,7 +135,9 @@ def examples(text: str, cast: Cast) -> list[str]:
     """The example dialogues of a card, one statement each; long ones in pieces, cut between lines."""
     out = []
     for block in re.split(r"<START>", text, flags=re.IGNORECASE):
-        lines = [line.strip() for line in plain(block, cast).split("\n") if line.strip()]
+        lines = [
+            line.strip() for line in plain(block, cast).split("\n") if line.strip()
+        ]
         piece = ""
         for line in lines:
             if piece and columns(piece) + columns(line) > LONGEST:
@@ -173,7 +185,11 @@ def joined(parts: list[str]) -> Iterator[str]:
     piece = ""
     for part in parts:
         short = columns(piece) < SHORT or columns(part) < SHORT // 2
-        if piece and (short or _POINTS_BACK.match(part)) and columns(piece) + columns(part) <= LONG:
+        if (
+            piece
+            and (short or _POINTS_BACK.match(part))
+            and columns(piece) + columns(part) <= LONG
+        ):
             piece += part if piece[-1] in "。！？”」』" else f" {part}"
             continue
         if piece:
@@ -201,11 +217,16 @@ def _wpp(text: str) -> tuple[list[tuple[str | None, str]], str]:
             found.append((match[1].strip(), ", ".join(values)))
     if not found:
         return [], text
-    return found, re.sub(r"\b[Cc]haracter\s*\([^()]*\)|[{}\[\]]", "", _WPP.sub("", text))
+    return found, re.sub(
+        r"\b[Cc]haracter\s*\([^()]*\)|[{}\[\]]", "", _WPP.sub("", text)
+    )
 
 
 def _is_key(key: str) -> bool:
     """A few words before a colon, and no beginning of a sentence."""
     return (
-        len(key.split()) <= 3 and columns(key) <= SHORT and not _NO_KEY.match(key) and key[-1] not in ".。，,"
+        len(key.split()) <= 3
+        and columns(key) <= SHORT
+        and not _NO_KEY.match(key)
+        and key[-1] not in ".。，,"
     )

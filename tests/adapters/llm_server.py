@@ -25,7 +25,9 @@ class Script:
     keys: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
-    gone: asyncio.Event = field(default_factory=asyncio.Event)  # set when a caller hung up
+    gone: asyncio.Event = field(
+        default_factory=asyncio.Event
+    )  # set when a caller hung up
 
     def __post_init__(self) -> None:
         self.hold.set()
@@ -56,12 +58,18 @@ class Script:
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         }
         if self.usage:
-            answer["usage"] = {"prompt_tokens": 21, "completion_tokens": 7, "total_tokens": 28}
+            answer["usage"] = {
+                "prompt_tokens": 21,
+                "completion_tokens": 7,
+                "total_tokens": 28,
+            }
         text = await asyncio.to_thread(json.dumps, answer)  # some are endless
         return web.Response(text=text, content_type="application/json")
 
     def _error(self, status: int, message: str) -> web.Response:
-        body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}})
+        body = json.dumps(
+            {"error": {"message": message, "type": "invalid_request_error"}}
+        )
         return web.Response(status=status, text=body, content_type="application/json")
 
 

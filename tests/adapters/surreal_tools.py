@@ -77,7 +77,10 @@ class SmallDisk:
 
     def fill(self) -> None:
         """Leave not a byte."""
-        with contextlib.suppress(OSError), (self.folder / "ballast").open("wb", buffering=0) as file:
+        with (
+            contextlib.suppress(OSError),
+            (self.folder / "ballast").open("wb", buffering=0) as file,
+        ):
             while True:
                 file.write(bytes(4096))
 

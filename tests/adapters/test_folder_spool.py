@@ -15,7 +15,9 @@ from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.spool import JobRecord
 
-RECORD = JobRecord("j01", Owner("me"), SoulId("s1"), "import", "queued", {"name": "夜.jsonl", "n": 3})
+RECORD = JobRecord(
+    "j01", Owner("me"), SoulId("s1"), "import", "queued", {"name": "夜.jsonl", "n": 3}
+)
 
 
 async def test_what_is_put_is_there_for_the_next_spool(tmp_path: Path) -> None:
@@ -40,7 +42,12 @@ async def test_what_is_put_is_there_for_the_next_spool(tmp_path: Path) -> None:
 async def test_what_is_no_record_is_left_alone(tmp_path: Path) -> None:
     spool = FolderSpool(tmp_path)
     await spool.put(RECORD, b"words")
-    for name, text in (("a.json", "{"), ("b.json", "[]"), ("c.json", '{"job": "c"}'), ("d.txt", "x")):
+    for name, text in (
+        ("a.json", "{"),
+        ("b.json", "[]"),
+        ("c.json", '{"job": "c"}'),
+        ("d.txt", "x"),
+    ):
         (tmp_path / name).write_text(text)
     (tmp_path / "j00.json.new").write_text("{}")  # a write that a crash broke off
     assert await spool.records() == [RECORD]

@@ -19,10 +19,22 @@ from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 
 ME, SOUL = Owner("me"), SoulId("soul")
-KINDS = (np.bool_, np.uint8, np.int8, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)
+KINDS = (
+    np.bool_,
+    np.uint8,
+    np.int8,
+    np.int32,
+    np.uint32,
+    np.int64,
+    np.uint64,
+    np.float32,
+    np.float64,
+)
 
 
-def written(folder: ImageFolder, pieces: list[dict[str, NDArray[Any]]], token: str = "t") -> None:
+def written(
+    folder: ImageFolder, pieces: list[dict[str, NDArray[Any]]], token: str = "t"
+) -> None:
     """An image of these, finished."""
     writer = folder.write(ME, SOUL, token)
     for piece in pieces:
@@ -33,20 +45,27 @@ def written(folder: ImageFolder, pieces: list[dict[str, NDArray[Any]]], token: s
 
 def some() -> list[dict[str, NDArray[Any]]]:
     """Two pieces."""
-    return [{"a": np.arange(40, dtype=np.int32).reshape(8, 5)}, {"b": np.linspace(0, 1, 7), "c": np.zeros(0)}]
+    return [
+        {"a": np.arange(40, dtype=np.int32).reshape(8, 5)},
+        {"b": np.linspace(0, 1, 7), "c": np.zeros(0)},
+    ]
 
 
 @given(
     st.lists(
         st.sampled_from(KINDS).flatmap(
-            lambda kind: arrays.arrays(kind, arrays.array_shapes(max_dims=3, min_side=0))
+            lambda kind: arrays.arrays(
+                kind, arrays.array_shapes(max_dims=3, min_side=0)
+            )
         ),
         max_size=4,
     )
 )
 @settings(deadline=None, max_examples=50)
 def test_arrays_come_back_as_they_were(made: list[NDArray[Any]]) -> None:
-    folder = ImageFolder(Path(os.environ.get("TMPDIR", "/tmp")) / f"soulmem-images-{os.getpid()}")
+    folder = ImageFolder(
+        Path(os.environ.get("TMPDIR", "/tmp")) / f"soulmem-images-{os.getpid()}"
+    )
     written(folder, [{f"x{number}": array} for number, array in enumerate(made)])
     image = folder.read(ME, SOUL, "t")
     folder.drop(ME, SOUL)
@@ -55,7 +74,11 @@ def test_arrays_come_back_as_they_were(made: list[NDArray[Any]]) -> None:
     assert len(image.arrays) == len(made)
     for number, array in enumerate(made):
         back = image.arrays[f"x{number}"]
-        assert (back.dtype, back.shape, back.flags.writeable) == (array.dtype, array.shape, True)
+        assert (back.dtype, back.shape, back.flags.writeable) == (
+            array.dtype,
+            array.shape,
+            True,
+        )
         assert back.tobytes() == array.tobytes()
 
 
@@ -110,7 +133,9 @@ def test_damage_anywhere_is_found(data: st.DataObject) -> None:
         st.sampled_from(
             [
                 sound[:at],
-                sound[:at] + bytes([sound[at] ^ (1 << data.draw(st.integers(0, 7)))]) + sound[at + 1 :],
+                sound[:at]
+                + bytes([sound[at] ^ (1 << data.draw(st.integers(0, 7)))])
+                + sound[at + 1 :],
                 sound + b"\x00",
                 sound[:at] + sound[at + 1 :],
                 b"",
@@ -141,10 +166,14 @@ def test_objects_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_disk_is_left_to_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_disk_is_left_to_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With little room left no image is written; the words say why."""
     folder = ImageFolder(tmp_path)
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 200 << 20}))
+    monkeypatch.setattr(
+        "shutil.disk_usage", lambda path: type("Usage", (), {"free": 200 << 20})
+    )
     writer = folder.write(ME, SOUL, "t")
     with pytest.raises(StoreFull, match="no room"):
         writer.add(some()[0])
@@ -158,7 +187,9 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         ImageFolder(tmp_path / "file" / "images").write(ME, SOUL, "t")
 
 
-def test_a_disk_that_fills_up_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fills_up_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = ImageFolder(tmp_path)
     written(folder, some(), "old")
     writer = folder.write(ME, SOUL, "new")

@@ -17,7 +17,13 @@ from soulmem.adapters.backup_folder import Backup, BackupFolder
 from soulmem.adapters.surreal import kept
 from soulmem.adapters.surreal.kept import MARKER, KeptStore, is_locked
 from soulmem.adapters.surreal.restoring import restore_store
-from soulmem.domain.errors import NotFound, StoreBroken, StoreError, StoreFull, StoreLocked
+from soulmem.domain.errors import (
+    NotFound,
+    StoreBroken,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+)
 from soulmem.ports.store import Change
 from tests.adapters.surreal_tools import settled
 from tests.adapters.test_surreal_crash import damaged
@@ -57,7 +63,11 @@ class Place:
 
     def files(self) -> dict[str, bytes]:
         """The store's files, but for the lock."""
-        every = [path for path in self.folder.rglob("*") if path.is_file() and path.name != "LOCK"]
+        every = [
+            path
+            for path in self.folder.rglob("*")
+            if path.is_file() and path.name != "LOCK"
+        ]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in every}
 
 
@@ -68,13 +78,17 @@ async def place(tmp_path: Path) -> Place:
     store = one.store()
     await store.open()
     await store.commit(full_change())
-    await store.commit(Change(OWNER, put_memories=[memory(f"m{n}", "x" * 300) for n in range(200)]))
+    await store.commit(
+        Change(OWNER, put_memories=[memory(f"m{n}", "x" * 300) for n in range(200)])
+    )
     await store.make(datetime.now(timezone.utc))
     await one.closed(store)
     return one
 
 
-async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(place: Place) -> None:
+async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(
+    place: Place,
+) -> None:
     """Between two commits of a busy writer: each is in it whole or not at all, and it goes on undisturbed."""
     store = place.store()
     await store.open()
@@ -84,7 +98,13 @@ async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(p
         nonlocal written
         while written < 60:
             await store.commit(
-                Change(OWNER, put_memories=[memory(f"a{written}"), memory(f"b{written}", "x" * 2000)])
+                Change(
+                    OWNER,
+                    put_memories=[
+                        memory(f"a{written}"),
+                        memory(f"b{written}", "x" * 2000),
+                    ],
+                )
             )
             written += 1
 
@@ -109,7 +129,9 @@ async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(p
 
 @pytest.mark.parametrize("part", ["manifest", "sstables"])
 @pytest.mark.parametrize("how", ["garbage", "half", "empty", "gone"])
-async def test_a_damaged_store_says_the_way_back_and_comes_back(place: Place, part: str, how: str) -> None:
+async def test_a_damaged_store_says_the_way_back_and_comes_back(
+    place: Place, part: str, how: str
+) -> None:
     """Never silently empty, the damaged files untouched, and the way that is told works."""
     before = await place.picture()
     if how == "gone":
@@ -121,9 +143,15 @@ async def test_a_damaged_store_says_the_way_back_and_comes_back(place: Place, pa
     with pytest.raises(StoreBroken) as caught:
         await place.store().open()
     (newest,) = await place.found()
-    for words in (str(place.folder), str(newest.path), f"`soulmem restore --newest --data {place.data}`"):
+    for words in (
+        str(place.folder),
+        str(newest.path),
+        f"`soulmem restore --newest --data {place.data}`",
+    ):
         assert words in caught.value.message
-    with pytest.raises(StoreBroken):  # and it does not become an empty one with the next start
+    with pytest.raises(
+        StoreBroken
+    ):  # and it does not become an empty one with the next start
         await place.store().open()
 
     done = await restore_store(place.data, "store", place.backups)
@@ -134,19 +162,26 @@ async def test_a_damaged_store_says_the_way_back_and_comes_back(place: Place, pa
     assert kept_aside == broken
 
 
-async def test_damage_that_only_reading_finds_makes_the_store_read_only(tmp_path: Path) -> None:
+async def test_damage_that_only_reading_finds_makes_the_store_read_only(
+    tmp_path: Path,
+) -> None:
     """It opens, some of it can be read, and health is not well; nothing more is written into it."""
     place = Place(tmp_path)
     store = place.store()
     await store.open()
     await store.commit(full_change())
     for part in range(4):
-        many = [memory(f"k{part}n{n}", random.Random(n).randbytes(400).hex()) for n in range(400)]
+        many = [
+            memory(f"k{part}n{n}", random.Random(n).randbytes(400).hex())
+            for n in range(400)
+        ]
         await store.commit(Change(OWNER, put_memories=many))
     await store.make(datetime.now(timezone.utc))
     before = await snapshot(store)
     await place.closed(store)
-    table = max((place.folder / "sstables").iterdir(), key=lambda file: file.stat().st_size)
+    table = max(
+        (place.folder / "sstables").iterdir(), key=lambda file: file.stat().st_size
+    )
     data = bytearray(table.read_bytes())
     for at in range(len(data) * 2 // 5, len(data) * 3 // 5, 20_000):
         data[at : at + 8] = b"\xff" * 8
@@ -170,7 +205,9 @@ async def test_damage_that_only_reading_finds_makes_the_store_read_only(tmp_path
 
 async def test_a_store_that_is_gone_altogether_is_missed(place: Place) -> None:
     shutil.rmtree(place.folder)
-    with pytest.raises(StoreBroken, match=r"files of the store in .* are missing.*restore --newest"):
+    with pytest.raises(
+        StoreBroken, match=r"files of the store in .* are missing.*restore --newest"
+    ):
         await place.store().open()
     assert not place.folder.exists()
     assert (await restore_store(place.data, "store", place.backups)).aside is None
@@ -180,7 +217,9 @@ async def test_a_store_that_is_gone_altogether_is_missed(place: Place) -> None:
 async def test_without_a_backup_that_is_said(place: Place) -> None:
     shutil.rmtree(place.backups.folder)
     damaged(place.folder, "sstables", "half")
-    with pytest.raises(StoreBroken, match=r"There is no backup in .*move .* away to begin anew"):
+    with pytest.raises(
+        StoreBroken, match=r"There is no backup in .*move .* away to begin anew"
+    ):
         await place.store().open()
     with pytest.raises(NotFound, match="no backup"):
         await restore_store(place.data, "store", place.backups)
@@ -199,7 +238,9 @@ async def test_a_new_place_is_no_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("was", [None, "not json", {"engine": "2.0.0"}, {"schema": 1}])
-async def test_another_version_takes_over_only_after_a_copy(place: Place, was: Any) -> None:
+async def test_another_version_takes_over_only_after_a_copy(
+    place: Place, was: Any
+) -> None:
     """That copy is what was there, byte by byte."""
     marker = place.data / MARKER
     known = json.loads(marker.read_text())
@@ -215,7 +256,9 @@ async def test_another_version_takes_over_only_after_a_copy(place: Place, was: A
     (upgrade,) = [one for one in await place.found() if one.upgrade]
     await asyncio.to_thread(place.backups.unpack, upgrade.path, place.data / "out")
     out = place.data / "out"
-    assert {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()} == files
+    assert {
+        str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()
+    } == files
     assert json.loads(marker.read_text()) == known
     found = await place.found()
     assert await place.picture() == before
@@ -243,7 +286,9 @@ async def test_damaged_backups_are_passed_over(place: Place) -> None:
     empty = place.backups.folder / "soulmem-21000102T000000Z.tar.gz"
     hollow = place.data / "hollow"
     hollow.mkdir()
-    await asyncio.to_thread(place.backups.pack, hollow, datetime(2100, 1, 2, tzinfo=timezone.utc))
+    await asyncio.to_thread(
+        place.backups.pack, hollow, datetime(2100, 1, 2, tzinfo=timezone.utc)
+    )
     done = await restore_store(place.data, "store", place.backups)
     assert [path for path, _ in done.passed_over] == [empty, cut]
     assert done.backup == whole.path
@@ -265,7 +310,9 @@ async def test_a_store_in_use_is_not_replaced(place: Place) -> None:
     assert not await asyncio.to_thread(is_locked, place.folder)
 
 
-async def test_a_second_start_on_a_store_in_use_copies_and_tidies_nothing(place: Place) -> None:
+async def test_a_second_start_on_a_store_in_use_copies_and_tidies_nothing(
+    place: Place,
+) -> None:
     store = place.store()
     await store.open()
     (place.data / MARKER).unlink()
@@ -278,7 +325,9 @@ async def test_a_second_start_on_a_store_in_use_copies_and_tidies_nothing(place:
     await place.closed(store)
 
 
-async def test_an_exchange_that_fails_leaves_the_store(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_exchange_that_fails_leaves_the_store(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = await place.picture()
     plain = Path.rename
 
@@ -294,5 +343,7 @@ async def test_an_exchange_that_fails_leaves_the_store(place: Place, monkeypatch
     assert await place.picture() == before
 
 
-def test_where_locks_cannot_be_asked_for_nothing_is_said_to_be_locked(tmp_path: Path) -> None:
+def test_where_locks_cannot_be_asked_for_nothing_is_said_to_be_locked(
+    tmp_path: Path,
+) -> None:
     assert not kept.is_locked(tmp_path / "nothing")

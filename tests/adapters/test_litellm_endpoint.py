@@ -21,7 +21,14 @@ pytestmark = [
 ]
 
 CHAT = "Hester buried the locket in the bakery, and nobody else may ever know."
-PROMPT = Prompt("summary", 1, "You write.", CHAT, {"type": "object", "properties": {"summary": {}}}, 33)
+PROMPT = Prompt(
+    "summary",
+    1,
+    "You write.",
+    CHAT,
+    {"type": "object", "properties": {"summary": {}}},
+    33,
+)
 KEY = "opensesame-0815-4711"
 Make = Callable[..., LitellmEndpoint]
 
@@ -36,8 +43,12 @@ async def make(script: Script) -> AsyncIterator[Make]:
     """Makes endpoints of one scripted server."""
     server, made = await serve(script), list[LitellmEndpoint]()
 
-    def endpoint(model: str = "tiny", *, path: str = "/v1", timeout: float = 30.0) -> LitellmEndpoint:
-        made.append(LitellmEndpoint(str(server.make_url(path)).rstrip("/"), model, KEY, timeout))
+    def endpoint(
+        model: str = "tiny", *, path: str = "/v1", timeout: float = 30.0
+    ) -> LitellmEndpoint:
+        made.append(
+            LitellmEndpoint(str(server.make_url(path)).rstrip("/"), model, KEY, timeout)
+        )
         return made[-1]
 
     yield endpoint
@@ -47,7 +58,9 @@ async def make(script: Script) -> AsyncIterator[Make]:
     await server.close()
 
 
-async def test_an_answer_without_end_is_not_read_to_it(make: Make, script: Script) -> None:
+async def test_an_answer_without_end_is_not_read_to_it(
+    make: Make, script: Script
+) -> None:
     script.text = "x" * (5 << 20)
     with pytest.raises(LlmFailed, match="more than 4 MiB") as caught:
         await make().complete(PROMPT)
@@ -70,7 +83,9 @@ async def test_one_call_is_one_request(make: Make, script: Script) -> None:
     assert (answer.prompt_tokens, answer.answer_tokens) == (21, 7)
 
 
-async def test_tokens_are_estimated_where_the_server_tells_none(make: Make, script: Script) -> None:
+async def test_tokens_are_estimated_where_the_server_tells_none(
+    make: Make, script: Script
+) -> None:
     script.usage = False
     answer = await make().complete(PROMPT)
     assert answer.prompt_tokens > 10
@@ -78,29 +93,42 @@ async def test_tokens_are_estimated_where_the_server_tells_none(make: Make, scri
 
 
 @pytest.mark.parametrize(
-    ("model", "sent"), [("tiny", "tiny"), ("openai/tiny", "tiny"), ("org/tiny:7b", "org/tiny:7b")]
+    ("model", "sent"),
+    [("tiny", "tiny"), ("openai/tiny", "tiny"), ("org/tiny:7b", "org/tiny:7b")],
 )
-async def test_names_reach_the_server_as_they_are(make: Make, script: Script, model: str, sent: str) -> None:
+async def test_names_reach_the_server_as_they_are(
+    make: Make, script: Script, model: str, sent: str
+) -> None:
     await make(model).complete(PROMPT)
     assert script.asked[0]["model"] == sent
 
 
 async def test_other_manners_than_openais(make: Make, script: Script) -> None:
-    with pytest.raises(LlmFailed):  # the script does not speak Ollama's language, but it hears it
+    with pytest.raises(
+        LlmFailed
+    ):  # the script does not speak Ollama's language, but it hears it
         await make("ollama_chat/tiny", path="/").complete(PROMPT)
     assert script.paths == ["/api/chat"]
     assert script.asked[0]["model"] == "tiny"
 
 
-async def test_a_refused_schema_is_asked_for_no_more(make: Make, script: Script) -> None:
+async def test_a_refused_schema_is_asked_for_no_more(
+    make: Make, script: Script
+) -> None:
     script.refuses_schema = True
     endpoint = make()
     assert (await endpoint.complete(PROMPT)).text == "yes"
     assert (await endpoint.complete(PROMPT)).text == "yes"
-    assert ["response_format" in asked for asked in script.asked] == [True, False, False]
+    assert ["response_format" in asked for asked in script.asked] == [
+        True,
+        False,
+        False,
+    ]
 
 
-async def test_a_refusal_of_something_else_is_no_refusal_of_the_schema(make: Make, script: Script) -> None:
+async def test_a_refusal_of_something_else_is_no_refusal_of_the_schema(
+    make: Make, script: Script
+) -> None:
     script.status, script.message = 400, "no such model"
     endpoint = make()
     with pytest.raises(LlmFailed) as raised:
@@ -122,13 +150,17 @@ async def test_a_refusal_of_something_else_is_no_refusal_of_the_schema(make: Mak
         (503, Failure.SERVER),
     ],
 )
-async def test_statuses_have_kinds(make: Make, script: Script, status: int, kind: Failure) -> None:
+async def test_statuses_have_kinds(
+    make: Make, script: Script, status: int, kind: Failure
+) -> None:
     script.status = status
     with pytest.raises(LlmFailed) as raised:
         await make().complete(PROMPT)
     assert raised.value.kind is kind
     assert "tiny" in raised.value.message
-    assert len(script.asked) <= 2  # a schema may be at fault; nothing else is tried again
+    assert (
+        len(script.asked) <= 2
+    )  # a schema may be at fault; nothing else is tried again
     assert status != 500 or len(script.asked) == 1
 
 
@@ -161,7 +193,8 @@ async def test_a_model_that_thinks_gets_room_for_it(make: Make, script: Script) 
 
 
 @pytest.mark.parametrize(
-    "message", [f"you sent {KEY}, which is wrong", f"too long: {CHAT}", f"input: '{CHAT[10:50]}'"]
+    "message",
+    [f"you sent {KEY}, which is wrong", f"too long: {CHAT}", f"input: '{CHAT[10:50]}'"],
 )
 async def test_neither_key_nor_chat_is_told(
     make: Make,
@@ -204,6 +237,16 @@ library = _library()
 assert "litellm" in sys.modules
 assert asked == [], asked
 """
-    env = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM")}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LITELLM")
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

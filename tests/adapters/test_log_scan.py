@@ -46,7 +46,9 @@ def log_of(records: list[bytes]) -> bytes:
 
 
 RANDOM = random.Random(4)
-RECORDS = [RANDOM.randbytes(size) for size in (3, 900, 20_000, 70_000, 12, 32_000, 5_000)]
+RECORDS = [
+    RANDOM.randbytes(size) for size in (3, 900, 20_000, 70_000, 12, 32_000, 5_000)
+]
 WHOLE = log_of(RECORDS)
 
 
@@ -149,7 +151,9 @@ async def test_a_kill_alone_is_no_damage(tmp_path: Path) -> None:
         await settled(folder)
 
 
-async def test_a_folder_that_is_taken_away_is_no_place_to_store_anything(tmp_path: Path) -> None:
+async def test_a_folder_that_is_taken_away_is_no_place_to_store_anything(
+    tmp_path: Path,
+) -> None:
     store = KeptStore(tmp_path, "store", BackupFolder(tmp_path / "backups"))
     await store.open()
     await store.commit(Change(OWNER, put_memories=[memory("m1")]))

@@ -19,7 +19,9 @@ from tests.ports.stores import CHAT, OWNER, SOUL, full_change, memory, soul
 
 
 @pytest.mark.parametrize(("commits", "pause"), [(3, 0.0), (20, 0.002), (60, 0.009)])
-async def test_nothing_acknowledged_is_lost_by_kill_9(url: str, commits: int, pause: float) -> None:
+async def test_nothing_acknowledged_is_lost_by_kill_9(
+    url: str, commits: int, pause: float
+) -> None:
     last = await killed_while_writing(url, commits, pause)
     async with opened(url) as store:
         graph = await store.graph(OWNER, SOUL)
@@ -33,11 +35,15 @@ async def test_nothing_acknowledged_is_lost_by_kill_9(url: str, commits: int, pa
         assert {edge.target for edge in graph.edges} | {"m-1"} == memories
 
 
-async def test_a_second_process_is_told_that_soulmem_runs_already(url: str, tmp_path: Path) -> None:
+async def test_a_second_process_is_told_that_soulmem_runs_already(
+    url: str, tmp_path: Path
+) -> None:
     async with opened(url) as store:
         process = await child("open", url)
         told, _ = await process.communicate()
-        assert told.decode().startswith("StoreLocked: SoulMem is already running on this data folder")
+        assert told.decode().startswith(
+            "StoreLocked: SoulMem is already running on this data folder"
+        )
         assert str(tmp_path / "data") in told.decode()
         assert "--data" in told.decode()
         await store.commit(full_change())  # which the visitor did not disturb
@@ -77,26 +83,36 @@ def damaged(folder: Path, part: str, how: str) -> None:
 
 @pytest.mark.parametrize("part", ["manifest", "sstables"])
 @pytest.mark.parametrize("how", ["garbage", "half", "empty", "bits"])
-async def test_a_damaged_store_is_said_to_be_broken(url: str, tmp_path: Path, part: str, how: str) -> None:
+async def test_a_damaged_store_is_said_to_be_broken(
+    url: str, tmp_path: Path, part: str, how: str
+) -> None:
     async with opened(url) as store:
         await store.commit(full_change())
-        await store.commit(Change(OWNER, put_memories=[memory(f"m{n}") for n in range(100)]))
+        await store.commit(
+            Change(OWNER, put_memories=[memory(f"m{n}") for n in range(100)])
+        )
     await settled(tmp_path / "data")
     damaged(tmp_path / "data", part, how)
 
-    process = await child("open", url)  # of its own, as the engine aborts the process on some damage
+    process = await child(
+        "open", url
+    )  # of its own, as the engine aborts the process on some damage
     told, _ = await process.communicate()
     assert told.decode().startswith("StoreBroken: ")
     assert "cannot be read: put a backup in its place" in told.decode()
     assert str(tmp_path / "data") in told.decode()
 
 
-async def test_opening_leaves_merging_tables_to_another_process(url: str, tmp_path: Path) -> None:
+async def test_opening_leaves_merging_tables_to_another_process(
+    url: str, tmp_path: Path
+) -> None:
     """In this one the engine would stop the event loop for it."""
     tables = tmp_path / "data" / "sstables"
     for number in range(6):
         async with opened(url) as store:
-            await store.commit(Change(OWNER, souls=[soul()], put_memories=[memory(f"m{number}")]))
+            await store.commit(
+                Change(OWNER, souls=[soul()], put_memories=[memory(f"m{number}")])
+            )
         await settled(tmp_path / "data")
     before = {file.name for file in tables.iterdir()}
     assert len(before) < 6
@@ -105,7 +121,9 @@ async def test_opening_leaves_merging_tables_to_another_process(url: str, tmp_pa
         assert len((await store.graph(OWNER, SOUL)).memories) == 6
 
 
-async def test_a_log_cut_short_by_a_crash_keeps_what_is_whole(url: str, tmp_path: Path) -> None:
+async def test_a_log_cut_short_by_a_crash_keeps_what_is_whole(
+    url: str, tmp_path: Path
+) -> None:
     await killed_while_writing(url, 20, 0.0)
     (log,) = (tmp_path / "data" / "wal").iterdir()
     whole = log.read_bytes()

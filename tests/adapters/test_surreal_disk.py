@@ -27,7 +27,10 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(command, capture_output=True).returncode
+    ):
         pytest.skip("needs the right to mount a small disk (root on Linux)")
     yield SmallDisk(folder)
     subprocess.run(["umount", "-l", folder], check=True)
@@ -36,12 +39,16 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 async def fill_up(store: SurrealStore, disk: SmallDisk) -> list[str]:
     """Commit until the disk is full; the keys of what was acknowledged."""
     await asyncio.to_thread(disk.fill)
-    (disk.folder / "ballast").write_bytes(bytes((disk.folder / "ballast").stat().st_size - 200_000))
+    (disk.folder / "ballast").write_bytes(
+        bytes((disk.folder / "ballast").stat().st_size - 200_000)
+    )
     kept: list[str] = []
 
     async def commit_on() -> None:
         for number in range(1000):
-            await store.commit(Change(OWNER, put_memories=[memory(f"f{number}", "x" * 3000)]))
+            await store.commit(
+                Change(OWNER, put_memories=[memory(f"f{number}", "x" * 3000)])
+            )
             kept.append(f"f{number}")
 
     with pytest.raises(StoreFull, match="is full: free some space"):
@@ -50,7 +57,9 @@ async def fill_up(store: SurrealStore, disk: SmallDisk) -> list[str]:
     return kept
 
 
-async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(disk: SmallDisk) -> None:
+async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(
+    disk: SmallDisk,
+) -> None:
     url = f"surrealkv://{disk.folder}/data"
     async with opened(url) as store:
         await store.commit(full_change())
@@ -67,10 +76,14 @@ async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(disk: SmallD
         await store.commit(Change(OWNER, put_memories=[memory("later", "x")]))
         assert store.health().writable
     async with opened(url) as store:
-        assert sorted(one.id for one in (await store.graph(OWNER, SOUL)).memories) == sorted([*kept, "later"])
+        assert sorted(
+            one.id for one in (await store.graph(OWNER, SOUL)).memories
+        ) == sorted([*kept, "later"])
 
 
-async def test_a_kill_after_a_full_disk_leaves_what_was_acknowledged_and_no_more(disk: SmallDisk) -> None:
+async def test_a_kill_after_a_full_disk_leaves_what_was_acknowledged_and_no_more(
+    disk: SmallDisk,
+) -> None:
     """A record cut short must not hide those written behind it, nor come back with the next one."""
     url = f"surrealkv://{disk.folder}/data"
     async with opened(url) as store:
@@ -89,7 +102,9 @@ async def test_a_kill_after_a_full_disk_leaves_what_was_acknowledged_and_no_more
 
 
 @pytest.mark.parametrize("room", [True, False])
-async def test_closing_after_a_full_disk_does_not_store_what_was_refused(disk: SmallDisk, room: bool) -> None:
+async def test_closing_after_a_full_disk_does_not_store_what_was_refused(
+    disk: SmallDisk, room: bool
+) -> None:
     url = f"surrealkv://{disk.folder}/data"
     async with opened(url) as store:
         await store.commit(full_change())

@@ -61,7 +61,9 @@ async def test_a_server_that_comes_back_is_used_again(tmp_path: Path) -> None:
 
 
 async def test_databases_of_one_server_are_apart() -> None:
-    async with bridge("mem://") as url:  # it has one session for all, so only one store may be open
+    async with bridge(
+        "mem://"
+    ) as url:  # it has one session for all, so only one store may be open
         owners = []
         for database in ("one", "two", "one"):
             store = SurrealStore(url, database=database)
@@ -78,6 +80,10 @@ async def test_a_change_of_many_rows_goes_over_the_wire() -> None:
     async with bridge("mem://") as url:
         store = SurrealStore(url)
         await store.open()
-        await store.commit(Change(OWNER, put_memories=[memory(f"m{n}", "雨" * 20_000) for n in range(100)]))
+        await store.commit(
+            Change(
+                OWNER, put_memories=[memory(f"m{n}", "雨" * 20_000) for n in range(100)]
+            )
+        )
         assert len((await store.graph(OWNER, memory().soul)).memories) == 100
         await store.close()

@@ -71,7 +71,9 @@ async def test_a_newer_schema_is_left_alone(url: str, tmp_path: Path) -> None:
         await run("UPDATE meta:schema SET version = 99;")
 
     for _ in range(2):
-        with pytest.raises(StoreTooNew, match=r"newer SoulMem.*update SoulMem") as caught:
+        with pytest.raises(
+            StoreTooNew, match=r"newer SoulMem.*update SoulMem"
+        ) as caught:
             await SurrealStore(url).open()
         assert str(tmp_path / "data") in caught.value.message
 
@@ -86,22 +88,30 @@ async def test_a_store_opens_when_the_process_before_it_stands_still(
     async with opened(url) as store:
         await store.commit(full_change())
         before = await snapshot(store)
-    (tmp_path / "still.py").write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
+    (tmp_path / "still.py").write_text(
+        "import time\ntime.sleep(600)\n", encoding="utf-8"
+    )
     monkeypatch.setattr(embedded, "_TIDY", tmp_path / "still.py")
     monkeypatch.setattr(embedded, "_TIDY_SECONDS", 0.2)
     async with opened(url) as store:
         assert await snapshot(store) == before
 
 
-async def test_migrations_are_applied_once_by_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_migrations_are_applied_once_by_name(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened(url) as store:
         await store.commit(full_change())
         before = await snapshot(store)
-    more = type(migrations()[0])("9999_test", "DEFINE FIELD mood ON soul TYPE string DEFAULT 'calm';")
+    more = type(migrations()[0])(
+        "9999_test", "DEFINE FIELD mood ON soul TYPE string DEFAULT 'calm';"
+    )
     known = (*migrations(), more)
     monkeypatch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", known)
 
-    for _ in range(2):  # the second time there is nothing to do: DEFINE FIELD would fail
+    for _ in range(
+        2
+    ):  # the second time there is nothing to do: DEFINE FIELD would fail
         async with opened(url) as store:
             assert await snapshot(store) == before
     async with raw(url) as run:
@@ -109,17 +119,24 @@ async def test_migrations_are_applied_once_by_name(url: str, monkeypatch: pytest
         assert mark == {"version": len(known), "applied": [one.name for one in known]}
 
 
-async def test_a_store_of_the_first_schema_is_migrated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_store_of_the_first_schema_is_migrated(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its edges come without the turn at which they were touched: nothing has to be made up for it."""
     old, fields = replace(edge(), at_turn=None), EDGES.fields
     with monkeypatch.context() as patch:
-        patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:1])
+        patch.setattr(
+            "soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:1]
+        )
         async with opened(url) as store:
             await store.commit(Change(OWNER, souls=[soul()]))
         async with raw(url) as run:
             rows = [memory_row(OWNER, memory(key)) for key in ("mem-1", "mem-2")]
             for row in rows:
-                del row["terms"], row["names"]  # memories came without what they are about
+                del (
+                    row["terms"],
+                    row["names"],
+                )  # memories came without what they are about
             await run(MEMORIES.put("rows"), rows=rows)
             row = edge_row(OWNER, old)
             row["content"].pop("at_turn")
@@ -144,30 +161,57 @@ async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
     """Three memories were called wrong by an older SoulMem: one had been reworded before, one was since."""
     keys = [MemoryId(f"mem-{n}") for n in range(4)]
     with monkeypatch.context() as patch:
-        patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:8])
+        patch.setattr(
+            "soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:8]
+        )
         async with opened(url) as store:
-            await store.commit(Change(OWNER, souls=[soul()], put_memories=[memory(key) for key in keys]))
+            await store.commit(
+                Change(
+                    OWNER, souls=[soul()], put_memories=[memory(key) for key in keys]
+                )
+            )
         async with raw(url) as run:
             for key in keys:
                 row = opinion_row(OWNER, Opinion(key, SOUL, 0.25, None, (CHAT,)))
                 row.pop("doubted")
                 row["flagged"] = key != "mem-3"
-                await run("UPSERT type::record('opinion', $row.id) CONTENT $row;", row=row)
+                await run(
+                    "UPSERT type::record('opinion', $row.id) CONTENT $row;", row=row
+                )
             told: list[tuple[int, Action, str, dict[str, Any]]] = [
                 (1, Action.CHANGE, "mem-1", {"text": "before"}),
-                *((n + 2, Action.FEEDBACK, f"mem-{n}", {"opinion": {"flagged": True}}) for n in range(3)),
+                *(
+                    (n + 2, Action.FEEDBACK, f"mem-{n}", {"opinion": {"flagged": True}})
+                    for n in range(3)
+                ),
                 (9, Action.CHANGE, "mem-0", {"tags": ["text"]}),
                 (10, Action.CHANGE, "mem-2", {"text": "put right"}),
             ]
             for number, action, target, after in told:
                 reason = "wrong" if action is Action.FEEDBACK else ""
                 entry = AuditEntry(
-                    f"c{number:016x}", SOUL, NOON, Actor.USER, action, target, None, after, reason=reason
+                    f"c{number:016x}",
+                    SOUL,
+                    NOON,
+                    Actor.USER,
+                    action,
+                    target,
+                    None,
+                    after,
+                    reason=reason,
                 )
-                await run("UPSERT type::record('audit', $row.id) CONTENT $row;", row=audit_row(OWNER, entry))
+                await run(
+                    "UPSERT type::record('audit', $row.id) CONTENT $row;",
+                    row=audit_row(OWNER, entry),
+                )
     async with opened(url) as store:
         found = {one.memory: one for one in await store.opinions(OWNER, SOUL)}
-        assert [found[key].doubts(memory(key).text) for key in keys] == [True, True, False, False]
+        assert [found[key].doubts(memory(key).text) for key in keys] == [
+            True,
+            True,
+            False,
+            False,
+        ]
         assert {(one.score, one.not_in) for one in found.values()} == {(0.25, (CHAT,))}
         await store.commit(Change(OWNER, put_opinions=list(found.values())))
 
@@ -180,7 +224,9 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(
         before = await snapshot(store)
     broken = type(migrations()[0])("9999_test", "DELETE memory; THROW 'half-way';")
     with monkeypatch.context() as patch:
-        patch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", (*migrations(), broken))
+        patch.setattr(
+            "soulmem.adapters.surreal.migrations.MIGRATIONS", (*migrations(), broken)
+        )
         with pytest.raises(StoreError, match="half-way"):
             await SurrealStore(url).open()
 
@@ -313,7 +359,9 @@ async def test_few_vectors_are_held_while_their_keys_are_listed(
         assert opens.count("open") == 8
 
 
-async def test_a_log_left_by_a_crash_is_recycled_at_the_start(url: str, tmp_path: Path) -> None:
+async def test_a_log_left_by_a_crash_is_recycled_at_the_start(
+    url: str, tmp_path: Path
+) -> None:
     await killed_while_writing(url, 5, 0.0)
     log = tmp_path / "data" / "wal"
     assert sum(file.stat().st_size for file in log.iterdir()) > 10_000
@@ -326,7 +374,11 @@ async def test_a_log_left_by_a_crash_is_recycled_at_the_start(url: str, tmp_path
 async def test_half_a_surrogate_pair_is_refused_and_nothing_is_stored() -> None:
     async with opened("mem://") as store:
         with pytest.raises(StoreError, match="surrogate"):
-            await store.commit(Change(OWNER, put_memories=[memory("mem-1"), memory("mem-2", "a\ud83d")]))
+            await store.commit(
+                Change(
+                    OWNER, put_memories=[memory("mem-1"), memory("mem-2", "a\ud83d")]
+                )
+            )
         assert await snapshot(store) == {
             "souls": [],
             "chats": [],

@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz灯笼挂在河边:"]
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *"abcdefghijklmnopqrstuvwxyz灯笼挂在河边:",
+]
 
 
 def make_tiny_bert(folder: Path, *, seed: int = 0) -> Path:
     """Write a random BERT (2 layers, 16 dimensions, mean pooling) to `folder`; the seed makes its weights."""
-    torch = pytest.importorskip("torch", reason="torch is not installed: it is the optional extra `model`")
+    torch = pytest.importorskip(
+        "torch", reason="torch is not installed: it is the optional extra `model`"
+    )
     transformers = import_module("transformers")
     modules = import_module("sentence_transformers.sentence_transformer.modules")
     tokenizers = import_module("tokenizers")
@@ -28,10 +37,14 @@ def make_tiny_bert(folder: Path, *, seed: int = 0) -> Path:
         )
     )
     tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.WordPiece({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]")
+        tokenizers.models.WordPiece(
+            {word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"
+        )
     )
     tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(tokenizers.Regex("."), "isolated")
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(
+        tokenizers.Regex("."), "isolated"
+    )
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
@@ -48,7 +61,9 @@ def make_tiny_bert(folder: Path, *, seed: int = 0) -> Path:
     ).save_pretrained(below)
     reader = modules.Transformer(str(below))
     library = import_module("sentence_transformers")
-    model = library.SentenceTransformer(modules=[reader, modules.Pooling(16, "mean")], device="cpu")
+    model = library.SentenceTransformer(
+        modules=[reader, modules.Pooling(16, "mean")], device="cpu"
+    )
     out = folder / "model"
     model.save_pretrained(str(out))
     return out

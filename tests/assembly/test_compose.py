@@ -53,7 +53,13 @@ def oldest_first(one: Memory) -> tuple[float, int]:
     return one.happened.timestamp(), 0
 
 
-@given(st.one_of(BRACES, st.text(), st.lists(st.sampled_from((*TAGS, "<", "a", ">"))).map("".join)))
+@given(
+    st.one_of(
+        BRACES,
+        st.text(),
+        st.lists(st.sampled_from((*TAGS, "<", "a", ">"))).map("".join),
+    )
+)
 def test_no_macro_survives(text: str) -> None:
     """Nothing is left that SillyTavern runs in two passes, each of which takes backslashes of braces away;
     nothing but spaces is added.
@@ -74,7 +80,10 @@ def test_no_macro_survives(text: str) -> None:
         (r"{\{setvar::x::1}\}", r"{ \{setvar::x::1}\}"),
         (r"\\{\\{user}}", r"\\{ \\{user}}"),
         ("<USER> met <charIfNotGroup>", "< USER> met < charIfNotGroup>"),
-        ("a {single} b, x < user > y, <userland>", "a {single} b, x < user > y, <userland>"),
+        (
+            "a {single} b, x < user > y, <userland>",
+            "a {single} b, x < user > y, <userland>",
+        ),
     ],
 )
 def test_what_is_broken_up_stays_readable(text: str, told: str) -> None:
@@ -107,7 +116,11 @@ def test_each_kind_has_its_section(one: Memory, section: Section) -> None:
     What fires now is an impulse whatever it is otherwise.
     """
     assert section_of(one) is line_of(one).section is section
-    assert section_of(one, fired=True) is line_of(one, fired=True).section is Section.IMPULSES
+    assert (
+        section_of(one, fired=True)
+        is line_of(one, fired=True).section
+        is Section.IMPULSES
+    )
 
 
 SAID = st.text("ab 雨{\n", min_size=1, max_size=60).map(str.strip).filter(bool)
@@ -126,7 +139,9 @@ def test_the_budget_is_never_exceeded(
     lives: list[tuple[str, MemoryKind, bool]], tokens: int, name: str, language: str
 ) -> None:
     """Blocks cost what was spent, no more than was given; each text is its header and whole lines."""
-    memories = [memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)]
+    memories = [
+        memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)
+    ]
     budget = Budget(tokens, name, language)
     chosen = [(m, line) for m in memories if budget.take(line := line_of(m))]
     blocks = budget.blocks(chosen, oldest_first)
@@ -138,7 +153,9 @@ def test_the_budget_is_never_exceeded(
         assert block.text == "\n".join([header, *(line.text for line in block.lines)])
         assert block.tokens >= sum(line.tokens for line in block.lines)
         assert "{{" not in block.text
-    assert sorted(line.memory for block in blocks for line in block.lines) == sorted(m.id for m, _ in chosen)
+    assert sorted(line.memory for block in blocks for line in block.lines) == sorted(
+        m.id for m, _ in chosen
+    )
 
 
 def test_a_memory_that_does_not_fit_leaves_room_for_a_smaller_one() -> None:
@@ -174,12 +191,18 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
     ]
     budget = Budget(500, "Mira", "en")
     taken = [(m, line) for m in chosen if budget.take(line := line_of(m))]
-    for fired in (memory("b", "Frowns.", MemoryKind.ACTION), memory("a", "Laughs.", MemoryKind.ACTION)):
+    for fired in (
+        memory("b", "Frowns.", MemoryKind.ACTION),
+        memory("a", "Laughs.", MemoryKind.ACTION),
+    ):
         line = line_of(fired, fired=True)
         assert budget.take(line)
         taken.append((fired, line))
     blocks = budget.blocks(taken, oldest_first)
-    told = [(b.section, b.position, b.depth, [line.memory for line in b.lines]) for b in blocks]
+    told = [
+        (b.section, b.position, b.depth, [line.memory for line in b.lines])
+        for b in blocks
+    ]
     assert told == [
         (Section.PERMANENT, "in_prompt", None, ["core+", "core-"]),
         (Section.SELF, "in_prompt", None, ["habit"]),
@@ -201,6 +224,8 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         (["🎉 ... 42"], "en"),
     ],
 )
-def test_headers_speak_the_language_of_the_chat(texts: list[str], language: str) -> None:
+def test_headers_speak_the_language_of_the_chat(
+    texts: list[str], language: str
+) -> None:
     """Chinese when the texts are mostly Chinese signs, else English."""
     assert language_of(texts) == language

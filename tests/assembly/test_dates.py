@@ -15,14 +15,24 @@ UTC = timezone.utc
 @pytest.mark.parametrize(
     ("start", "end", "english", "chinese"),
     [
-        (datetime(2026, 3, 13, tzinfo=UTC), datetime(2026, 3, 14, tzinfo=UTC), "13 March", "3月13日"),
+        (
+            datetime(2026, 3, 13, tzinfo=UTC),
+            datetime(2026, 3, 14, tzinfo=UTC),
+            "13 March",
+            "3月13日",
+        ),
         (
             datetime(2024, 3, 13, tzinfo=UTC),
             datetime(2024, 3, 14, tzinfo=UTC),
             "13 March 2024",
             "2024年3月13日",
         ),
-        (datetime(2026, 3, 13, 18, tzinfo=UTC), datetime(2026, 3, 14, 6, tzinfo=UTC), "13 March", "3月13日"),
+        (
+            datetime(2026, 3, 13, 18, tzinfo=UTC),
+            datetime(2026, 3, 14, 6, tzinfo=UTC),
+            "13 March",
+            "3月13日",
+        ),
         (
             datetime(2026, 2, 1, tzinfo=UTC),
             datetime(2026, 3, 1, tzinfo=UTC),
@@ -43,13 +53,20 @@ UTC = timezone.utc
         ),
     ],
 )
-def test_spans_as_a_reader_writes_them(start: datetime, end: datetime, english: str, chinese: str) -> None:
+def test_spans_as_a_reader_writes_them(
+    start: datetime, end: datetime, english: str, chinese: str
+) -> None:
     assert written(start, end, 2026, "en") == english
     assert written(start, end, 2026, "zh") == chinese
 
 
 def test_the_reason_tells_the_time_that_was_asked_about() -> None:
-    day = NamedTime("前天", datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 3, 13, tzinfo=UTC), 2026)
+    day = NamedTime(
+        "前天",
+        datetime(2026, 3, 12, tzinfo=UTC),
+        datetime(2026, 3, 13, tzinfo=UTC),
+        2026,
+    )
     assert (
         sentence(Reason(Cause.TIME, time=day), "米拉", "zh")
         == "因为问到了前天（3月12日），米拉想起了这件事。"

@@ -15,7 +15,12 @@ DAY = datetime(2024, 3, 5, 23, 59, tzinfo=timezone.utc)
     ("text", "until", "story", "told"),
     [
         ("Ann lives in Paris", None, None, "Ann lives in Paris (no longer so)"),
-        ("Ann lives in Paris", DAY, None, "Ann lives in Paris (until 5 March 2024, no longer so)"),
+        (
+            "Ann lives in Paris",
+            DAY,
+            None,
+            "Ann lives in Paris (until 5 March 2024, no longer so)",
+        ),
         (
             "Ann lives in Paris",
             DAY,

@@ -67,7 +67,9 @@ def test_estimates_add_up(one: str, other: str) -> None:
 
     So a block within budget stays within it when its lines are joined.
     """
-    assert estimate_tokens(f"{one}\n{other}") <= estimate_tokens(one) + 1 + estimate_tokens(other)
+    assert estimate_tokens(f"{one}\n{other}") <= estimate_tokens(
+        one
+    ) + 1 + estimate_tokens(other)
 
 
 @given(st.text(st.sampled_from(" \n\t\rab1."), max_size=12))
@@ -78,13 +80,21 @@ def test_of_a_run_of_spaces_all_but_the_first_count(text: str) -> None:
     spaces = sum(run.count("\n") + (len(run) - 1) / 4 for run in runs)
     signs = sum(len(run) / 2 if len(run) > 1 else 1 for run in re.findall("1+", padded))
     letters = sum(max(1.0, len(run) / 4) for run in re.findall("[ab]+", padded))
-    assert estimate_tokens(padded) == math.ceil(spaces + signs + letters + padded.count("."))
+    assert estimate_tokens(padded) == math.ceil(
+        spaces + signs + letters + padded.count(".")
+    )
 
 
 def test_only_nothing_costs_nothing() -> None:
     """A single letter, sign or line break is a token at least."""
     assert estimate_tokens("") == 0
-    assert [estimate_tokens(text) for text in ("a", "雨", ".", "1", "\n")] == [1, 2, 1, 1, 1]
+    assert [estimate_tokens(text) for text in ("a", "雨", ".", "1", "\n")] == [
+        1,
+        2,
+        1,
+        1,
+        1,
+    ]
 
 
 @given(st.text(st.characters(categories=["Ll", "Lu", "Lo"]), min_size=1))

@@ -40,7 +40,10 @@ from soulmem.assembly.why import Cause, Reason, sentence
                 Cause.ASSOCIATION,
                 (),
                 34,
-                ("lantern", "The  lighthouse at the very end of the long northern pier"),
+                (
+                    "lantern",
+                    "The  lighthouse at the very end of the long northern pier",
+                ),
             ),
             '"lantern" led Mira to "The lighthouse at the very end of the l…", '
             "that to this from 34 turns ago.",
@@ -85,4 +88,6 @@ def test_words_without_a_shared_one_is_meaning() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_two_words_at_most(cause: Cause, language: str) -> None:
     """A third shared word is not named."""
-    assert "third" not in sentence(Reason(cause, ("first", "second", "third"), 5), "Mira", language)
+    assert "third" not in sentence(
+        Reason(cause, ("first", "second", "third"), 5), "Mira", language
+    )

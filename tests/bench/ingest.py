@@ -26,8 +26,8 @@ from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.dialogue import Base, Message, Role, SentMessage, digest, text_hash
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, SlotId, SoulId
 from soulmem.domain.soul import SoulSettings
+from soulmem.engine.api.requests import SyncRequest
 from soulmem.engine.engine import Engine
-from soulmem.engine.requests import SyncRequest
 from tests.bench.large_soul import Writer
 from tests.bench.open_soul import resident
 from tests.fakes.spool import FakeSpool
@@ -56,7 +56,10 @@ def talk(count: int) -> list[SentMessage]:
     """Messages made of the lines of the demo's chats, two to a message, with invented names between."""
     rng, write = random.Random(5), Writer(5)
     folder = files("soulmem.cli") / "demo_chats"
-    tales = [json.loads((folder / name).read_text("utf-8")) for name in ("lantern_en.json", "inn_zh.json")]
+    tales = [
+        json.loads((folder / name).read_text("utf-8"))
+        for name in ("lantern_en.json", "inn_zh.json")
+    ]
     told = [[m["text"] for m in tale["messages"]] for tale in tales]
     names = [write.english(1)[:-1] for _ in range(count // 40)]
     out = []
@@ -66,7 +69,11 @@ def talk(count: int) -> list[SentMessage]:
             text += f" Then {rng.choice(names)} came in."
         role, speaker = (Role.USER, "Al") if n % 2 else (Role.CHARACTER, "Mira")
         at = _BEGAN + n * timedelta(minutes=7)
-        out.append(SentMessage(SlotId(f"m{n}"), text_hash(text), role, speaker, text=text, sent_at=at))
+        out.append(
+            SentMessage(
+                SlotId(f"m{n}"), text_hash(text), role, speaker, text=text, sent_at=at
+            )
+        )
     return out
 
 
@@ -86,10 +93,15 @@ async def measure(folder: str, count: int) -> list[Row]:
             seconds += await _send(engine, said, done, stop)
             done = stop
         used = time.process_time() - cpu
-        live = [1000 * await _send(engine, said, at, at + 1) for at in range(done, start + _ROW)]
+        live = [
+            1000 * await _send(engine, said, at, at + 1)
+            for at in range(done, start + _ROW)
+        ]
         gc.collect()
         each = 1000 * seconds / (_ROW - _LIVE)
-        rows.append(Row(start + _ROW, seconds, used, each, median(live), resident() - before))
+        rows.append(
+            Row(start + _ROW, seconds, used, each, median(live), resident() - before)
+        )
         print(as_line(rows[-1]), flush=True)
     await engine.stop()
     return rows
@@ -103,7 +115,9 @@ def as_line(row: Row) -> str:
     )
 
 
-async def _send(engine: Engine, said: Sequence[SentMessage], start: int, stop: int) -> float:
+async def _send(
+    engine: Engine, said: Sequence[SentMessage], start: int, stop: int
+) -> float:
     """Show the chat up to `stop`, of what is known only the digest; returns the seconds it took."""
     base = Base(start, digest(_stored(m) for m in said[:start])) if start else None
     request = SyncRequest(_CHAT, (_SOUL,), said[start:stop], base=base)
@@ -119,7 +133,9 @@ def _stored(m: SentMessage) -> Message:
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--messages", type=int, default=20_000, help="a whole number of thousands")
+    parser.add_argument(
+        "--messages", type=int, default=20_000, help="a whole number of thousands"
+    )
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     print("| messages | s | CPU s | ms each | ms in play | MB more |")
@@ -127,7 +143,9 @@ def _main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = asyncio.run(measure(folder, given.messages))
     if given.json:
-        given.json.write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
+        given.json.write_text(
+            json.dumps([asdict(row) for row in rows]), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.situation import ConceptDetail
 from soulmem.domain.soul import Soul
-from soulmem.engine.embedding import ModelSource
+from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
 
 SOUL = SoulId("large")
@@ -41,10 +41,35 @@ _WORDS = 9000  # of each language
 _LEFT_OUT = 60
 _ROWS = 5000  # in one commit
 _SYLLABLES = (
-    *("ka", "lo", "mir", "eth", "an", "dor", "vel", "sha", "ri", "ton", "gwen", "os", "bar"),
+    *(
+        "ka",
+        "lo",
+        "mir",
+        "eth",
+        "an",
+        "dor",
+        "vel",
+        "sha",
+        "ri",
+        "ton",
+        "gwen",
+        "os",
+        "bar",
+    ),
     *("lin", "fu", "te", "ra", "mun", "sel", "dra"),
 )
-_VERBS = ("knows", "loves", "fears", "guards", "owns", "lives in", "害怕", "喜欢", "住在", None)
+_VERBS = (
+    "knows",
+    "loves",
+    "fears",
+    "guards",
+    "owns",
+    "lives in",
+    "害怕",
+    "喜欢",
+    "住在",
+    None,
+)
 
 T = TypeVar("T")
 
@@ -81,7 +106,9 @@ class BagEmbedder:
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-        topic = hashlib.sha256(text[:12].encode()).digest()[0]  # what begins alike is alike
+        topic = hashlib.sha256(text[:12].encode()).digest()[
+            0
+        ]  # what begins alike is alike
         out = np.random.default_rng(seed).standard_normal(DIM, np.float32)
         out += np.random.default_rng(topic).standard_normal(DIM, np.float32)
         return np.asarray(out / np.linalg.norm(out), np.float32)
@@ -93,9 +120,13 @@ class Writer:
     def __init__(self, seed: int = 7) -> None:
         self.rng = np.random.default_rng(seed)
         pick = self.rng.integers
-        self._words = ["".join(_SYLLABLES[i] for i in pick(0, 20, n)) for n in pick(2, 5, _WORDS)]
+        self._words = [
+            "".join(_SYLLABLES[i] for i in pick(0, 20, n)) for n in pick(2, 5, _WORDS)
+        ]
         han = [chr(0x4E00 + int(c)) for c in pick(0, 2500, 2500)]
-        self._zh = ["".join(han[i] for i in pick(0, 2500, n)) for n in pick(1, 4, _WORDS)]
+        self._zh = [
+            "".join(han[i] for i in pick(0, 2500, n)) for n in pick(1, 4, _WORDS)
+        ]
         shares = 1 / np.arange(_LEFT_OUT, _WORDS + _LEFT_OUT)
         self._up_to = np.cumsum(shares) / shares.sum()
 
@@ -112,7 +143,9 @@ class Writer:
 
     def line(self, number: int) -> str:
         """What somebody says: the character says more."""
-        length = int(self.rng.integers(8, 20) if number % 2 else self.rng.integers(20, 60))
+        length = int(
+            self.rng.integers(8, 20) if number % 2 else self.rng.integers(20, 60)
+        )
         return self.chinese(length) if number % 3 == 0 else self.english(length)
 
     def name(self, number: int) -> str:
@@ -130,9 +163,17 @@ def chats(size: Size, write: Writer) -> Iterator[ChatChange]:
             text = write.line(n)
             role, speaker = (Role.USER, "Al") if n % 2 else (Role.CHARACTER, "Mira")
             slot = SlotId(f"{chat}-{n}")
-            message = Message(slot, text_hash(text), role, speaker, text, sent_at=_BEGAN + n * _TURN)
+            message = Message(
+                slot, text_hash(text), role, speaker, text, sent_at=_BEGAN + n * _TURN
+            )
             said.append(RankedMessage(n * RANK_GAP, message))
-        head = Chat(chat, (SOUL,), (SOUL,), settled_tail=said[-1].message.version, created=_BEGAN)
+        head = Chat(
+            chat,
+            (SOUL,),
+            (SOUL,),
+            settled_tail=said[-1].message.version,
+            created=_BEGAN,
+        )
         yield ChatChange(head, said)
 
 
@@ -170,7 +211,9 @@ def edges(
         ends = np.minimum(write.rng.zipf(1.2, count), len(known)) - 1
         others = write.rng.integers(0, len(known), count)
         turns = write.rng.integers(0, size.lines // 2, count)
-        for kind, source, end, other, turn in zip(kinds, sources, ends, others, turns, strict=True):
+        for kind, source, end, other, turn in zip(
+            kinds, sources, ends, others, turns, strict=True
+        ):
             key = (int(kind), int(source if kind != 1 else other), int(end))
             if key in seen or (kind == 1 and other == end):
                 continue
@@ -178,12 +221,27 @@ def edges(
             made += 1
             strength = float(write.rng.random())
             if kind == 0:
-                yield _edge(lines[source], known[end], EdgeKind.MENTIONS, strength, float(turn))
+                yield _edge(
+                    lines[source], known[end], EdgeKind.MENTIONS, strength, float(turn)
+                )
             elif kind == 1:
                 verb = _VERBS[int(end) % len(_VERBS)]
-                yield _edge(known[other], known[end], EdgeKind.RELATES, strength, float(turn), verb)
+                yield _edge(
+                    known[other],
+                    known[end],
+                    EdgeKind.RELATES,
+                    strength,
+                    float(turn),
+                    verb,
+                )
             else:
-                yield _edge(lines[source], known[end], EdgeKind.ASSOCIATES, strength, float(turn))
+                yield _edge(
+                    lines[source],
+                    known[end],
+                    EdgeKind.ASSOCIATES,
+                    strength,
+                    float(turn),
+                )
 
 
 async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
@@ -194,10 +252,15 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
     told: list[list[Memory]] = []
     texts: list[str] = []
     for change in await asyncio.to_thread(list, chats(size, write)):
-        made = [episode_of(SOUL, soul.name, change.chat.id, ranked.message, _BEGAN) for ranked in change.put]
+        made = [
+            episode_of(SOUL, soul.name, change.chat.id, ranked.message, _BEGAN)
+            for ranked in change.put
+        ]
         await store.commit(Change(DEFAULT_OWNER, chats=[change], put_memories=made))
         told.append(made)
-        texts += [m.text for m in made] + [f"{a.text}\n{b.text}" for a, b in pairwise(made)]
+        texts += [m.text for m in made] + [
+            f"{a.text}\n{b.text}" for a, b in pairwise(made)
+        ]
     known = await asyncio.to_thread(concepts, size, write)
     for piece in _pieces(iter(known), _ROWS):
         await store.commit(Change(DEFAULT_OWNER, put_memories=piece))
@@ -209,7 +272,9 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
     for some in _pieces(iter(texts), _ROWS):
         vectors = await asyncio.to_thread(embedder.embed, some)
         keys = (hashlib.sha256(text.encode()).hexdigest()[:32] for text in some)
-        await store.put_vectors(embedder.model, {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)})
+        await store.put_vectors(
+            embedder.model, {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)}
+        )
         await store.maintain()
 
 

@@ -23,9 +23,9 @@ import numpy as np
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.dialogue import Role, SentMessage, text_hash
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, SlotId
-from soulmem.engine.ground import Ground
-from soulmem.engine.requests import RecallRequest, SyncRequest
-from soulmem.engine.walking import Walks
+from soulmem.engine.api.requests import RecallRequest, SyncRequest
+from soulmem.engine.recall.walk_graph import Ground
+from soulmem.engine.recall.walks import Walks
 from tests.bench.large_soul import SOUL, Writer
 from tests.bench.open_soul import engine_on
 
@@ -55,12 +55,17 @@ def said(write: Writer, number: int) -> SentMessage:
     text = write.line(number) + (f" {write.name(number)}" if number % 4 == 0 else "")
     role, speaker = (Role.CHARACTER, "Mira") if number % 2 else (Role.USER, "Al")
     at = _NOW + timedelta(minutes=number)
-    return SentMessage(SlotId(f"l{number}"), text_hash(text), role, speaker, at, text=text)
+    return SentMessage(
+        SlotId(f"l{number}"), text_hash(text), role, speaker, at, text=text
+    )
 
 
 async def measure(folder: str) -> dict[str, float]:
     """Open the soul, let it rest, and live on."""
-    engine, ground = engine_on(SurrealStore(f"surrealkv://{folder}"), folder), GroundTime()
+    engine, ground = (
+        engine_on(SurrealStore(f"surrealkv://{folder}"), folder),
+        GroundTime(),
+    )
     await engine.start()
     mind = None
     while mind is None:
@@ -68,7 +73,9 @@ async def measure(folder: str) -> dict[str, float]:
         mind = (await engine._world(DEFAULT_OWNER)).minds.get(SOUL)
     await engine.run_idle()
     write, lines = Writer(5), list[SentMessage]()
-    took = {name: list[float]() for name in ("still_recall", "sync", "recall", "ground")}
+    took = {
+        name: list[float]() for name in ("still_recall", "sync", "recall", "ground")
+    }
 
     async def sync(number: int) -> float:
         lines.append(said(write, number))
@@ -78,11 +85,15 @@ async def measure(folder: str) -> dict[str, float]:
 
     async def recall(reply: int) -> float:
         ground.last = 0.0
-        request = RecallRequest(SOUL, chat=_CHAT, slot=SlotId(f"l{reply}"), swipe=0, time_budget_ms=5000)
+        request = RecallRequest(
+            SOUL, chat=_CHAT, slot=SlotId(f"l{reply}"), swipe=0, time_budget_ms=5000
+        )
         answer = await engine.recall(DEFAULT_OWNER, request)
         return answer.took_ms.total - answer.took_ms.embed
 
-    with mock.patch.object(Walks, "refresh", lambda walks, extra: ground.refresh(walks, extra)):
+    with mock.patch.object(
+        Walks, "refresh", lambda walks, extra: ground.refresh(walks, extra)
+    ):
         for turn in range(_TURNS):
             took["sync"].append(await sync(2 * turn))
             took["recall"].append(await recall(2 * turn + 1))
@@ -92,7 +103,9 @@ async def measure(folder: str) -> dict[str, float]:
             await asyncio.sleep(_PAUSE)
     await engine.stop()
     return {
-        f"{name}_p{p}_ms": float(np.percentile(values, p)) for name, values in took.items() for p in (50, 95)
+        f"{name}_p{p}_ms": float(np.percentile(values, p))
+        for name, values in took.items()
+        for p in (50, 95)
     }
 
 

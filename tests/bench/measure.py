@@ -62,7 +62,9 @@ def know(plain: Plain, queries: Iterable[Query]) -> list[Known]:
     return [Known(query, exact(plain, query)) for query in queries]
 
 
-def compare(graph: str, known: Sequence[Known], methods: Sequence[Method], repeats: int) -> list[Row]:
+def compare(
+    graph: str, known: Sequence[Known], methods: Sequence[Method], repeats: int
+) -> list[Row]:
     """All methods in turn on each query, each several times."""
     answers: dict[str, list[Answer]] = {method.name: [] for method in methods}
     for one in known:
@@ -70,17 +72,26 @@ def compare(graph: str, known: Sequence[Known], methods: Sequence[Method], repea
             answers[method.name].append(answer)
     query = known[0].query
     floor = int(median(fewest_nodes(one.truth, one.query.l1) for one in known))
-    return [summary(graph, query, name, found, floor) for name, found in answers.items()]
+    return [
+        summary(graph, query, name, found, floor) for name, found in answers.items()
+    ]
 
 
 def compare_with_edge_push(
-    graph: str, known: Sequence[Known], pusher: EdgePushHeap, ours: SoulMem, asked: float, repeats: int
+    graph: str,
+    known: Sequence[Known],
+    pusher: EdgePushHeap,
+    ours: SoulMem,
+    asked: float,
+    repeats: int,
 ) -> list[Row]:
     """Heap EdgePush stops by thresholds and is better than it was asked to be: we are asked for that."""
     found: dict[str, list[Answer]] = {pusher.name: [], ours.name: []}
     achieved, floors = [], []
     for one in known:
-        (theirs,) = race(Known(replace(one.query, l1=asked), one.truth), [pusher], repeats)
+        (theirs,) = race(
+            Known(replace(one.query, l1=asked), one.truth), [pusher], repeats
+        )
         level = theirs.achieved
         (mine,) = race(Known(replace(one.query, l1=level), one.truth), [ours], repeats)
         found[pusher.name].append(theirs)
@@ -88,7 +99,10 @@ def compare_with_edge_push(
         achieved.append(level)
         floors.append(fewest_nodes(one.truth, level))
     query = replace(known[0].query, l1=median(achieved))
-    return [summary(graph, query, name, each, int(median(floors))) for name, each in found.items()]
+    return [
+        summary(graph, query, name, each, int(median(floors)))
+        for name, each in found.items()
+    ]
 
 
 def race(one: Known, methods: Sequence[Method], repeats: int) -> list[Answer]:
@@ -104,7 +118,12 @@ def _timed(one: Known, method: Method, repeats: int) -> Answer:
         asked = method.ask(one.query)
         times.append(clock() - began)
     scores = checked(one, method, asked)
-    return Answer(times[0], min(times), float(np.abs(scores.score - one.truth).sum()), scores.edges)
+    return Answer(
+        times[0],
+        min(times),
+        float(np.abs(scores.score - one.truth).sum()),
+        scores.edges,
+    )
 
 
 def checked(one: Known, method: Method, asked: Any) -> Scores:
@@ -112,7 +131,9 @@ def checked(one: Known, method: Method, asked: Any) -> Scores:
     scores = method.read(asked, one.query)
     away = float(np.abs(scores.score - one.truth).sum())
     if away > one.query.l1 + ROUNDING:
-        raise WrongAnswer(f"{method.name}: L1 {away:g} where {one.query.l1:g} was asked for")
+        raise WrongAnswer(
+            f"{method.name}: L1 {away:g} where {one.query.l1:g} was asked for"
+        )
     if isinstance(asked, Walk):
         if abs(asked.error - away) > CERTIFICATE:
             raise WrongAnswer(f"we say {asked.error:g} where the L1 error is {away:g}")
@@ -121,7 +142,9 @@ def checked(one: Known, method: Method, asked: Any) -> Scores:
     return scores
 
 
-def summary(graph: str, query: Query, method: str, answers: Sequence[Answer], floor: int) -> Row:
+def summary(
+    graph: str, query: Query, method: str, answers: Sequence[Answer], floor: int
+) -> Row:
     """Medians."""
     edges = [a.edges for a in answers if a.edges is not None]
     return Row(

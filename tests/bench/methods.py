@@ -52,7 +52,9 @@ class SoulMem:
     def __init__(self, edges: Edges, tuning: Tuning | None = None) -> None:
         kinds = self.kinds(len(edges))
         self.nodes = edges.nodes
-        self.walker = Walker(build_csr(edges.nodes, edges.source, edges.target, edges.weight, kinds))
+        self.walker = Walker(
+            build_csr(edges.nodes, edges.source, edges.target, edges.weight, kinds)
+        )
         self.tuning = tuning
 
     @staticmethod
@@ -79,7 +81,11 @@ class SciPy:
 
     def __init__(self, edges: Edges, plain: Plain) -> None:
         n = edges.nodes
-        rows = (plain.chance, plain.indices.astype(np.int32), plain.indptr.astype(np.int32))
+        rows = (
+            plain.chance,
+            plain.indices.astype(np.int32),
+            plain.indptr.astype(np.int32),
+        )
         self._backwards = csr_array(rows, shape=(n, n)).T.tocsr()
 
     def ask(self, query: Query) -> tuple[Floats, int]:
@@ -119,7 +125,10 @@ class IGraph:
             shares[query.seeds] = query.share
             start = {"reset": shares.tolist()}
         found: list[float] = self._graph.personalized_pagerank(
-            damping=1 - query.restart, weights="weight", implementation="prpack", **start
+            damping=1 - query.restart,
+            weights="weight",
+            implementation="prpack",
+            **start,
         )
         return found
 
@@ -136,7 +145,12 @@ class NetworkX:
     def __init__(self, edges: Edges) -> None:
         self._graph = networkx.DiGraph()
         self._graph.add_nodes_from(range(edges.nodes))
-        rows = zip(edges.source.tolist(), edges.target.tolist(), edges.weight.tolist(), strict=True)
+        rows = zip(
+            edges.source.tolist(),
+            edges.target.tolist(),
+            edges.weight.tolist(),
+            strict=True,
+        )
         self._graph.add_weighted_edges_from(rows)
 
     def ask(self, query: Query) -> dict[int, float]:
@@ -145,7 +159,9 @@ class NetworkX:
         found: dict[int, float] = networkx.pagerank(
             self._graph,
             alpha=1 - restart,
-            personalization=dict(zip(query.seeds.tolist(), query.share.tolist(), strict=True)),
+            personalization=dict(
+                zip(query.seeds.tolist(), query.share.tolist(), strict=True)
+            ),
             tol=query.l1 * restart / (1 - restart) / self._graph.number_of_nodes(),
             max_iter=500,
         )
@@ -166,7 +182,9 @@ class EdgePushHeap:
 
     def ask(self, query: Query) -> tuple[int, int]:
         """Push, and clean up."""
-        touched, visits = self._pusher.push(query.seeds, query.share, query.restart, query.l1)
+        touched, visits = self._pusher.push(
+            query.seeds, query.share, query.restart, query.l1
+        )
         self._pusher.reset(touched)
         return touched, visits
 

@@ -31,9 +31,9 @@ from soulmem.adapters.image_folder import ImageFolder
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.ids import DEFAULT_OWNER
+from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.engine import Engine
-from soulmem.engine.requests import RecallRequest
-from soulmem.engine.world import World
+from soulmem.engine.world.world import World
 from soulmem.kernels.warm import warm
 from soulmem.language import keywords
 from soulmem.ports.store import Store
@@ -117,7 +117,10 @@ async def measure_memory(folder: str, how: str) -> dict[str, float]:
 def _queries() -> list[str]:
     """What is asked, two lines each."""
     write = Writer(11)
-    return ["\n".join(write.line(3 * number + i) for i in range(2)) for number in range(_ASKED)]
+    return [
+        "\n".join(write.line(3 * number + i) for i in range(2))
+        for number in range(_ASKED)
+    ]
 
 
 async def _settled() -> float:
@@ -137,14 +140,17 @@ async def measure(folder: str) -> dict[str, float]:
     first = None
     while True:
         answer = await engine.recall(
-            DEFAULT_OWNER, RecallRequest(SOUL, query="sha ri ton 勃啨", time_budget_ms=300)
+            DEFAULT_OWNER,
+            RecallRequest(SOUL, query="sha ri ton 勃啨", time_budget_ms=300),
         )
         if answer.memories and first is None:
             first = time.perf_counter() - began
         mind = (await engine._world(DEFAULT_OWNER)).minds.get(SOUL)
         if mind is not None:
             break
-        await asyncio.sleep(1.0)  # as somebody who writes would ask, not to keep it from opening
+        await asyncio.sleep(
+            1.0
+        )  # as somebody who writes would ask, not to keep it from opening
     out = {
         "open_s": time.perf_counter() - began,
         "open_cpu_s": time.process_time() - cpu,
@@ -152,7 +158,9 @@ async def measure(folder: str) -> dict[str, float]:
         "first_answer_s": first or 0.0,
         "loop_lag_ms": lag.worst,
     }
-    await engine.run_idle()  # every text has its vector, and the store gives back what it read
+    await (
+        engine.run_idle()
+    )  # every text has its vector, and the store gives back what it read
     await asyncio.sleep(_SETTLED)
     gc.collect()
     out["rss_mb"] = resident() - before
@@ -172,7 +180,10 @@ async def measure(folder: str) -> dict[str, float]:
     watch.cancel()
     began, cpu = time.perf_counter(), time.process_time()
     await engine.stop()
-    out["stop_s"], out["stop_cpu_s"] = time.perf_counter() - began, time.process_time() - cpu
+    out["stop_s"], out["stop_cpu_s"] = (
+        time.perf_counter() - began,
+        time.process_time() - cpu,
+    )
     return out
 
 
@@ -194,23 +205,43 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--image", action="store_true", help="only from the image that is there")
-    parser.add_argument("--once", action="store_true", help="open it as it is, in this process")
-    parser.add_argument("--memory", choices=("closed", "soul"), help="what memory grows by, in this process")
+    parser.add_argument(
+        "--image", action="store_true", help="only from the image that is there"
+    )
+    parser.add_argument(
+        "--once", action="store_true", help="open it as it is, in this process"
+    )
+    parser.add_argument(
+        "--memory",
+        choices=("closed", "soul"),
+        help="what memory grows by, in this process",
+    )
     given = parser.parse_args()
     if given.once or given.memory:
-        measured = measure_memory(given.folder, given.memory) if given.memory else measure(given.folder)
+        measured = (
+            measure_memory(given.folder, given.memory)
+            if given.memory
+            else measure(given.folder)
+        )
         print(json.dumps(asyncio.run(measured)))
         return
     if not given.image:
         shutil.rmtree(f"{given.folder}-images", ignore_errors=True)
-    found = {how: _apart(given.folder, "--once") for how in (["image"] if given.image else ["rows", "image"])}
+    found = {
+        how: _apart(given.folder, "--once")
+        for how in (["image"] if given.image else ["rows", "image"])
+    }
     memory, closed = (_least(given.folder, how) for how in ("soul", "closed"))
     for values in found.values():
-        values |= {name: memory[name] - closed["closed_mb"] for name in ("graph_mb", "idle_mb", "used_mb")}
+        values |= {
+            name: memory[name] - closed["closed_mb"]
+            for name in ("graph_mb", "idle_mb", "used_mb")
+        }
         values["index_mb"] = memory["index_mb"]
     for name in found["image"]:
-        print(f"{name:20s}" + "".join(f" {found[how][name]:10.2f} {how}" for how in found))
+        print(
+            f"{name:20s}" + "".join(f" {found[how][name]:10.2f} {how}" for how in found)
+        )
     if given.json:
         given.json.write_text(json.dumps(found), encoding="utf-8")
 

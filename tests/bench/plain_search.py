@@ -23,7 +23,9 @@ class PlainSearch:
         self._tokeniser = Tokeniser()
         self._vectors = embedder.embed(texts)
         self._words = bm25s.BM25()
-        self._words.index([self._tokeniser.tokens(text) for text in texts], show_progress=False)
+        self._words.index(
+            [self._tokeniser.tokens(text) for text in texts], show_progress=False
+        )
 
     def seconds(self, question: str) -> float:
         """How long one search takes, without embedding the question."""
@@ -36,6 +38,8 @@ class PlainSearch:
         """Indices of the texts that answer best, best first."""
         near = self._vectors @ vector
         alike = self._words.get_scores(self._tokeniser.tokens(question))
-        score = (near - near.mean()) / near.std() + (alike - alike.mean()) / max(float(alike.std()), 1e-9)
+        score = (near - near.mean()) / near.std() + (alike - alike.mean()) / max(
+            float(alike.std()), 1e-9
+        )
         best = np.argpartition(-score, _BEST)[:_BEST]
         return np.asarray(best[np.argsort(-score[best])])

@@ -21,7 +21,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for _name in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+):
     os.environ.setdefault(_name, "1")  # before numpy is imported
 
 import psutil  # noqa: E402
@@ -29,9 +34,9 @@ import psutil  # noqa: E402
 from soulmem.adapters.surreal import SurrealStore  # noqa: E402
 from soulmem.adapters.system_clock import SystemClock  # noqa: E402
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId  # noqa: E402
-from soulmem.engine.answers import Timings  # noqa: E402
+from soulmem.engine.api.requests import RecallRequest  # noqa: E402
+from soulmem.engine.api.results import Timings  # noqa: E402
 from soulmem.engine.engine import Engine, EngineParams  # noqa: E402
-from soulmem.engine.requests import RecallRequest  # noqa: E402
 from soulmem.kernels.warm import warm  # noqa: E402
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer  # noqa: E402
 from tests.bench.page import command_line, figure, origin, put, table  # noqa: E402
@@ -126,11 +131,16 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
     chat = (await engine.list_chats(DEFAULT_OWNER, SOUL))[-1][0].id
     await _awake(engine, chat)
     opening = Opening(
-        soul.name, ready, time.perf_counter() - began, (process.memory_info().rss - before) / 2**20
+        soul.name,
+        ready,
+        time.perf_counter() - began,
+        (process.memory_info().rss - before) / 2**20,
     )
     world = await engine._world(DEFAULT_OWNER)
     mind = await world.mind(SOUL)
-    peer = await asyncio.to_thread(PlainSearch, [m.text for m in mind.memories.values()], embedder)
+    peer = await asyncio.to_thread(
+        PlainSearch, [m.text for m in mind.memories.values()], embedder
+    )
     ours: list[Timings] = []
     theirs: list[float] = []
     for n, question in enumerate(questions(count + _FIRST)):
@@ -157,7 +167,9 @@ async def _awake(engine: Engine, chat: ChatId) -> None:
     request = RecallRequest(SOUL, chat, query="who are you?", time_budget_ms=1000)
     while time.monotonic() < end:
         health = engine.health()
-        if not health.pending and health.kernels == "ok":  # asking meanwhile would slow the embedding down
+        if (
+            not health.pending and health.kernels == "ok"
+        ):  # asking meanwhile would slow the embedding down
             answer = await engine.recall(DEFAULT_OWNER, request)
             if answer.memories and not answer.timed_out and not engine.health().pending:
                 return
@@ -168,20 +180,34 @@ async def _awake(engine: Engine, chat: ChatId) -> None:
 def row(soul: Soul, method: str, part: str, ms: Sequence[float]) -> Row:
     """Two percentiles; of n figures the 95th is the one that 5 % exceed."""
     ordered = sorted(ms)
-    at = [ordered[min(len(ordered) - 1, int(len(ordered) * share))] for share in (0.5, 0.95)]
+    at = [
+        ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+        for share in (0.5, 0.95)
+    ]
     return Row(soul.name, method, part, *at)
 
 
 def report(openings: Sequence[Opening], rows: Sequence[Row], count: int) -> str:
     """Both tables and where they come from."""
-    lines = [[r.soul, r.method, r.part, figure(r.p50_ms), figure(r.p95_ms)] for r in rows]
-    opened = [[o.soul, figure(o.port_s), figure(o.awake_s), figure(o.rss_mb)] for o in openings]
+    lines = [
+        [r.soul, r.method, r.part, figure(r.p50_ms), figure(r.p95_ms)] for r in rows
+    ]
+    opened = [
+        [o.soul, figure(o.port_s), figure(o.awake_s), figure(o.rss_mb)]
+        for o in openings
+    ]
     return "\n\n".join(
         [
             table(["soul", "who", "part", "p50, ms", "p95, ms"], lines),
-            table(["soul", "store open, s", "recall answers in full, s", "memory, MB"], opened),
+            table(
+                ["soul", "store open, s", "recall answers in full, s", "memory, MB"],
+                opened,
+            ),
             f"{count} questions each, embedding not counted, wall time. "
-            + origin(command_line("tests.bench.recall"), ("numpy", "scipy", "numba", "bm25s", "surrealdb")),
+            + origin(
+                command_line("tests.bench.recall"),
+                ("numpy", "scipy", "numba", "bm25s", "surrealdb"),
+            ),
         ]
     )
 
@@ -192,10 +218,15 @@ async def main() -> None:
     parser.add_argument("--quick", action="store_true", help="only the small soul")
     parser.add_argument("--questions", type=int, default=_REPEATS)
     parser.add_argument(
-        "--keep", type=Path, metavar="FOLDER", help="make the souls there, or find them there"
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="make the souls there, or find them there",
     )
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables on that page")
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="put the tables on that page"
+    )
     asked = parser.parse_args()
     openings, rows = [], []
     with tempfile.TemporaryDirectory() as scratch:
@@ -208,7 +239,10 @@ async def main() -> None:
     print(text)
     if asked.json:
         asked.json.write_text(
-            json.dumps([asdict(r) for r in rows] + [asdict(o) for o in openings], indent=1), encoding="utf-8"
+            json.dumps(
+                [asdict(r) for r in rows] + [asdict(o) for o in openings], indent=1
+            ),
+            encoding="utf-8",
         )
     if asked.page:
         put(asked.page, "recall", text)

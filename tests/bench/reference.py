@@ -17,7 +17,9 @@ Rows = NDArray[np.uint32]
 
 # Time of this thread only, so that neighbours on the machine count less; Windows counts it in steps of 16 ms.
 clock = (
-    time.thread_time if time.get_clock_info("thread_time").resolution < 1e-5 else time.perf_counter
+    time.thread_time
+    if time.get_clock_info("thread_time").resolution < 1e-5
+    else time.perf_counter
 )  # seconds
 
 
@@ -39,7 +41,10 @@ def compress(edges: Edges) -> Plain:
     np.cumsum(np.bincount(source, minlength=edges.nodes), out=indptr[1:])
     total = np.bincount(source, weights=weight, minlength=edges.nodes)
     return Plain(
-        indptr.astype(np.uint32), edges.target[order].astype(np.uint32), weight / total[source], weight
+        indptr.astype(np.uint32),
+        edges.target[order].astype(np.uint32),
+        weight / total[source],
+        weight,
     )
 
 
@@ -47,7 +52,9 @@ def exact(plain: Plain, query: Query, error: float = 1e-12) -> Floats:
     """The true scores float64[n], up to an L1 error: plain push over all nodes, in order of their index."""
     left = np.zeros(plain.indptr.size - 1)
     np.add.at(left, query.seeds, query.share)
-    return np.asarray(_sweep(plain.indptr, plain.indices, plain.chance, query.restart, left, error))
+    return np.asarray(
+        _sweep(plain.indptr, plain.indices, plain.chance, query.restart, left, error)
+    )
 
 
 def fewest_nodes(truth: Floats, l1: float) -> int:
@@ -74,7 +81,14 @@ def shortest(work: Callable[[], object], repeats: int) -> float:
 
 
 @njit(nogil=True)
-def _sweep(indptr: Rows, indices: Rows, chance: Floats, restart: float, left: Floats, error: float) -> Floats:
+def _sweep(
+    indptr: Rows,
+    indices: Rows,
+    chance: Floats,
+    restart: float,
+    left: Floats,
+    error: float,
+) -> Floats:
     score = np.zeros(left.size)
     while left.sum() > error:
         for u in range(left.size):

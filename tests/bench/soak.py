@@ -46,7 +46,13 @@ MAX_MESSAGES = 400  # of a chat; a longer one is left, and another begun
 KEPT_CHATS = 3  # of a player, the current one included: what is stored stays alike, so growth is a leak
 RSS_GROWTH = 0.10  # line C of the plan
 WAL_LIMIT = 48 << 20  # bytes; the connection is recycled at half of it
-SHARES = {"sync": 40, "recall": 30, "edit": 20, "read": 8, "job": 2}  # per cent of operations
+SHARES = {
+    "sync": 40,
+    "recall": 30,
+    "edit": 20,
+    "read": 8,
+    "job": 2,
+}  # per cent of operations
 
 
 @dataclass
@@ -69,7 +75,14 @@ class Tally:
 class Player:
     """One client: its soul, the chat it is in, and the memories it made by hand."""
 
-    def __init__(self, number: int, http: aiohttp.ClientSession, url: str, tally: Tally, pace: float) -> None:
+    def __init__(
+        self,
+        number: int,
+        http: aiohttp.ClientSession,
+        url: str,
+        tally: Tally,
+        pace: float,
+    ) -> None:
         self.soul = f"s{number}"
         self._http, self._url, self._tally, self._pace = http, url, tally, pace
         self._chance = random.Random(number)
@@ -105,7 +118,9 @@ class Player:
         if len(self._kept) > KEPT_CHATS:
             self._tally.done["delete chat"] += 1
             await self._ask("DELETE", f"/chats/{self._kept.pop(0)}")
-            await self._run("purge", {"confirm": "purge"})  # else its memories stay for a week
+            await self._run(
+                "purge", {"confirm": "purge"}
+            )  # else its memories stay for a week
 
     @property
     def _chat(self) -> str:
@@ -131,7 +146,9 @@ class Player:
             await self._new_chat()
         parent = None
         if whim < 0.05 and len(self._messages) > 10:  # an edit or a swipe
-            at = self._chance.choice([self._chance.randrange(len(self._messages)), len(self._messages) - 1])
+            at = self._chance.choice(
+                [self._chance.randrange(len(self._messages)), len(self._messages) - 1]
+            )
             self._messages[at] = {**self._line(), "slot": self._messages[at]["slot"]}
         elif whim < 0.08 and len(self._messages) > 10:
             del self._messages[self._chance.randrange(len(self._messages))]
@@ -141,55 +158,87 @@ class Player:
             await self._new_chat()
             self._messages = list(shared)
         self._messages.append(self._line())
-        body = {"souls": [self.soul], "messages": self._messages, "confirm_removal": True}
-        await self._ask("PUT", f"/chats/{self._chat}", body if parent is None else {**body, "parent": parent})
+        body = {
+            "souls": [self.soul],
+            "messages": self._messages,
+            "confirm_removal": True,
+        }
+        await self._ask(
+            "PUT",
+            f"/chats/{self._chat}",
+            body if parent is None else {**body, "parent": parent},
+        )
 
     async def _recall(self) -> None:
         if not self._messages:
             return
         began = time.monotonic()
         asked = " ".join(self._chance.choices(WORDS, k=3))
-        body = {"soul": self.soul, "chat": self._chat, "query": asked, "slot": "next", "swipe": 0}
+        body = {
+            "soul": self.soul,
+            "chat": self._chat,
+            "query": asked,
+            "slot": "next",
+            "swipe": 0,
+        }
         await self._ask("POST", "/recall", body)
         self._tally.recalls.append((time.monotonic(), time.monotonic() - began))
 
     async def _edit(self) -> None:
         """Notes are made, changed, thrown away and fetched back; some forty stay."""
         if len(self._made) < 40:
-            body = {"soul": self.soul, "kind": "note", "text": f"note: {self._line()['text']}"}
+            body = {
+                "soul": self.soul,
+                "kind": "note",
+                "text": f"note: {self._line()['text']}",
+            }
             told = await self._ask("POST", "/memories", body)
             self._made += [told["id"]] if told else []
             return
         key = self._chance.choice(self._made)
         if self._chance.random() < 0.8:
-            await self._ask("PATCH", f"/memories/{key}", {"text": f"note: {self._line()['text']}"})
+            await self._ask(
+                "PATCH", f"/memories/{key}", {"text": f"note: {self._line()['text']}"}
+            )
         else:
             await self._ask("DELETE", f"/memories/{key}")
             await self._ask("POST", f"/memories/{key}/restore", {})
 
     async def _read(self) -> None:
         path = self._chance.choice(
-            ["/memories?limit=50&soul=", "/audit?limit=50&soul=", "/timeline?limit=50&soul="]
+            [
+                "/memories?limit=50&soul=",
+                "/audit?limit=50&soul=",
+                "/timeline?limit=50&soul=",
+            ]
         )
         await self._ask("GET", path + self.soul)
 
     async def _job(self) -> None:
-        await self._run(self._chance.choice(["topics", "consolidate", "forget", "digest"]), {})
+        await self._run(
+            self._chance.choice(["topics", "consolidate", "forget", "digest"]), {}
+        )
 
     async def _run(self, kind: str, arguments: dict[str, str]) -> None:
-        told = await self._ask("POST", "/jobs", {"kind": kind, "soul": self.soul, "arguments": arguments})
+        told = await self._ask(
+            "POST", "/jobs", {"kind": kind, "soul": self.soul, "arguments": arguments}
+        )
         while told and not self._tally.over:
             view = await self._ask("GET", f"/jobs/{told['job']}")
             if view is None or view["state"] not in ("queued", "running"):
                 if view is not None and view["state"] != "done":
-                    self._tally.errors[f"job {kind} {view['state']}: {view.get('error')}"] += 1
+                    self._tally.errors[
+                        f"job {kind} {view['state']}: {view.get('error')}"
+                    ] += 1
                 return
             await asyncio.sleep(0.2)
 
     async def _ask(self, method: str, path: str, body: Any = None) -> Any:
         """The answer; None for an error, which is counted."""
         try:
-            async with self._http.request(method, self._url + path, json=body) as answer:
+            async with self._http.request(
+                method, self._url + path, json=body
+            ) as answer:
                 told = await answer.json()
                 if answer.status < 400:
                     return told
@@ -197,7 +246,9 @@ class Player:
                     f"{method} {path.split('/')[1]} {answer.status} {told.get('message')}"
                 ] += 1
         except (aiohttp.ClientError, asyncio.TimeoutError) as error:
-            self._tally.errors[f"{method} {path.split('/')[1]} {type(error).__name__}"] += 1
+            self._tally.errors[
+                f"{method} {path.split('/')[1]} {type(error).__name__}"
+            ] += 1
         return None
 
 
@@ -225,11 +276,19 @@ def report(tally: Tally) -> dict[str, Any]:
     warm = tally.began + WARM_UP * span
     first = [rss for at, rss in tally.rss if warm <= at < warm + 0.1 * span]
     last = [rss for at, rss in tally.rss if at >= tally.until - 0.1 * span]
-    growth = (sum(last) / len(last)) / (sum(first) / len(first)) - 1 if first and last else 0.0
+    growth = (
+        (sum(last) / len(last)) / (sum(first) / len(first)) - 1
+        if first and last
+        else 0.0
+    )
     quarters = []
     for number in range(4):
         start = tally.began + number * span / 4
-        took = [seconds * 1000 for at, seconds in tally.recalls if start <= at < start + span / 4]
+        took = [
+            seconds * 1000
+            for at, seconds in tally.recalls
+            if start <= at < start + span / 4
+        ]
         cuts = quantiles(took, n=100) if len(took) > 1 else [0.0] * 99
         sizes = [rss for at, rss in tally.rss if start <= at < start + span / 4]
         quarters.append(
@@ -263,10 +322,24 @@ def _mib(values: list[int]) -> float:
     return round(sum(values) / len(values) / 2**20, 1) if values else 0.0
 
 
-async def soak(minutes: float, players: int, per_hour: int, folder: Path) -> dict[str, Any]:
+async def soak(
+    minutes: float, players: int, per_hour: int, folder: Path
+) -> dict[str, Any]:
     """Play for so long, at `per_hour` operations an hour of all players together (0: as fast as it goes)."""
-    command = [sys.executable, "-m", "soulmem", "serve", "--port", "0", "--json", "--data", str(folder)]
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    command = [
+        sys.executable,
+        "-m",
+        "soulmem",
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--data",
+        str(folder),
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE
+    )
     assert process.stdout is not None
     try:
         url = json.loads(await process.stdout.readline())["url"]
@@ -275,7 +348,9 @@ async def soak(minutes: float, players: int, per_hour: int, folder: Path) -> dic
         pace = players * 3600 / per_hour if per_hour else 0.0
         timeout = aiohttp.ClientTimeout(total=60)
         async with aiohttp.ClientSession(timeout=timeout) as http:
-            clients = [Player(number, http, url, tally, pace) for number in range(players)]
+            clients = [
+                Player(number, http, url, tally, pace) for number in range(players)
+            ]
             watching = watch(psutil.Process(process.pid), folder, tally)
             await asyncio.gather(watching, *(client.play() for client in clients))
         if process.returncode is not None:
@@ -292,8 +367,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--players", type=int, default=3)
-    parser.add_argument("--per-hour", type=int, default=36_000, help="operations an hour; 0: as many as go")
-    parser.add_argument("--data", type=Path, help="an empty folder (default: a temporary one)")
+    parser.add_argument(
+        "--per-hour",
+        type=int,
+        default=36_000,
+        help="operations an hour; 0: as many as go",
+    )
+    parser.add_argument(
+        "--data", type=Path, help="an empty folder (default: a temporary one)"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.data or Path(temporary)

@@ -10,7 +10,15 @@ import pytest
 
 from tests.bench.graphs import SHAPES, Query, Shape, make_graph, queries
 from tests.bench.measure import Row, WrongAnswer, compare, compare_with_edge_push, know
-from tests.bench.methods import EdgePushHeap, IGraph, Method, NetworkX, SciPy, Scores, SoulMem
+from tests.bench.methods import (
+    EdgePushHeap,
+    IGraph,
+    Method,
+    NetworkX,
+    SciPy,
+    Scores,
+    SoulMem,
+)
 from tests.bench.page import put
 from tests.bench.ppr import Figures, report
 from tests.bench.reference import compress, fewest_nodes
@@ -39,7 +47,12 @@ def test_everybody_finds_the_same() -> None:
     edges = make_graph(HUBS)
     plain = compress(edges)
     known = know(plain, queries(edges.nodes, 2, 3, 0.2, 1e-3))
-    methods: list[Method] = [SoulMem(edges), SciPy(edges, plain), IGraph(edges), NetworkX(edges)]
+    methods: list[Method] = [
+        SoulMem(edges),
+        SciPy(edges, plain),
+        IGraph(edges),
+        NetworkX(edges),
+    ]
     rows = compare("hubs", known, methods, 1)
     assert [row.method for row in rows] == ["soulmem", "scipy", "igraph", "networkx"]
     assert all(row.achieved_l1 <= 1e-3 + 2e-7 for row in rows)
@@ -50,7 +63,9 @@ def test_edgepush_sets_the_level() -> None:
     edges = make_graph(SMALL)
     plain = compress(edges)
     known = know(plain, queries(edges.nodes, 2, 1, 0.2, 1.0))
-    theirs, ours = compare_with_edge_push("small", known, EdgePushHeap(plain), SoulMem(edges), 0.5, 1)
+    theirs, ours = compare_with_edge_push(
+        "small", known, EdgePushHeap(plain), SoulMem(edges), 0.5, 1
+    )
     assert theirs.l1 == theirs.achieved_l1 == ours.l1
     assert 0 < ours.achieved_l1 <= theirs.achieved_l1 + 2e-7
 
@@ -80,20 +95,34 @@ def test_the_time_of_a_wrong_answer_does_not_count() -> None:
 
 def test_no_answer_of_that_error_names_fewer_nodes() -> None:
     truth = np.array([0.5, 0.05, 0.3, 0.15])
-    assert [fewest_nodes(truth, l1) for l1 in (0.6, 0.49, 0.19, 0.04, 0.0)] == [1, 2, 3, 4, 4]
+    assert [fewest_nodes(truth, l1) for l1 in (0.6, 0.49, 0.19, 0.04, 0.0)] == [
+        1,
+        2,
+        3,
+        4,
+        4,
+    ]
 
 
 def test_times_are_told_beside_ours() -> None:
     ours = Row("10k-8", 0.2, 1, 0.05, "soulmem", 0.5, 0.9, 0.049, 1000, 600)
-    figures = Figures([ours, replace(ours, method="scipy", ms=20.0, edges=None)], {"10k-8": 0.5})
+    figures = Figures(
+        [ours, replace(ours, method="scipy", ms=20.0, edges=None)], {"10k-8": 0.5}
+    )
     mine, theirs = report(figures, 3, 3).splitlines()[2:4]
-    assert mine.split(" | ")[-2:] == ["500", "1,000 |"]  # ns per visit; a thousand times the scatter bound
+    assert mine.split(" | ")[-2:] == [
+        "500",
+        "1,000 |",
+    ]  # ns per visit; a thousand times the scatter bound
     assert theirs.split(" | ")[7] == "40"
 
 
 def test_a_table_replaces_its_section_only(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("a\n<!-- x -->\nold\n<!-- /x -->\nb\n<!-- y -->\n<!-- /y -->\n", encoding="utf-8")
+    page.write_text(
+        "a\n<!-- x -->\nold\n<!-- /x -->\nb\n<!-- y -->\n<!-- /y -->\n",
+        encoding="utf-8",
+    )
     put(page, "x", "new")
     assert page.read_text(encoding="utf-8") == (
         "a\n<!-- x -->\nnew\n<!-- /x -->\nb\n<!-- y -->\n<!-- /y -->\n"

@@ -37,7 +37,11 @@ def tuned_ratio(graph: str, edges: Edges, asked: Sequence[Query]) -> Tuned:
     """Eight classes of edges with a factor each, and a hundred edges with one of their own."""
     rng = np.random.default_rng(5)
     one, other = _tuning(rng, len(edges)), _tuning(rng, len(edges))
-    ready, steady, changing = SoulMem(_applied(edges, one)), SoulMem(edges, one), SoulMem(edges)
+    ready, steady, changing = (
+        SoulMem(_applied(edges, one)),
+        SoulMem(edges, one),
+        SoulMem(edges),
+    )
     turn = cycle((other, one))
 
     def ask_anew(query: Query) -> None:
@@ -50,14 +54,20 @@ def tuned_ratio(graph: str, edges: Edges, asked: Sequence[Query]) -> Tuned:
         same.append(shortest(lambda q=query: steady.ask(q), _REPEATS) / base)  # type: ignore[misc]
         fresh.append(shortest(lambda q=query: ask_anew(q), _REPEATS) / base)  # type: ignore[misc]
     first = asked[0]
-    return Tuned(graph, first.restart, first.seeds.size, first.l1, median(same), median(fresh))
+    return Tuned(
+        graph, first.restart, first.seeds.size, first.l1, median(same), median(fresh)
+    )
 
 
 def _tuning(rng: np.random.Generator, edges: int) -> Tuning:
     factors = np.ones(256, np.float32)
     factors[:8] = rng.uniform(0.25, 4, 8)
     own = rng.choice(edges, min(_OWN, edges), replace=False).astype(np.uint32)
-    return Tuning(kind_factor=factors, edges=own, factor=rng.uniform(0.25, 4, own.size).astype(np.float32))
+    return Tuning(
+        kind_factor=factors,
+        edges=own,
+        factor=rng.uniform(0.25, 4, own.size).astype(np.float32),
+    )
 
 
 def _applied(edges: Edges, tuning: Tuning) -> Edges:
@@ -67,4 +77,9 @@ def _applied(edges: Edges, tuning: Tuning) -> Edges:
     assert tuning.factor is not None
     weight = edges.weight * tuning.kind_factor[SoulMem.kinds(len(edges))]
     weight[tuning.edges] *= tuning.factor
-    return Edges(edges.nodes, edges.source, edges.target, weight.astype(np.float32).astype(np.float64))
+    return Edges(
+        edges.nodes,
+        edges.source,
+        edges.target,
+        weight.astype(np.float32).astype(np.float64),
+    )

@@ -6,13 +6,23 @@ import json
 from pathlib import Path
 from typing import Any
 
-HEADER: dict[str, Any] = {"user_name": "Ann", "character_name": "Bel", "chat_metadata": {}}
+HEADER: dict[str, Any] = {
+    "user_name": "Ann",
+    "character_name": "Bel",
+    "chat_metadata": {},
+}
 
 
 def said(at: int, text: str, *, user: bool = False, **more: Any) -> dict[str, Any]:
     """A message; `at` counts minutes."""
     date = f"2025-03-01T{10 + at // 60}:{at % 60:02}:00.000Z"
-    return {"name": "Ann" if user else "Bel", "is_user": user, "send_date": date, "mes": text, **more}
+    return {
+        "name": "Ann" if user else "Bel",
+        "is_user": user,
+        "send_date": date,
+        "mes": text,
+        **more,
+    }
 
 
 def talk(count: int, about: str = "the river") -> list[dict[str, Any]]:
@@ -20,7 +30,11 @@ def talk(count: int, about: str = "the river") -> list[dict[str, Any]]:
     return [said(n, f"Line {n} about {about}.", user=bool(n % 2)) for n in range(count)]
 
 
-def write(path: Path, rows: list[dict[str, Any]], header: dict[str, Any] = HEADER) -> str:
+def write(
+    path: Path, rows: list[dict[str, Any]], header: dict[str, Any] = HEADER
+) -> str:
     """Write a chat file; its path as the command line wants it."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in [header, *rows]), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in [header, *rows]), encoding="utf-8"
+    )
     return str(path)

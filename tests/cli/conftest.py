@@ -17,7 +17,11 @@ from soulmem.cli import main
 from soulmem.cli.client import Client
 
 REPOSITORY = Path(__file__).parents[2]
-ENVIRONMENT = {"SOULMEM_EMBEDDER_MODEL": "fallback", "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {
+    "SOULMEM_EMBEDDER_MODEL": "fallback",
+    "PYTHONUNBUFFERED": "1",
+    "OMP_NUM_THREADS": "1",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,9 @@ def run_process(*argv: str, **environ: str) -> Ended:
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A sidecar on a free port, for the whole session."""
     folder = tmp_path_factory.mktemp("sidecar")
-    with start_process("serve", "--port", "0", "--data", str(folder), "--json") as process:
+    with start_process(
+        "serve", "--port", "0", "--data", str(folder), "--json"
+    ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line, process.stderr.read() if process.stderr else ""
@@ -70,7 +76,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Command:
     """Run the command in this process: `command("recall", ...)`; in English unless it says otherwise."""
     for name in [name for name in os.environ if name.startswith("SOULMEM_")]:
         monkeypatch.delenv(name)

@@ -51,17 +51,28 @@ def test_the_chats_are_long_enough_to_forget_in(name: str) -> None:
 
 def test_there_are_six_moments_over_both_chats(told: dict[str, Any]) -> None:
     assert len(told["moments"]) == 6
-    assert {moment["chat"] for moment in told["moments"]} == {load_chat(name).id for name in CHATS}
+    assert {moment["chat"] for moment in told["moments"]} == {
+        load_chat(name).id for name in CHATS
+    }
     assert told["took_s"] < 60
 
 
-def test_one_memory_comes_over_three_steps_and_the_way_is_told(told: dict[str, Any]) -> None:
+def test_one_memory_comes_over_three_steps_and_the_way_is_told(
+    told: dict[str, Any],
+) -> None:
     [mule] = [m for m in told["moments"] if (m["chat"], m["at"]) == ("lantern-en", 66)]
     [far] = [m for m in mule["recall"]["memories"] if m["hops"] == 3]
-    assert [step["edge"] for step in far["path"]] == [None, "mentions", "mentions", "mentions"]
+    assert [step["edge"] for step in far["path"]] == [
+        None,
+        "mentions",
+        "mentions",
+        "mentions",
+    ]
     assert [far["path"][at]["label"] for at in (0, 2)] == ["Duchess", "Esk"]
     assert "Duchess" not in far["text"]
-    assert re.match('"Duchess" led Isaura to ".+", that to "Esk", that to this from', far["why"])
+    assert re.match(
+        '"Duchess" led Isaura to ".+", that to "Esk", that to this from', far["why"]
+    )
 
 
 def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:
@@ -74,12 +85,16 @@ def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:
     assert checked == set(ABOUT)
 
 
-def test_the_branch_knows_nothing_that_came_after_its_fork(told: dict[str, Any]) -> None:
+def test_the_branch_knows_nothing_that_came_after_its_fork(
+    told: dict[str, Any],
+) -> None:
     [branch] = [moment for moment in told["moments"] if moment["fork"] is not None]
     assert branch["recall"]["memories"]
     assert max(_numbers(branch)) <= branch["fork"]
     [main] = [
-        m for m in told["moments"] if (m["chat"], m["at"], m["fork"]) == (branch["chat"], branch["at"], None)
+        m
+        for m in told["moments"]
+        if (m["chat"], m["at"], m["fork"]) == (branch["chat"], branch["at"], None)
     ]
     assert max(_numbers(main)) > branch["fork"]
 
@@ -91,7 +106,9 @@ def test_what_is_still_in_the_prompt_is_not_repeated(told: dict[str, Any]) -> No
         assert 0 < len(moment["recall"]["memories"]) <= ITEMS
 
 
-def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(told: dict[str, Any], shown: Ended) -> None:
+def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(
+    told: dict[str, Any], shown: Ended
+) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert "\x1b" not in shown.out
     flat = re.sub(r"[\s│]+", "", shown.out)
@@ -105,14 +122,27 @@ def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(told: dict[str, A
     assert "start.py" in shown.out.strip().splitlines()[-1]
 
 
-def test_it_leaves_the_users_own_memories_alone(told: dict[str, Any], tmp_path: Any) -> None:
-    ended = run_process("demo", "--json", SOULMEM_DATA=str(tmp_path), SOULMEM_EMBEDDER_MODEL="none")
+def test_it_leaves_the_users_own_memories_alone(
+    told: dict[str, Any], tmp_path: Any
+) -> None:
+    ended = run_process(
+        "demo", "--json", SOULMEM_DATA=str(tmp_path), SOULMEM_EMBEDDER_MODEL="none"
+    )
     assert ended.code == 0
     assert list(tmp_path.iterdir()) == []
-    again = [[m["text"] for m in moment["recall"]["memories"]] for moment in json.loads(ended.out)["moments"]]
-    assert again == [[m["text"] for m in moment["recall"]["memories"]] for moment in told["moments"]]
+    again = [
+        [m["text"] for m in moment["recall"]["memories"]]
+        for moment in json.loads(ended.out)["moments"]
+    ]
+    assert again == [
+        [m["text"] for m in moment["recall"]["memories"]] for moment in told["moments"]
+    ]
 
 
 def _numbers(moment: dict[str, Any]) -> list[int]:
     """Which messages the recalled memories rest on, counted from 1."""
-    return [int(place["slot"][1:]) for memory in moment["recall"]["memories"] for place in memory["sources"]]
+    return [
+        int(place["slot"][1:])
+        for memory in moment["recall"]["memories"]
+        for place in memory["sources"]
+    ]

@@ -29,26 +29,44 @@ def state(running: Client, memory: str) -> str:
     return str(running.ask("GET", f"/memories/{memory}")["state"])
 
 
-def test_the_bin_is_shown_and_gives_back(ask: Command, running: Client, ivo: str) -> None:
-    first, second = note(running, ivo, "a red kite"), note(running, ivo, "a blue kite\nand more")
+def test_the_bin_is_shown_and_gives_back(
+    ask: Command, running: Client, ivo: str
+) -> None:
+    first, second = (
+        note(running, ivo, "a red kite"),
+        note(running, ivo, "a blue kite\nand more"),
+    )
     for key in (first, second):
         running.ask("DELETE", f"/memories/{key}")
     told = ask("bin", "list", "--soul", "Ivo")
-    assert (told.code, first in told.out, "a blue kite" in told.out, "and more" in told.out) == (
+    assert (
+        told.code,
+        first in told.out,
+        "a blue kite" in told.out,
+        "and more" in told.out,
+    ) == (
         *(0, True, True),
         False,
     )
     told = ask("bin", "restore", first, "nothing", "--json")
     assert told.code == 1
-    assert (told.json()["done"], [f["id"] for f in told.json()["failed"]]) == ([first], ["nothing"])
+    assert (told.json()["done"], [f["id"] for f in told.json()["failed"]]) == (
+        [first],
+        ["nothing"],
+    )
     assert state(running, first) == "active"
     assert ask("bin", "restore", "--all", "--soul", "ivo").code == 0
     assert state(running, second) == "active"
     assert "empty" in ask("bin", "list", "--soul", "ivo").out
 
 
-def test_what_is_purged_is_nowhere_any_more(ask: Command, running: Client, ivo: str) -> None:
-    key, kept = note(running, ivo, "a secret heron"), note(running, ivo, "a plain heron")
+def test_what_is_purged_is_nowhere_any_more(
+    ask: Command, running: Client, ivo: str
+) -> None:
+    key, kept = (
+        note(running, ivo, "a secret heron"),
+        note(running, ivo, "a plain heron"),
+    )
     told = ask("bin", "purge", key, "--yes")
     assert (told.code, "not in the bin" in told.out) == (1, True)
     running.ask("DELETE", f"/memories/{key}")
@@ -64,7 +82,9 @@ def test_what_is_purged_is_nowhere_any_more(ask: Command, running: Client, ivo: 
     assert state(running, kept) == "active"
 
 
-def test_deleted_characters_are_shown_and_come_back(ask: Command, running: Client) -> None:
+def test_deleted_characters_are_shown_and_come_back(
+    ask: Command, running: Client
+) -> None:
     running.ask("PUT", "/souls/gone1", {"name": "Gone"})
     running.ask("DELETE", "/souls/gone1?confirm=Gone")
     assert "Gone" in ask("bin", "list").out
@@ -90,7 +110,9 @@ def test_permanent_memories_are_made_kept_released_and_deleted(
     assert state(running, made["id"]) == "bin"
 
 
-def test_what_a_tool_did_is_shown_and_undone(ask: Command, running: Client, ivo: str) -> None:
+def test_what_a_tool_did_is_shown_and_undone(
+    ask: Command, running: Client, ivo: str
+) -> None:
     key = note(running, ivo, "the inn is red")
     body = {"memory_id": key, "new_content": "the inn is blue"}
     call = {"soul": ivo, "actor": "archivist", "arguments": body}

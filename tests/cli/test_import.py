@@ -23,39 +23,74 @@ def report(ended: Ended) -> dict[str, Any]:
     return dict(told)
 
 
-def test_a_file_becomes_a_chat_of_a_new_soul(ask: Command, running: Client, tmp_path: Path) -> None:
-    told = ask("import", write(tmp_path / "new.jsonl", talk(30)), "--soul", "Newcomer", "--json")
+def test_a_file_becomes_a_chat_of_a_new_soul(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    told = ask(
+        "import",
+        write(tmp_path / "new.jsonl", talk(30)),
+        "--soul",
+        "Newcomer",
+        "--json",
+    )
     assert told.code == 0
     assert told.json()["pending"] == 0
     assert (report(told)["messages"], report(told)["added"]) == (30, 30)
-    [soul] = [s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Newcomer"]
+    [soul] = [
+        s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Newcomer"
+    ]
     stored = running.ask("GET", f"/chats/{report(told)['chat']}")
-    assert (stored["souls"], stored["title"], stored["persona"]) == ([soul["id"]], "new", "Ann")
+    assert (stored["souls"], stored["title"], stored["persona"]) == (
+        [soul["id"]],
+        "new",
+        "Ann",
+    )
     assert [m["text"] for m in stored["messages"]] == [m["mes"] for m in talk(30)]
 
 
-def test_again_changes_nothing_and_a_longer_file_adds_the_rest(ask: Command, tmp_path: Path) -> None:
+def test_again_changes_nothing_and_a_longer_file_adds_the_rest(
+    ask: Command, tmp_path: Path
+) -> None:
     path = tmp_path / "grows.jsonl"
     first = report(ask("import", write(path, talk(25)), "--soul", "Grower", "--json"))
     again = report(ask("import", write(path, talk(25)), "--soul", " grower", "--json"))
-    assert (again["chat"], again["added"], again["changed"], again["removed"]) == (first["chat"], 0, 0, 0)
+    assert (again["chat"], again["added"], again["changed"], again["removed"]) == (
+        first["chat"],
+        0,
+        0,
+        0,
+    )
     longer = report(ask("import", write(path, talk(40)), "--soul", "Grower", "--json"))
     assert (longer["chat"], longer["added"]) == (first["chat"], 15)
 
 
-def test_an_edited_file_changes_only_what_differs(ask: Command, running: Client, tmp_path: Path) -> None:
+def test_an_edited_file_changes_only_what_differs(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
     path = tmp_path / "edited.jsonl"
     ask("import", write(path, talk(25)), "--soul", "Editor")
     rows = talk(25)
     rows[7]["mes"] = "Something else was said."
-    told = report(ask("import", write(path, [*rows[:20], *rows[21:]]), "--soul", "Editor", "--json"))
+    told = report(
+        ask(
+            "import",
+            write(path, [*rows[:20], *rows[21:]]),
+            "--soul",
+            "Editor",
+            "--json",
+        )
+    )
     assert (told["added"], told["changed"], told["removed"]) == (0, 1, 1)
-    texts = [m["text"] for m in running.ask("GET", f"/chats/{told['chat']}")["messages"]]
+    texts = [
+        m["text"] for m in running.ask("GET", f"/chats/{told['chat']}")["messages"]
+    ]
     assert texts[7] == "Something else was said."
     assert len(texts) == 24
 
 
-def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(ask: Command, tmp_path: Path) -> None:
+def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(
+    ask: Command, tmp_path: Path
+) -> None:
     path = tmp_path / "shrunk.jsonl"
     ask("import", write(path, talk(40)), "--soul", "Shrinker")
     told = ask("import", write(path, talk(5)), "--soul", "Shrinker", "--json")
@@ -65,7 +100,9 @@ def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(ask: Command, tmp_pa
     assert (told.code, report(told)["removed"], report(told)["held"]) == (0, 35, None)
 
 
-def test_broken_lines_and_files_are_named_and_the_rest_goes_in(ask: Command, tmp_path: Path) -> None:
+def test_broken_lines_and_files_are_named_and_the_rest_goes_in(
+    ask: Command, tmp_path: Path
+) -> None:
     path = tmp_path / "torn.jsonl"
     rows = [json.dumps(row) for row in [HEADER, *talk(3)]]
     path.write_text("\n".join([*rows[:2], '{"mes": "to', *rows[2:]]), encoding="utf-8")
@@ -79,22 +116,44 @@ def test_broken_lines_and_files_are_named_and_the_rest_goes_in(ask: Command, tmp
     assert "第 3 行已跳过：不是 JSON" in ask(*argv, "--lang", "zh").out
 
 
-def test_nobody_is_made_for_files_that_cannot_be_read(ask: Command, running: Client, tmp_path: Path) -> None:
+def test_nobody_is_made_for_files_that_cannot_be_read(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
     """Neither for what is seen at once, nor for what only the import itself comes upon."""
-    bad = {"none.jsonl": "no chat", "torn.png": "no picture", "world.json": '{"entries": 5}'}
+    bad = {
+        "none.jsonl": "no chat",
+        "torn.png": "no picture",
+        "world.json": '{"entries": 5}',
+    }
     for name, text in bad.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         told = ask("import", str(tmp_path / name), "--soul", f"Nobody {name}", "--json")
         assert (told.code, told.json()["souls"]) == (1, [])
         assert report(told)["error"]
-    assert not [s for s in running.ask("GET", "/souls")["souls"] if s["name"].startswith("Nobody")]
+    assert not [
+        s
+        for s in running.ask("GET", "/souls")["souls"]
+        if s["name"].startswith("Nobody")
+    ]
 
     good = write(tmp_path / "good.jsonl", talk(3))
-    told = ask("import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json")
-    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (1, ["Nobody else"])
-    told = ask("import", str(tmp_path / "world.json"), "--soul", "Nobody else", "--json")
-    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (1, ["Nobody else"])
-    assert "Nobody else" in [soul["name"] for soul in running.ask("GET", "/souls")["souls"]]
+    told = ask(
+        "import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json"
+    )
+    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (
+        1,
+        ["Nobody else"],
+    )
+    told = ask(
+        "import", str(tmp_path / "world.json"), "--soul", "Nobody else", "--json"
+    )
+    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (
+        1,
+        ["Nobody else"],
+    )
+    assert "Nobody else" in [
+        soul["name"] for soul in running.ask("GET", "/souls")["souls"]
+    ]
 
 
 def test_a_branch_shares_its_beginning_with_the_chat_it_left(
@@ -103,24 +162,36 @@ def test_a_branch_shares_its_beginning_with_the_chat_it_left(
     rows = talk(12)
     main = write(tmp_path / "z main.jsonl", rows)
     header = {**HEADER, "chat_metadata": {"main_chat": "z main"}}
-    branch = write(tmp_path / "a branch.jsonl", [*rows[:5], said(99, "Another way.")], header)
+    branch = write(
+        tmp_path / "a branch.jsonl", [*rows[:5], said(99, "Another way.")], header
+    )
     told = ask("import", branch, main, "--soul", "Brancher", "--json")
     first, second = told.json()["files"]
     assert (first["title"], second["title"]) == ("z main", "a branch")
     assert second["branch_of"] == first["chat"]
-    stored = {file["title"]: running.ask("GET", f"/chats/{file['chat']}") for file in (first, second)}
+    stored = {
+        file["title"]: running.ask("GET", f"/chats/{file['chat']}")
+        for file in (first, second)
+    }
     slots = [m["slot"] for m in stored["z main"]["messages"]]
-    assert stored["a branch"]["parent"] == {"chat": first["chat"], "fork_slot": slots[4]}
+    assert stored["a branch"]["parent"] == {
+        "chat": first["chat"],
+        "fork_slot": slots[4],
+    }
     assert [m["slot"] for m in stored["a branch"]["messages"]][:5] == slots[:5]
 
 
-def test_a_group_chat_belongs_to_every_soul_named(ask: Command, running: Client, tmp_path: Path) -> None:
+def test_a_group_chat_belongs_to_every_soul_named(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
     rows = [said(0, "One."), said(1, "Two.", name="Cas"), said(2, "Three.", user=True)]
     path = write(tmp_path / "group.jsonl", rows, {"chat_metadata": {}})
     told = ask("import", path, "--soul", "Group Bel", "--soul", "Group Cas", "--json")
     ids = [soul["id"] for soul in told.json()["souls"]]
     assert [soul["name"] for soul in told.json()["souls"]] == ["Group Bel", "Group Cas"]
-    assert sorted(running.ask("GET", f"/chats/{report(told)['chat']}")["souls"]) == sorted(ids)
+    assert sorted(
+        running.ask("GET", f"/chats/{report(told)['chat']}")["souls"]
+    ) == sorted(ids)
 
 
 def test_two_files_of_one_chat_are_not_mixed(ask: Command, tmp_path: Path) -> None:
@@ -147,9 +218,16 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(
     plain = Client.ask
     jobs: list[str] = []
 
-    def pressed(self: Client, method: str, where: str, body: Any = None, **more: Any) -> Any:
+    def pressed(
+        self: Client, method: str, where: str, body: Any = None, **more: Any
+    ) -> Any:
         told = plain(self, method, where, body, **more)
-        if method == "GET" and where.startswith("/jobs/") and not jobs and told["progress"]["done"]:
+        if (
+            method == "GET"
+            and where.startswith("/jobs/")
+            and not jobs
+            and told["progress"]["done"]
+        ):
             jobs.append(where)
             raise KeyboardInterrupt
         return told
@@ -161,55 +239,90 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(
     assert running.ask("GET", jobs[0])["state"] == "cancelled"
     [chat] = [c for c in running.ask("GET", "/chats")["chats"] if c["title"] == "long"]
     assert 0 < chat["count"] < 900
-    rest = report(ask("import", path, "--soul", "Stopper", "--port", str(running.port), "--json"))
+    rest = report(
+        ask("import", path, "--soul", "Stopper", "--port", str(running.port), "--json")
+    )
     assert (rest["messages"], rest["added"]) == (900, 900 - chat["count"])
 
 
 def card(tmp_path: Path, name: str, description: str) -> str:
     """A picture that carries a character."""
     path = tmp_path / f"{name}.png"
-    path.write_bytes(picture(chunk(b"tEXt", b"chara\x00" + packed(v2(name=name, description=description)))))
+    path.write_bytes(
+        picture(
+            chunk(
+                b"tEXt", b"chara\x00" + packed(v2(name=name, description=description))
+            )
+        )
+    )
     return str(path)
 
 
 def world(tmp_path: Path, name: str, content: str) -> str:
     """A world of one entry."""
     path = tmp_path / f"{name}.json"
-    entry = {"uid": 0, "key": ["Varn"], "comment": "Varn", "content": content, "disable": False}
+    entry = {
+        "uid": 0,
+        "key": ["Varn"],
+        "comment": "Varn",
+        "content": content,
+        "disable": False,
+    }
     path.write_text(json.dumps({"entries": {"0": entry}}), encoding="utf-8")
     return str(path)
 
 
-def test_a_folder_of_everything_goes_in_at_once(ask: Command, running: Client, tmp_path: Path) -> None:
-    card(tmp_path, "Folda", "{{char}} and {{user}} keep the light of Varn.\nHabit: hums when nervous")
+def test_a_folder_of_everything_goes_in_at_once(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    card(
+        tmp_path,
+        "Folda",
+        "{{char}} and {{user}} keep the light of Varn.\nHabit: hums when nervous",
+    )
     world(tmp_path, "Isles", "Varn is an island in the north.")
     (tmp_path / "notes.json").write_text("[1]")
     (tmp_path / "chats").mkdir()
     write(tmp_path / "chats" / "night.jsonl", talk(5, "Varn"))
     told = ask("import", str(tmp_path), "--json")  # the card says whose memory it is
     assert told.code == 0, told
-    assert [file["format"] for file in told.json()["files"]] == ["card", "world_info", "st_chat"]
+    assert [file["format"] for file in told.json()["files"]] == [
+        "card",
+        "world_info",
+        "st_chat",
+    ]
     [soul] = told.json()["souls"]
     assert soul["name"] == "Folda"
     page = running.ask("GET", f"/memories?soul={soul['id']}&limit=100")["memories"]
     texts = {m["text"] for m in page}
     assert {"hums when nervous", "Varn is an island in the north."} <= texts
-    assert "Folda and Ann keep the light of Varn." not in texts, "what stands in every prompt is no memory"
-    assert [n["name"] for n in running.ask("GET", f"/souls/{soul['id']}")["names"]] == ["Varn"]
+    assert "Folda and Ann keep the light of Varn." not in texts, (
+        "what stands in every prompt is no memory"
+    )
+    assert [n["name"] for n in running.ask("GET", f"/souls/{soul['id']}")["names"]] == [
+        "Varn"
+    ]
     again = ask("import", str(tmp_path), "--json").json()
-    assert [[file[key] for key in ("added", "changed", "removed")] for file in again["files"]] == [
-        [0, 0, 0]
-    ] * 3
+    assert [
+        [file[key] for key in ("added", "changed", "removed")]
+        for file in again["files"]
+    ] == [[0, 0, 0]] * 3
 
 
 def test_a_dry_run_tells_counts_and_minutes_and_makes_nobody(
     ask: Command, running: Client, tmp_path: Path
 ) -> None:
-    paths = [card(tmp_path, "Dryad", "Habit: lives in the oak"), write(tmp_path / "dry.jsonl", talk(7))]
+    paths = [
+        card(tmp_path, "Dryad", "Habit: lives in the oak"),
+        write(tmp_path / "dry.jsonl", talk(7)),
+    ]
     before = running.ask("GET", "/souls")
     told = ask("import", *paths, "--dry-run", "--json").json()
     assert running.ask("GET", "/souls") == before
-    assert [(file["added"], file["memories"]) for file in told["files"]] == [(1, 1), (7, 7)]
+    assert [(file["added"], file["memories"]) for file in told["files"]] == [
+        (1, 1),
+        (7, 7),
+    ]
     assert all(file["minutes"] >= 0 for file in told["files"])
     ask("import", *paths)
     known = ask("import", *paths, "--dry-run")
@@ -230,7 +343,13 @@ def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
     (tmp_path / "wide.jsonl").write_bytes(
         Path(write(tmp_path / "n.jsonl", talk(2))).read_text().encode("utf-16")
     )
-    told = ask("import", str(tmp_path / "story.txt"), str(tmp_path / "wide.jsonl"), "--soul", "Nobody")
+    told = ask(
+        "import",
+        str(tmp_path / "story.txt"),
+        str(tmp_path / "wide.jsonl"),
+        "--soul",
+        "Nobody",
+    )
     assert told.code == 1
     assert "story.txt: not read (neither a chat" in told.out
     assert "wide.jsonl: not read (the file is in UTF-16: save it as UTF-8" in told.out

@@ -21,15 +21,30 @@ from tests.cli.conftest import start_process
 
 pytestmark = pytest.mark.timeout(600)
 COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES", "500"))
-PLACES = ["the mill", "the harbour", "钟楼", "the old bridge", "河边", "Varn", "the orchard", "茶馆"]
+PLACES = [
+    "the mill",
+    "the harbour",
+    "钟楼",
+    "the old bridge",
+    "河边",
+    "Varn",
+    "the orchard",
+    "茶馆",
+]
 
 
 @contextmanager
 def sidecar(folder: Path) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
     """A sidecar in a process of its own, killed at the end if it still runs."""
-    with start_process("serve", "--port", "0", "--data", str(folder), "--json") as process:
+    with start_process(
+        "serve", "--port", "0", "--data", str(folder), "--json"
+    ) as process:
         assert process.stdout is not None
-        port = int(json.loads(process.stdout.readline())["url"].removesuffix("/v1").rpartition(":")[2])
+        port = int(
+            json.loads(process.stdout.readline())["url"]
+            .removesuffix("/v1")
+            .rpartition(":")[2]
+        )
         client = Client("127.0.0.1", port)
         await_store(client)
         try:
@@ -44,7 +59,9 @@ def chat_text(count: int) -> str:
     draw = random.Random(7)
     rows = [
         said(
-            n, f"Line {n}: we met at {draw.choice(PLACES)}, then at {draw.choice(PLACES)}.", user=bool(n % 2)
+            n,
+            f"Line {n}: we met at {draw.choice(PLACES)}, then at {draw.choice(PLACES)}.",
+            user=bool(n % 2),
         )
         for n in range(count)
     ]
@@ -53,12 +70,18 @@ def chat_text(count: int) -> str:
 
 def begin(client: Client, text: str) -> str:
     """Start the import; the id of its job."""
-    client.ask("PUT", "/souls/s1", {"name": "Bel", "names": [{"name": "Varn"}, {"name": "钟楼"}]})
+    client.ask(
+        "PUT",
+        "/souls/s1",
+        {"name": "Bel", "names": [{"name": "Varn"}, {"name": "钟楼"}]},
+    )
     body = {"soul": "s1", "format": "st_chat", "name": "night.jsonl", "text": text}
     return str(client.ask("POST", "/import", body)["job"])
 
 
-def until(client: Client, job: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def until(
+    client: Client, job: str, is_so: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
     """The job once that is so."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:

@@ -22,7 +22,10 @@ ILL: dict[str, Any] = {"llm": {"state": "error", "model": "tiny"}}
 class Server(HTTPServer):
     """Lists models."""
 
-    answer: tuple[int, bytes] = (200, json.dumps({"data": [{"id": "tiny"}, {"id": "org/big"}]}).encode())
+    answer: tuple[int, bytes] = (
+        200,
+        json.dumps({"data": [{"id": "tiny"}, {"id": "org/big"}]}).encode(),
+    )
     seen: tuple[str, str | None] = ("", None)
 
     @property
@@ -71,8 +74,12 @@ def test_none_is_no_trouble(words: Words) -> None:
 def test_a_server_that_lists_it(
     words: Words, server: Server, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # not for what is on this machine
-    state, detail, remedy = look_at(LlmEndpoint(server.url, model, "secret"), WELL, words)
+    monkeypatch.setenv(
+        "http_proxy", "http://127.0.0.1:9"
+    )  # not for what is on this machine
+    state, detail, remedy = look_at(
+        LlmEndpoint(server.url, model, "secret"), WELL, words
+    )
     assert (state, remedy) == ("ok", None)
     assert server.url in detail
     assert "secret" not in detail
@@ -86,7 +93,9 @@ def test_a_server_that_does_not_list_it(words: Words, server: Server) -> None:
     assert server.seen[1] is None
 
 
-@pytest.mark.parametrize("answer", [(404, b"no"), (200, b"no"), (200, b"[]"), (200, b'{"data": [7]}')])
+@pytest.mark.parametrize(
+    "answer", [(404, b"no"), (200, b"no"), (200, b"[]"), (200, b'{"data": [7]}')]
+)
 def test_a_server_that_lists_nothing_may_do_all_the_same(
     words: Words, server: Server, answer: tuple[int, bytes]
 ) -> None:
@@ -111,4 +120,7 @@ def test_what_the_sidecar_saw_counts(words: Words, server: Server) -> None:
     assert look_at(LlmEndpoint(server.url, "tiny", ""), ILL, words)[0] == "warn"
     assert look_at(LlmEndpoint("", "client", ""), ILL, words)[0] == "warn"
     assert look_at(LlmEndpoint("", "client", ""), WELL, words)[0] == "ok"
-    assert look_at(LlmEndpoint("", "deepseek/deepseek-chat", "secret"), None, words)[0] == "ok"
+    assert (
+        look_at(LlmEndpoint("", "deepseek/deepseek-chat", "secret"), None, words)[0]
+        == "ok"
+    )

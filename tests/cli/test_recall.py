@@ -18,18 +18,35 @@ pytestmark = pytest.mark.timeout(120)
 def lantern(running: Client) -> str:
     """The id of a soul that knows where a lantern is."""
     rows = [
-        {"slot": f"l{n}", "role": "character", "speaker": "Bel", "text": text, "hash": ""}
-        for n, text in enumerate(["The brass lantern hangs behind the mill.", "We ate plums.", "Good night."])
+        {
+            "slot": f"l{n}",
+            "role": "character",
+            "speaker": "Bel",
+            "text": text,
+            "hash": "",
+        }
+        for n, text in enumerate(
+            ["The brass lantern hangs behind the mill.", "We ate plums.", "Good night."]
+        )
     ]
     running.ask("PUT", "/souls/lantern", {"name": "Lantern Bel"})
-    body = {"souls": ["lantern"], "messages": [{**row, "hash": text_hash(row["text"])} for row in rows]}
+    body = {
+        "souls": ["lantern"],
+        "messages": [{**row, "hash": text_hash(row["text"])} for row in rows],
+    }
     running.ask("PUT", "/chats/lantern-chat", body)
     return "lantern"
 
 
-def test_the_object_is_that_of_the_http_interface(ask: Command, running: Client, lantern: str) -> None:
-    told = ask("recall", "--soul", "Lantern Bel", "Where is the lantern?", "--json").json()
-    direct = running.ask("POST", "/recall", {"soul": lantern, "query": "Where is the lantern?"})
+def test_the_object_is_that_of_the_http_interface(
+    ask: Command, running: Client, lantern: str
+) -> None:
+    told = ask(
+        "recall", "--soul", "Lantern Bel", "Where is the lantern?", "--json"
+    ).json()
+    direct = running.ask(
+        "POST", "/recall", {"soul": lantern, "query": "Where is the lantern?"}
+    )
     for changing in ("trace", "took_ms"):
         assert type(told.pop(changing)) is type(direct.pop(changing))
     assert told == direct
@@ -44,8 +61,15 @@ def test_in_words_it_shows_the_block_and_the_reason(ask: Command, lantern: str) 
     assert "\x1b" not in told.out
 
 
-def test_a_chat_limits_it_to_its_own_timeline(ask: Command, running: Client, tmp_path: Path) -> None:
-    ask("import", write(tmp_path / "own.jsonl", [said(0, "A red kite."), *talk(3)]), "--soul", "Own")
+def test_a_chat_limits_it_to_its_own_timeline(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    ask(
+        "import",
+        write(tmp_path / "own.jsonl", [said(0, "A red kite."), *talk(3)]),
+        "--soul",
+        "Own",
+    )
     told = ask("recall", "--soul", "Own", "kite", "--chat", "nowhere", "--json")
     assert (told.code, told.json()["error"]) == (1, "not_found")
     [soul] = [s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Own"]
@@ -54,7 +78,9 @@ def test_a_chat_limits_it_to_its_own_timeline(ask: Command, running: Client, tmp
     assert any("red kite" in m["text"] for m in told.json()["memories"])
 
 
-def test_an_unknown_soul_is_told_with_the_known_ones(ask: Command, lantern: str) -> None:
+def test_an_unknown_soul_is_told_with_the_known_ones(
+    ask: Command, lantern: str
+) -> None:
     told = ask("recall", "--soul", "Unheard Of", "x")
     assert told.code == 1
     assert "Lantern Bel" in told.err

@@ -69,9 +69,18 @@ def until_noon() -> int:
 def fill(client: Client, chat: Path) -> str:
     """A soul with a chat and a note; its fingerprint."""
     client.ask("PUT", "/souls/s1", {"name": "Bel"})
-    body = {"soul": "s1", "format": "st_chat", "name": chat.name, "text": chat.read_text("utf-8")}
+    body = {
+        "soul": "s1",
+        "format": "st_chat",
+        "name": chat.name,
+        "text": chat.read_text("utf-8"),
+    }
     assert ended(client, client.ask("POST", "/import", body)["job"])["state"] == "done"
-    client.ask("POST", "/memories", {"soul": "s1", "kind": "note", "text": "by hand", "permanent": True})
+    client.ask(
+        "POST",
+        "/memories",
+        {"soul": "s1", "kind": "note", "text": "by hand", "permanent": True},
+    )
     return fingerprint(client)
 
 
@@ -82,19 +91,35 @@ def fingerprint(client: Client) -> str:
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
     """A chat file."""
-    return Path(write(tmp_path / "night.jsonl", [*talk(30), *talk(1, "a silver whistle")]))
+    return Path(
+        write(tmp_path / "night.jsonl", [*talk(30), *talk(1, "a silver whistle")])
+    )
 
 
-def test_a_soul_goes_through_a_file_into_another_place(tmp_path: Path, chat: Path) -> None:
+def test_a_soul_goes_through_a_file_into_another_place(
+    tmp_path: Path, chat: Path
+) -> None:
     file = tmp_path / "bel.jsonl"
     with serving(tmp_path / "one") as client:
         before = fill(client, chat)
         place = ("--port", str(client.port))
-        told = run_process("export", "--soul", "Bel", "--out", str(file), *place, "--json", **BARE)
+        told = run_process(
+            "export", "--soul", "Bel", "--out", str(file), *place, "--json", **BARE
+        )
         assert (told.code, told.err) == (0, "")
         lines = file.read_text("utf-8").count("\n")
         assert told.json() == {"soul": "s1", "file": str(file), "lines": lines}
-        again = run_process("export", "--soul", "Bel", "--out", str(file), *place, "--lang", "en", **BARE)
+        again = run_process(
+            "export",
+            "--soul",
+            "Bel",
+            "--out",
+            str(file),
+            *place,
+            "--lang",
+            "en",
+            **BARE,
+        )
         assert (again.code, "is there already" in again.err) == (1, True)
     with serving(tmp_path / "two") as client:
         place = ("--port", str(client.port))
@@ -104,7 +129,9 @@ def test_a_soul_goes_through_a_file_into_another_place(tmp_path: Path, chat: Pat
         assert fingerprint(client) == before
         again = run_process("restore", str(file), *place, "--lang", "en", **BARE)
         assert (again.code, again.err) == (0, "")
-        assert re.search(r"Bel: 0 memories and 0 messages of 0 chats came in, \d\d were", again.out)
+        assert re.search(
+            r"Bel: 0 memories and 0 messages of 0 chats came in, \d\d were", again.out
+        )
         notes = client.ask("GET", "/memories?soul=s1&kind=note")["memories"]
         assert [note["text"] for note in notes] == ["by hand"]
 
@@ -114,10 +141,17 @@ def test_a_file_that_was_cut_short_is_said_to_be(tmp_path: Path, chat: Path) -> 
     with serving(tmp_path / "one") as client:
         before = fill(client, chat)
         place = ("--port", str(client.port), "--lang", "en")
-        assert run_process("export", "--soul", "Bel", "--out", str(file), *place, **BARE).code == 0
+        assert (
+            run_process(
+                "export", "--soul", "Bel", "--out", str(file), *place, **BARE
+            ).code
+            == 0
+        )
     file.write_bytes(file.read_bytes()[:-2000])
     with serving(tmp_path / "two") as client:
-        told = run_process("restore", str(file), "--port", str(client.port), "--lang", "en", **BARE)
+        told = run_process(
+            "restore", str(file), "--port", str(client.port), "--lang", "en", **BARE
+        )
         assert (told.code, "is not whole" in told.out) == (1, True)
         assert fingerprint(client) == before  # the chats were whole
 
@@ -126,15 +160,24 @@ def test_nobody_is_made_for_a_bundle_that_cannot_be_read(
     ask: Command, running: Client, tmp_path: Path
 ) -> None:
     file = tmp_path / "later.jsonl"
-    head = {"type": "bundle", "version": 99, "soul": "s-later", "made": "2031-01-01T00:00:00Z"}
+    head = {
+        "type": "bundle",
+        "version": 99,
+        "soul": "s-later",
+        "made": "2031-01-01T00:00:00Z",
+    }
     rows = [head, {"type": "soul", "soul": {"id": "s-later", "name": "Later"}}]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     told = ask("restore", str(file))
     assert (told.code, "newer SoulMem" in told.err) == (1, True)
-    assert "s-later" not in [soul["id"] for soul in running.ask("GET", "/souls")["souls"]]
+    assert "s-later" not in [
+        soul["id"] for soul in running.ask("GET", "/souls")["souls"]
+    ]
 
 
-def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(tmp_path: Path, chat: Path) -> None:
+def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
+    tmp_path: Path, chat: Path
+) -> None:
     """Acceptance: truncate a file, start, read the words, do what they say, and all is as it was."""
     data = tmp_path / "data folder"
     with serving(data) as client:
@@ -145,12 +188,19 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(tmp_path:
         client.ask("POST", "/test/clock", {"advance_seconds": 3600})
         client.ask("POST", "/test/idle")
         assert list((data / "backups").iterdir()) == [backup]
-        job = client.ask("POST", "/jobs", {"kind": "backup", "soul": "s1", "arguments": {}})["job"]
+        job = client.ask(
+            "POST", "/jobs", {"kind": "backup", "soul": "s1", "arguments": {}}
+        )["job"]
         told = ended(client, job)
         assert told["state"] == "done"
-        assert set((data / "backups").iterdir()) == {backup, Path(told["result"]["file"])}
+        assert set((data / "backups").iterdir()) == {
+            backup,
+            Path(told["result"]["file"]),
+        }
         newest = told["result"]["file"]
-        in_use = run_process("restore", "--newest", "--data", str(data), "--lang", "en", **BARE)
+        in_use = run_process(
+            "restore", "--newest", "--data", str(data), "--lang", "en", **BARE
+        )
         assert (in_use.code, "stop it first" in in_use.err) == (1, True)
     for table in (data / "store" / "sstables").iterdir():
         table.write_bytes(table.read_bytes()[: table.stat().st_size // 2])
@@ -185,7 +235,12 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -
     with serving(tmp_path / "one") as client:
         before = fill(client, big)
         place = ("--port", str(client.port))
-        assert run_process("export", "--soul", "Bel", "--out", str(file), *place, **BARE).code == 0
+        assert (
+            run_process(
+                "export", "--soul", "Bel", "--out", str(file), *place, **BARE
+            ).code
+            == 0
+        )
     data = tmp_path / "two"
     arguments = ("serve", "--test-mode", "--port", "0", "--data", str(data), "--json")
     with start_process(*arguments, **BARE) as process:
@@ -193,7 +248,12 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -
         url = json.loads(process.stdout.readline())["url"]
         client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
         client.ask("PUT", "/souls/s1", {"name": "Bel"})
-        body = {"soul": "s1", "format": "bundle", "name": "bel.jsonl", "text": file.read_text("utf-8")}
+        body = {
+            "soul": "s1",
+            "format": "bundle",
+            "name": "bel.jsonl",
+            "text": file.read_text("utf-8"),
+        }
         job = client.ask("POST", "/import", body)["job"]
         while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 500:
             time.sleep(0.01)
@@ -212,12 +272,21 @@ def test_what_to_restore_must_be_said(command: Command, argv: tuple[str, ...]) -
 
 
 def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> None:
-    for name, data in {"a": b"hello", "b": b'{"type":"soul"}\n', "c": b"\xff\xfe", "d": b""}.items():
+    for name, data in {
+        "a": b"hello",
+        "b": b'{"type":"soul"}\n',
+        "c": b"\xff\xfe",
+        "d": b"",
+    }.items():
         (tmp_path / name).write_bytes(data)
-        told = command("restore", str(tmp_path / name), "--data", str(tmp_path / "data"))
+        told = command(
+            "restore", str(tmp_path / name), "--data", str(tmp_path / "data")
+        )
         assert (told.code, str(tmp_path / name) in told.err) == (1, True)
     (tmp_path / "e.tar.gz").write_bytes(b"\x1f\x8bnonsense")
-    told = command("restore", str(tmp_path / "e.tar.gz"), "--data", str(tmp_path / "data"))
+    told = command(
+        "restore", str(tmp_path / "e.tar.gz"), "--data", str(tmp_path / "data")
+    )
     assert (told.code, "is damaged" in told.err) == (1, True)
     told = command("restore", str(tmp_path / "none"))
     assert told.code == 1
@@ -225,13 +294,34 @@ def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> No
     assert (told.code, "there is no backup" in told.err) == (1, True)
 
 
-def test_the_store_of_a_server_is_not_ours_to_restore(command: Command, tmp_path: Path) -> None:
+def test_the_store_of_a_server_is_not_ours_to_restore(
+    command: Command, tmp_path: Path
+) -> None:
     (tmp_path / "config.toml").write_text('[store]\nurl = "ws://127.0.0.1:1"\n')
-    told = command("restore", "--newest", "--config", str(tmp_path / "config.toml"), "--data", str(tmp_path))
+    told = command(
+        "restore",
+        "--newest",
+        "--config",
+        str(tmp_path / "config.toml"),
+        "--data",
+        str(tmp_path),
+    )
     assert (told.code, "its own tools" in told.err) == (1, True)
 
 
 def test_a_refused_export_writes_no_file(tmp_path: Path, command: Command) -> None:
     out = tmp_path / "x.jsonl"
-    told = command("export", "--soul", "Nobody", "--out", str(out), "--data", str(tmp_path / "data"))
-    assert (told.code, "no soul called 'Nobody'" in told.err, out.exists()) == (1, True, False)
+    told = command(
+        "export",
+        "--soul",
+        "Nobody",
+        "--out",
+        str(out),
+        "--data",
+        str(tmp_path / "data"),
+    )
+    assert (told.code, "no soul called 'Nobody'" in told.err, out.exists()) == (
+        1,
+        True,
+        False,
+    )

@@ -23,7 +23,9 @@ class Terminal(io.StringIO):
 
 
 @given(st.text(alphabet="ab cd,.！，。汉字かな \n", max_size=200), st.integers(20, 60))
-def test_wrapping_keeps_every_character_but_spaces_and_fits(text: str, width: int) -> None:
+def test_wrapping_keeps_every_character_but_spaces_and_fits(
+    text: str, width: int
+) -> None:
     lines = wrap(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())
     longest = max(map(len, text.split()), default=0)
@@ -51,7 +53,9 @@ def test_colours_take_no_room() -> None:
     assert cells("\x1b[1;36m汉\x1b[0m") == 2
 
 
-def test_a_terminal_gets_colours_unless_they_are_unwanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_colours_unless_they_are_unwanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b[1m" in Screen(Terminal(), Terminal()).style("x", "bold")
@@ -80,4 +84,7 @@ def test_as_an_object_only_the_object_is_written() -> None:
     assert err.getvalue() == ""
     failed = Terminal()
     Screen(failed, err, as_json=True).failure("in words", NotFound("no such soul"))
-    assert json.loads(failed.getvalue()) == {"error": "not_found", "message": "no such soul"}
+    assert json.loads(failed.getvalue()) == {
+        "error": "not_found",
+        "message": "no such soul",
+    }

@@ -29,7 +29,9 @@ def stranger() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_without_a_running_one_the_folder_is_opened_for_the_moment(tmp_path: Path) -> None:
+def test_without_a_running_one_the_folder_is_opened_for_the_moment(
+    tmp_path: Path,
+) -> None:
     chat = write(tmp_path / "night.jsonl", [*talk(3), *talk(1, "a silver whistle")])
     place = ("--data", str(tmp_path / "data"), "--lang", "en")
     first = run_process("import", chat, "--soul", "Bel", *place, "--json")
@@ -41,31 +43,60 @@ def test_without_a_running_one_the_folder_is_opened_for_the_moment(tmp_path: Pat
 
 
 def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
-    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE) as process:
+    with start_process(
+        "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
+    ) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
-        told = run_process("recall", "x", "--soul", "Bel", "--data", str(tmp_path), "--lang", "en", **BARE)
+        told = run_process(
+            "recall",
+            "x",
+            "--soul",
+            "Bel",
+            "--data",
+            str(tmp_path),
+            "--lang",
+            "en",
+            **BARE,
+        )
         assert told.code == 1
         assert "already running" in told.err
         assert len(told.err.strip().splitlines()) == 1
         port = url.removesuffix("/v1").rpartition(":")[2]
         told = run_process(
-            "recall", "x", "--soul", "B", "--data", str(tmp_path), "--port", port, "--json", **BARE
+            "recall",
+            "x",
+            "--soul",
+            "B",
+            "--data",
+            str(tmp_path),
+            "--port",
+            port,
+            "--json",
+            **BARE,
         )
         assert told.json()["error"] == "not_found"
         process.terminate()
         process.communicate()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no SIGINT for another process"
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serve_tells_where_it_is_and_ends_well(tmp_path: Path, number: signal.Signals) -> None:
-    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE) as process:
+def test_serve_tells_where_it_is_and_ends_well(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    with start_process(
+        "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
+    ) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
         assert told["pid"] == process.pid
         assert told["data"] == str(tmp_path)
-        health, _ = Client("127.0.0.1", int(told["url"].removesuffix("/v1").rpartition(":")[2])).health()
+        health, _ = Client(
+            "127.0.0.1", int(told["url"].removesuffix("/v1").rpartition(":")[2])
+        ).health()
         assert health["version"] == told["version"]
         process.send_signal(number)
         out, err = process.communicate()
@@ -73,11 +104,24 @@ def test_serve_tells_where_it_is_and_ends_well(tmp_path: Path, number: signal.Si
     assert "Traceback" not in err
 
 
-def test_serving_twice_on_one_port_says_so(running: Client, tmp_path: Path, stranger: int) -> None:
-    ours = run_process("serve", "--port", str(running.port), "--data", str(tmp_path), "--lang", "en", **BARE)
+def test_serving_twice_on_one_port_says_so(
+    running: Client, tmp_path: Path, stranger: int
+) -> None:
+    ours = run_process(
+        "serve",
+        "--port",
+        str(running.port),
+        "--data",
+        str(tmp_path),
+        "--lang",
+        "en",
+        **BARE,
+    )
     assert ours.code == 1
     assert "already running" in ours.err
-    other = run_process("serve", "--port", str(stranger), "--data", str(tmp_path), "--json", **BARE)
+    other = run_process(
+        "serve", "--port", str(stranger), "--data", str(tmp_path), "--json", **BARE
+    )
     assert (other.code, other.json()["error"]) == (1, "port_taken")
 
 
@@ -91,7 +135,9 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
         def do_GET(self) -> None:
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(json.dumps({"version": "9.0", "api": {"major": 9, "minor": 0}}).encode())
+            self.wfile.write(
+                json.dumps({"version": "9.0", "api": {"major": 9, "minor": 0}}).encode()
+            )
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -99,7 +145,9 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
     with HTTPServer(("127.0.0.1", 0), Newer) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
-        told = command("recall", "x", "--soul", "Bel", "--port", str(server.server_port))
+        told = command(
+            "recall", "x", "--soul", "Bel", "--port", str(server.server_port)
+        )
         server.shutdown()
         thread.join()
     assert told.code == 1
@@ -108,18 +156,24 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
 
 def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    told = command("recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data"))
+    told = command(
+        "recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data")
+    )
     assert told.code == 1
     assert "--data" in told.err
 
 
 def test_serving_a_folder_twice_says_so_and_ends(tmp_path: Path) -> None:
-    with start_process("serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE) as process:
+    with start_process(
+        "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
+    ) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
         client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
         until_open(client)
-        second = run_process("serve", "--port", "0", "--data", str(tmp_path), "--lang", "en", **BARE)
+        second = run_process(
+            "serve", "--port", "0", "--data", str(tmp_path), "--lang", "en", **BARE
+        )
         assert second.code == 1
         assert "already running on this data folder" in second.err
         assert "Traceback" not in second.err

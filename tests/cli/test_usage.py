@@ -19,16 +19,29 @@ from soulmem.cli.words import Words
 from tests.cli.conftest import REPOSITORY, Command
 
 CLI = REPOSITORY / "soulmem" / "cli"
-TEXTS = {name: json.loads((CLI / "texts" / f"{name}.json").read_text("utf-8")) for name in LANGUAGES}
+TEXTS = {
+    name: json.loads((CLI / "texts" / f"{name}.json").read_text("utf-8"))
+    for name in LANGUAGES
+}
 # Loading one of these takes longer than answering --help may.
-HEAVY = {"aiohttp", "numpy", "surrealdb", "torch", "sentence_transformers", "msgspec", "soulmem.engine"}
+HEAVY = {
+    "aiohttp",
+    "numpy",
+    "surrealdb",
+    "torch",
+    "sentence_transformers",
+    "msgspec",
+    "soulmem.engine",
+}
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["import", "--help"], ["--version"]])
 def test_help_loads_nothing_heavy(argv: list[str]) -> None:
     code = f"import sys, soulmem.cli\ntry: soulmem.cli.main({argv!r})\nexcept SystemExit: pass\n"
     code += f"sys.exit(','.join(sorted({HEAVY!r} & set(sys.modules))) or 0)"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "soulmem" in ended.stdout or __version__ in ended.stdout
 
@@ -36,7 +49,9 @@ def test_help_loads_nothing_heavy(argv: list[str]) -> None:
 def test_asking_a_running_sidecar_loads_nothing_heavy_either() -> None:
     code = "import sys, soulmem.cli.recall, soulmem.cli.import_files, soulmem.cli.doctor, soulmem.cli.demo\n"
     code += f"sys.exit(','.join(sorted({HEAVY!r} & set(sys.modules))) or 0)"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
@@ -47,35 +62,65 @@ def test_small_products_keep_to_one_thread_unless_the_user_says_otherwise(
     code = "import os, sys; from soulmem.cli import main\n"
     code += f"main(['serve', '--config', {str(tmp_path / 'none.toml')!r}])\n"
     code += "sys.exit(os.environ['OPENBLAS_NUM_THREADS'])"
-    environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "OPENBLAS_NUM_THREADS"
+    }
     environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}
     command = [sys.executable, "-c", code]
-    ended = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, text=True)
+    ended = subprocess.run(
+        command, cwd=REPOSITORY, env=environ, capture_output=True, text=True
+    )
     assert ended.stderr.splitlines()[-1] == used
 
 
-def test_every_command_has_help_in_both_languages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help_in_both_languages(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for language in LANGUAGES:
         parser = arguments.build_parser(Words(language))
         for name in arguments.COMMANDS:
             with pytest.raises(SystemExit):
                 parser.parse_args([name, "--help"])
-            assert TEXTS[language][f"about_{name}"][:8] in capsys.readouterr().out.replace("\n", "")
+            assert TEXTS[language][f"about_{name}"][
+                :8
+            ] in capsys.readouterr().out.replace("\n", "")
 
 
-def test_wrong_usage_ends_with_2(capsys: pytest.CaptureFixture[str], command: Command) -> None:
-    for argv in ([], ["sing"], ["recall", "text"], ["import", "--soul", "Bel"], ["demo", "--data", "x"]):
+def test_wrong_usage_ends_with_2(
+    capsys: pytest.CaptureFixture[str], command: Command
+) -> None:
+    for argv in (
+        [],
+        ["sing"],
+        ["recall", "text"],
+        ["import", "--soul", "Bel"],
+        ["demo", "--data", "x"],
+    ):
         with pytest.raises(SystemExit) as ended:
             command(*argv)
         assert ended.value.code == 2
     capsys.readouterr()
 
 
-def test_a_wrong_setting_is_told_in_words_and_as_an_object(command: Command, tmp_path: Path) -> None:
-    told = command("recall", "x", "--soul", "Bel", "--config", str(tmp_path / "none.toml"))
+def test_a_wrong_setting_is_told_in_words_and_as_an_object(
+    command: Command, tmp_path: Path
+) -> None:
+    told = command(
+        "recall", "x", "--soul", "Bel", "--config", str(tmp_path / "none.toml")
+    )
     assert told.code == 1
     assert "none.toml" in told.err
-    told = command("recall", "x", "--soul", "Bel", "--config", str(tmp_path / "none.toml"), "--json")
+    told = command(
+        "recall",
+        "x",
+        "--soul",
+        "Bel",
+        "--config",
+        str(tmp_path / "none.toml"),
+        "--json",
+    )
     assert (told.code, told.json()["error"]) == (1, "config")
 
 
@@ -90,7 +135,9 @@ def test_a_wrong_setting_is_told_in_words_and_as_an_object(command: Command, tmp
         (["doctor", "--lang"], {"LANG": "zh_TW"}, "zh"),
     ],
 )
-def test_the_language_is_the_users(argv: list[str], environ: dict[str, str], language: str) -> None:
+def test_the_language_is_the_users(
+    argv: list[str], environ: dict[str, str], language: str
+) -> None:
     assert choose_language(argv, environ) == language
 
 
@@ -107,7 +154,9 @@ def test_every_text_is_said_somewhere_and_nothing_else_is() -> None:
     assert said - TEXTS["en"].keys() == set()
     quoted = set(re.findall(r"\"(\w+)\"", code))
     made = tuple(re.findall(r"f\"(\w+_)\{", code))
-    assert {key for key in TEXTS["en"].keys() - quoted if not key.startswith(made)} == set()
+    assert {
+        key for key in TEXTS["en"].keys() - quoted if not key.startswith(made)
+    } == set()
 
 
 def _places(text: str) -> set[str]:

@@ -29,7 +29,10 @@ def example() -> dict[str, Any]:
 
 def test_every_setting_is_there_in_order(example: dict[str, Any]) -> None:
     told = {section: list(table) for section, table in example.items()}
-    assert told == {name: [each.name for each in fields(section)] for name, section in SECTIONS.items()}
+    assert told == {
+        name: [each.name for each in fields(section)]
+        for name, section in SECTIONS.items()
+    }
     assert list(told) == list(SECTIONS)
 
 

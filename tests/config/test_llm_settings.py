@@ -24,7 +24,9 @@ def test_one_model_is_enough() -> None:
 
 
 def test_memory_work_may_have_its_own() -> None:
-    settings = LlmSettings(base_url=HERE, model="big", api_key="key", archivist_model="small")
+    settings = LlmSettings(
+        base_url=HERE, model="big", api_key="key", archivist_model="small"
+    )
     assert settings.archivist == LlmEndpoint(HERE, "small", "key")
     alone = LlmSettings(archivist_model="a/b", archivist_api_key="key")
     assert alone.archivist == LlmEndpoint("", "a/b", "key")
@@ -32,13 +34,18 @@ def test_memory_work_may_have_its_own() -> None:
 
 def test_a_key_is_not_sent_to_another_server() -> None:
     settings = LlmSettings(
-        base_url=HERE, model="big", api_key="key", archivist_base_url="https://else.where/v1"
+        base_url=HERE,
+        model="big",
+        api_key="key",
+        archivist_base_url="https://else.where/v1",
     )
     assert settings.archivist == LlmEndpoint("https://else.where/v1", "big", "")
 
 
 def test_a_key_is_never_told() -> None:
-    settings = LlmSettings(base_url=HERE, model="big", api_key="key-1", archivist_api_key="key-2")
+    settings = LlmSettings(
+        base_url=HERE, model="big", api_key="key-1", archivist_api_key="key-2"
+    )
     assert "key-" not in f"{settings!r} {settings.archivist!r} {settings}"
     assert "''" in repr(LlmEndpoint(HERE, "big", ""))
 
@@ -46,12 +53,22 @@ def test_a_key_is_never_told() -> None:
 @pytest.mark.parametrize("key", ["base_url", "archivist_base_url"])
 def test_an_address_has_a_scheme(key: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="like http") as raised:
-        load(env={"SOULMEM_DATA": str(tmp_path), f"SOULMEM_LLM_{key.upper()}": "localhost:5001"})
+        load(
+            env={
+                "SOULMEM_DATA": str(tmp_path),
+                f"SOULMEM_LLM_{key.upper()}": "localhost:5001",
+            }
+        )
     assert raised.value.field == f"llm.{key}"
 
 
 def test_settings_that_did_nothing_keep_nobody_from_starting(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    file.write_text('[llm]\nlead_base_url = ""\nlead_model = "big"\nmodel = "qwen"\n', encoding="utf-8")
-    settings = load(file, env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_LLM_LEAD_API_KEY": "key"})
+    file.write_text(
+        '[llm]\nlead_base_url = ""\nlead_model = "big"\nmodel = "qwen"\n',
+        encoding="utf-8",
+    )
+    settings = load(
+        file, env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_LLM_LEAD_API_KEY": "key"}
+    )
     assert settings.llm.model == "qwen"

@@ -41,23 +41,40 @@ def test_defaults_need_no_file(home: Home, tmp_path: Path) -> None:
 
 
 def test_later_sources_win(home: Home, tmp_path: Path) -> None:
-    file = written(tmp_path, "[recall]\nbudget_tokens = 1\nmax_items = 2\ntime_budget_ms = 3\n")
-    env = {**home, "SOULMEM_RECALL_MAX_ITEMS": "20", "SOULMEM_RECALL_TIME_BUDGET_MS": "30"}
+    file = written(
+        tmp_path, "[recall]\nbudget_tokens = 1\nmax_items = 2\ntime_budget_ms = 3\n"
+    )
+    env = {
+        **home,
+        "SOULMEM_RECALL_MAX_ITEMS": "20",
+        "SOULMEM_RECALL_TIME_BUDGET_MS": "30",
+    }
     recall = load(file, env=env, overrides={"recall.time_budget_ms": 300}).recall
-    assert (recall.budget_tokens, recall.max_items, recall.time_budget_ms) == (1, 20, 300)
+    assert (recall.budget_tokens, recall.max_items, recall.time_budget_ms) == (
+        1,
+        20,
+        300,
+    )
 
 
 def test_the_file_in_the_data_folder_is_read(home: Home, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "config.toml").write_text("\ufeff[server]\nport = 9\n", encoding="utf-8")
+    (tmp_path / "data" / "config.toml").write_text(
+        "\ufeff[server]\nport = 9\n", encoding="utf-8"
+    )
     assert load(env=home).server.port == 9
-    assert load(env={}, overrides={"store.data": str(tmp_path / "data")}).server.port == 9
+    assert (
+        load(env={}, overrides={"store.data": str(tmp_path / "data")}).server.port == 9
+    )
 
 
 def test_a_file_may_name_the_data_folder(tmp_path: Path) -> None:
     file = written(tmp_path, f"[store]\ndata = {str(tmp_path / 'far')!r}\n")
     assert load(file, env={}).data == tmp_path / "far"
-    assert load(file, env={"SOULMEM_STORE_DATA": str(tmp_path / "near")}).data == tmp_path / "near"
+    assert (
+        load(file, env={"SOULMEM_STORE_DATA": str(tmp_path / "near")}).data
+        == tmp_path / "near"
+    )
 
 
 VALUES: dict[str, tuple[str, Any]] = {
@@ -81,9 +98,15 @@ CHOSEN = {
 
 @pytest.mark.parametrize(
     ("key", "kind"),
-    [(f"{name}.{each.name}", each.type) for name, section in SECTIONS.items() for each in fields(section)],
+    [
+        (f"{name}.{each.name}", each.type)
+        for name, section in SECTIONS.items()
+        for each in fields(section)
+    ],
 )
-def test_every_setting_can_be_given_by_environment(key: str, kind: str, home: Home) -> None:
+def test_every_setting_can_be_given_by_environment(
+    key: str, kind: str, home: Home
+) -> None:
     text, value = CHOSEN.get(key, VALUES[kind])
     settings = load(env={**home, variable(key): text})
     section, name = key.split(".")
@@ -95,7 +118,15 @@ def test_the_short_name_of_the_token(home: Home) -> None:
 
 
 def test_other_variables_are_left_alone(home: Home) -> None:
-    load(env={**home, "SOULMEM_TEST_DATA": "x", "SOULMEM_LLM_MODEL": "later", "SOULMEM": "x", "PATH": "/"})
+    load(
+        env={
+            **home,
+            "SOULMEM_TEST_DATA": "x",
+            "SOULMEM_LLM_MODEL": "later",
+            "SOULMEM": "x",
+            "PATH": "/",
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,25 +135,42 @@ def test_other_variables_are_left_alone(home: Home) -> None:
         ("[server]\nprot = 1", ["my.toml", "server.prot", "1", "port"]),
         ("[servre]\nport = 1", ["my.toml", "servre", "server"]),
         ("port = 1", ["my.toml", "port", "server"]),
-        ("[server]\nport = '8731'", ["my.toml", "server.port", "'8731'", "whole number"]),
+        (
+            "[server]\nport = '8731'",
+            ["my.toml", "server.port", "'8731'", "whole number"],
+        ),
         ("[server]\nport = 8731.0", ["my.toml", "server.port", "whole number"]),
         ("[server]\nport = true", ["my.toml", "server.port", "whole number"]),
         ("[server]\nport = 65536", ["my.toml", "server.port", "65536", "0..65535"]),
         ("[server]\norigins = 'http://a:1'", ["my.toml", "server.origins", "list"]),
         ("[server]\norigins = [7]", ["my.toml", "server.origins", "list"]),
         ("[server]\norigins = ['*']", ["my.toml", "server.origins", "'*'", "no *"]),
-        ("[server]\norigins = ['http://a:1/']", ["my.toml", "server.origins", "at the end"]),
+        (
+            "[server]\norigins = ['http://a:1/']",
+            ["my.toml", "server.origins", "at the end"],
+        ),
         ("[server]\ntoken = 'short'", ["my.toml", "server.token", "16"]),
-        ("[server]\ntoken = 'with some spaces in it'", ["my.toml", "server.token", "spaces"]),
-        ("[embedder]\noffline = 'no'", ["my.toml", "embedder.offline", "true or false"]),
-        ("[soul]\nscope = 'world'", ["my.toml", "soul.scope", "'world'", "character, chat"]),
+        (
+            "[server]\ntoken = 'with some spaces in it'",
+            ["my.toml", "server.token", "spaces"],
+        ),
+        (
+            "[embedder]\noffline = 'no'",
+            ["my.toml", "embedder.offline", "true or false"],
+        ),
+        (
+            "[soul]\nscope = 'world'",
+            ["my.toml", "soul.scope", "'world'", "character, chat"],
+        ),
         ("[soul]\nforgetting = 2.5", ["my.toml", "soul.forgetting", "2.5", "0.0..2.0"]),
         ("[soul]\nforgetting = nan", ["my.toml", "soul.forgetting", "nan"]),
         ("[log]\nlevel = 'loud'", ["my.toml", "log.level", "'loud'", "debug"]),
         ("[recall\n", ["my.toml", "TOML"]),
     ],
 )
-def test_a_wrong_file_is_told(home: Home, tmp_path: Path, text: str, words: list[str]) -> None:
+def test_a_wrong_file_is_told(
+    home: Home, tmp_path: Path, text: str, words: list[str]
+) -> None:
     with pytest.raises(ConfigError) as caught:
         load(written(tmp_path, text), env=home)
     assert all(word in caught.value.message for word in words), caught.value.message
@@ -131,16 +179,26 @@ def test_a_wrong_file_is_told(home: Home, tmp_path: Path, text: str, words: list
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("SOULMEM_SERVER_PORT", "many", ["SOULMEM_SERVER_PORT", "server.port", "'many'", "whole number"]),
+        (
+            "SOULMEM_SERVER_PORT",
+            "many",
+            ["SOULMEM_SERVER_PORT", "server.port", "'many'", "whole number"],
+        ),
         ("SOULMEM_SERVER_PORT", "", ["SOULMEM_SERVER_PORT", "''"]),
         ("SOULMEM_SERVER_PORT", "-1", ["SOULMEM_SERVER_PORT", "-1", "0..65535"]),
         ("SOULMEM_SERVER_PROT", "1", ["SOULMEM_SERVER_PROT"]),
         ("SOULMEM_SOUL_FORGETTING", "x", ["SOULMEM_SOUL_FORGETTING", "a number"]),
-        ("SOULMEM_EMBEDDER_OFFLINE", "maybe", ["SOULMEM_EMBEDDER_OFFLINE", "true or false"]),
+        (
+            "SOULMEM_EMBEDDER_OFFLINE",
+            "maybe",
+            ["SOULMEM_EMBEDDER_OFFLINE", "true or false"],
+        ),
         ("SOULMEM_TOKEN", "short", ["SOULMEM_TOKEN", "16"]),
     ],
 )
-def test_a_wrong_variable_is_told(home: Home, name: str, text: str, words: list[str]) -> None:
+def test_a_wrong_variable_is_told(
+    home: Home, name: str, text: str, words: list[str]
+) -> None:
     with pytest.raises(ConfigError) as caught:
         load(env={**home, name: text})
     assert all(word in caught.value.message for word in words), caught.value.message

@@ -22,26 +22,32 @@ def told(language: str) -> tuple[tuple[str, ...], Floats]:
     """The kind of each scene, empty for those of none, and their vectors."""
     like = [(kind, text) for kind, texts in LIKE[language].items() for text in texts]
     every = [*like, *(("", text) for text in OTHER[language])]
-    return tuple(kind for kind, _ in every), packaged_encoder.load().embed([text for _, text in every])
+    return tuple(kind for kind, _ in every), packaged_encoder.load().embed(
+        [text for _, text in every]
+    )
 
 
 @pytest.mark.parametrize("language", LIKE)
 def test_the_first_clusters_are_kinds(language: str) -> None:
     kinds, vectors = told(language)
-    found = clusters(vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds), ClusterParams())
+    found = clusters(
+        vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds), ClusterParams()
+    )
     named = [[kinds[at] for at in one.scenes] for one in found]
     best = [max(set(some), key=some.count) for some in named[:3]]
     assert len(set(best) - {""}) == 3
     assert all(some.count(kind) >= 3 for some, kind in zip(named, best, strict=False))
-    assert sum(some.count(kind) for some, kind in zip(named, best, strict=False)) >= 0.8 * sum(
-        map(len, named[:3])
-    )
+    assert sum(
+        some.count(kind) for some, kind in zip(named, best, strict=False)
+    ) >= 0.8 * sum(map(len, named[:3]))
 
 
 @pytest.mark.parametrize("language", LIKE)
 def test_what_was_said_in_one_breath_is_one_scene(language: str) -> None:
     kinds, vectors = told(language)
-    for one in clusters(vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()):
+    for one in clusters(
+        vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()
+    ):
         assert min(np.diff(one.scenes)) >= ClusterParams().apart
         assert {kinds[at] for at in one.scenes} != {"rain"}
 
@@ -84,4 +90,6 @@ def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
 
 def test_nothing_stands_out_of_what_is_all_the_same() -> None:
     assert not standing_out(np.ones((5, 3), np.float32)).any()
-    assert not clusters(np.ones((9, 3), np.float32), range(0, 90, 10), [0.5] * 9, ClusterParams())
+    assert not clusters(
+        np.ones((9, 3), np.float32), range(0, 90, 10), [0.5] * 9, ClusterParams()
+    )

@@ -20,13 +20,17 @@ lines = st.lists(
 
 
 @given(lines, st.integers(1, 6))
-def test_it_quotes_few_in_their_order_and_nothing_twice(given_lines: list[Line], most: int) -> None:
+def test_it_quotes_few_in_their_order_and_nothing_twice(
+    given_lines: list[Line], most: int
+) -> None:
     chosen = digest(given_lines, DigestParams(lines=most))
 
     assert chosen == sorted(set(chosen))
     said = {" ".join(line.text.split()).casefold() for line in given_lines}
     assert len(chosen) == min(most, len(said))
-    assert len({" ".join(given_lines[at].text.split()).casefold() for at in chosen}) == len(chosen)
+    assert len(
+        {" ".join(given_lines[at].text.split()).casefold() for at in chosen}
+    ) == len(chosen)
 
 
 def test_what_matters_comes_first() -> None:
@@ -36,7 +40,11 @@ def test_what_matters_comes_first() -> None:
 
 
 def test_what_most_is_about_weighs() -> None:
-    told = [Line("a", 0.3, ("rain",)), Line("b", 0.2, ("storm",)), Line("c", 0.2, ("storm",))]
+    told = [
+        Line("a", 0.3, ("rain",)),
+        Line("b", 0.2, ("storm",)),
+        Line("c", 0.2, ("storm",)),
+    ]
     assert digest(told, DigestParams(lines=2)) == [1, 2]
 
 

@@ -35,7 +35,9 @@ def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
 
 
 @given(st.floats(0.0, 1.0), st.booleans())
-def test_ways_grow_with_praise_and_weaken_with_blame(strength: float, keep: bool) -> None:
+def test_ways_grow_with_praise_and_weaken_with_blame(
+    strength: float, keep: bool
+) -> None:
     def after(word: Verdict) -> float:
         return way_after(strength, word, keep=keep, plasticity=HOW, params=P)
 
@@ -50,4 +52,6 @@ def test_ways_grow_with_praise_and_weaken_with_blame(strength: float, keep: bool
     undone = way_after(used, Verdict.NOT_NOW, keep=keep, plasticity=HOW, params=P)
     assert undone <= max(strength + 1e-12, FLOOR if keep else 0.0)
     if 0.0 < strength < 0.999:  # above, the gain is less than a rounding
-        assert after(Verdict.STRONGER) - strength >= (1.0 - strength) * HOW.eta  # more than a recall teaches
+        assert (
+            after(Verdict.STRONGER) - strength >= (1.0 - strength) * HOW.eta
+        )  # more than a recall teaches

@@ -26,23 +26,31 @@ PARAMS = HabitParams(scenes=3, apart=4, company=0.5)
         ([("c", at) for at in range(0, 40, 2)], 1),  # it goes on and on: one scene
     ],
 )
-def test_messages_near_each_other_are_one_scene(places: list[tuple[str, int]], count: int) -> None:
+def test_messages_near_each_other_are_one_scene(
+    places: list[tuple[str, int]], count: int
+) -> None:
     assert scenes(places, PARAMS) == count
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 60))))
-def test_there_are_no_more_scenes_than_there_is_room_for(places: list[tuple[str, int]]) -> None:
+def test_there_are_no_more_scenes_than_there_is_room_for(
+    places: list[tuple[str, int]],
+) -> None:
     for chat in "ab":
         mine = [at for where, at in places if where == chat]
         room = 1 + (max(mine) - min(mine)) // PARAMS.apart if mine else 0
         assert scenes([(chat, at) for at in mine], PARAMS) <= room
-    assert scenes(places, PARAMS) == sum(scenes([p for p in places if p[0] == c], PARAMS) for c in "ab")
+    assert scenes(places, PARAMS) == sum(
+        scenes([p for p in places if p[0] == c], PARAMS) for c in "ab"
+    )
 
 
 def test_two_wordings_share_their_words() -> None:
     said = [["pulls", "her", "hood"], ["hood", "pulls"], ["sings"], []]
     assert shared(said) == pytest.approx(
-        np.asarray([[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32)
+        np.asarray(
+            [[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32
+        )
     )
 
 
@@ -57,7 +65,10 @@ def alike(count: int, *pairs: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.bo
 def test_what_is_alike_is_one_habit_and_a_chain_is_not() -> None:
     assert groups(alike(0), PARAMS) == []
     assert groups(alike(4, (0, 2), (1, 3)), PARAMS) == [[0, 2], [1, 3]]
-    assert groups(alike(5, (0, 1), (1, 2), (2, 3), (3, 4)), PARAMS) == [[0, 1, 2], [3, 4]]
+    assert groups(alike(5, (0, 1), (1, 2), (2, 3), (3, 4)), PARAMS) == [
+        [0, 1, 2],
+        [3, 4],
+    ]
 
 
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11))))

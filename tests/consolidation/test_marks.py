@@ -22,9 +22,12 @@ def talk(count: int) -> list[Said]:
 
 
 @pytest.mark.parametrize(
-    ("count", "out"), [(0, 0), (6, 0), (10, 0), (11, 6), (12, 6), (16, 6), (17, 12), (30, 24)]
+    ("count", "out"),
+    [(0, 0), (6, 0), (10, 0), (11, 6), (12, 6), (16, 6), (17, 12), (30, 24)],
 )
-def test_a_mark_stands_at_every_third_exchange_and_three_are_held(count: int, out: int) -> None:
+def test_a_mark_stands_at_every_third_exchange_and_three_are_held(
+    count: int, out: int
+) -> None:
     assert slid(talk(count), ended=False, params=PARAMS) == out
 
 
@@ -46,11 +49,22 @@ def test_a_long_pause_is_another_scene(clock: str) -> None:
 
 def test_another_place_is_another_scene() -> None:
     inn = [Said(True, location="the inn"), Said(False), Said(True)]
-    assert slid([*inn, Said(False, location="the forest")], ended=False, params=PARAMS) == 3
-    assert slid([*inn, Said(False, location="the inn")], ended=False, params=PARAMS) == 0
+    assert (
+        slid([*inn, Said(False, location="the forest")], ended=False, params=PARAMS)
+        == 3
+    )
+    assert (
+        slid([*inn, Said(False, location="the inn")], ended=False, params=PARAMS) == 0
+    )
 
 
-@given(st.lists(st.builds(Said, st.booleans(), location=st.sampled_from([None, "inn", "forest"]))))
+@given(
+    st.lists(
+        st.builds(
+            Said, st.booleans(), location=st.sampled_from([None, "inn", "forest"])
+        )
+    )
+)
 def test_what_has_slid_out_stays_out_as_the_chat_goes_on(messages: list[Said]) -> None:
     last = 0
     for count in range(len(messages) + 1):
@@ -62,7 +76,9 @@ def test_what_has_slid_out_stays_out_as_the_chat_goes_on(messages: list[Said]) -
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.integers(1, 50))
-def test_stretches_are_even_and_none_is_short(start: int, length: int, least: int) -> None:
+def test_stretches_are_even_and_none_is_short(
+    start: int, length: int, least: int
+) -> None:
     found = stretches(start, start + length, least)
     assert len(found) == length // least
     if found:

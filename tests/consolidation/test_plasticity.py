@@ -33,7 +33,9 @@ def test_a_use_strengthens_within_bounds(strength: float, share: float) -> None:
 
 def test_a_use_is_the_formula() -> None:
     """s + eta * (1 - s) * share."""
-    assert potentiated(0.3, 0.5, PlasticityParams(eta=0.2)) == pytest.approx(0.3 + 0.2 * 0.7 * 0.5)
+    assert potentiated(0.3, 0.5, PlasticityParams(eta=0.2)) == pytest.approx(
+        0.3 + 0.2 * 0.7 * 0.5
+    )
 
 
 def test_twenty_co_recalls_raise_an_edge_clearly() -> None:
@@ -48,7 +50,9 @@ def test_twenty_co_recalls_raise_an_edge_clearly() -> None:
 @given(strength=shares)
 def test_an_idle_turn_weakens_within_bounds(strength: float) -> None:
     """By the part eta_d."""
-    assert depressed(strength, keep=False, params=PARAMS) == pytest.approx(strength * (1 - PARAMS.eta_d))
+    assert depressed(strength, keep=False, params=PARAMS) == pytest.approx(
+        strength * (1 - PARAMS.eta_d)
+    )
     assert depressed(strength, keep=False, params=PARAMS) >= 0.0
 
 
@@ -74,7 +78,11 @@ def test_help_every_third_time_is_enough_to_live() -> None:
     for strength in (FLOOR, 1.0):
         for _ in range(300):
             strength = potentiated(strength, 1.0, PARAMS)
-            strength = depressed(depressed(strength, keep=False, params=PARAMS), keep=False, params=PARAMS)
+            strength = depressed(
+                depressed(strength, keep=False, params=PARAMS),
+                keep=False,
+                params=PARAMS,
+            )
         assert 0.55 < strength < 0.65
 
 
@@ -101,16 +109,26 @@ def test_a_lesson_is_for_edges_that_are_used_or_idle_but_not_both(
     assert taught.idle <= walked.keys() - taught.used.keys()
 
 
-@given(paths=flows, together=st.frozensets(st.sampled_from("abcd")), walked=flows, order=st.randoms())
+@given(
+    paths=flows,
+    together=st.frozensets(st.sampled_from("abcd")),
+    walked=flows,
+    order=st.randoms(),
+)
 def test_the_order_of_a_lesson_does_not_matter(
-    paths: dict[str, float], together: frozenset[str], walked: dict[str, float], order: Random
+    paths: dict[str, float],
+    together: frozenset[str],
+    walked: dict[str, float],
+    order: Random,
 ) -> None:
     def shuffled(flow: dict[str, float]) -> dict[str, float]:
         items = list(flow.items())
         order.shuffle(items)
         return dict(items)
 
-    again = lesson(shuffled(paths), sorted(together, reverse=True), shuffled(walked), PARAMS)
+    again = lesson(
+        shuffled(paths), sorted(together, reverse=True), shuffled(walked), PARAMS
+    )
     assert again == lesson(paths, together, walked, PARAMS)
 
 
@@ -128,5 +146,7 @@ def test_only_what_was_walked_strongly_counts_as_offered() -> None:
         taught = lesson({"a": 0.4}, [], {key: walked[key] for key in order}, PARAMS)
         assert taught.idle == {"b", "c"}
     assert lesson({}, [], walked, PARAMS).idle == {"a", "b", "c"}
-    assert lesson({}, ["a"], {"a": 1.0, "b": 0.09, "c": 0.0}, PARAMS).idle == frozenset()
+    assert (
+        lesson({}, ["a"], {"a": 1.0, "b": 0.09, "c": 0.0}, PARAMS).idle == frozenset()
+    )
     assert lesson({}, [], {"a": 0.0}, PARAMS).idle == frozenset()

@@ -15,7 +15,15 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.usage import Stamp, first_use
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-PLAIN = Memory(MemoryId("m1"), SoulId("s1"), MemoryKind.EPISODE, "Rain.", Origin.CHAT, NOON, importance=0.2)
+PLAIN = Memory(
+    MemoryId("m1"),
+    SoulId("s1"),
+    MemoryKind.EPISODE,
+    "Rain.",
+    Origin.CHAT,
+    NOON,
+    importance=0.2,
+)
 ONCE = first_use(PLAIN.id, PLAIN.soul, Stamp(NOON, 4))
 
 
@@ -30,7 +38,9 @@ ONCE = first_use(PLAIN.id, PLAIN.soul, Stamp(NOON, 4))
         (PLAIN, 21),
     ],
 )
-def test_what_matters_was_made_by_hand_or_imported_is_kept_at_once(memory: Memory, siblings: int) -> None:
+def test_what_matters_was_made_by_hand_or_imported_is_kept_at_once(
+    memory: Memory, siblings: int
+) -> None:
     assert is_promoted(memory, None, siblings, PromotionParams())
 
 
@@ -49,5 +59,7 @@ def test_going_over_it_often_enough_is_as_good(one: int, other: int) -> None:
     """Property: never less for more, and it takes twice as many as recalls that lead to it."""
     params = PromotionParams()
     few, many = sorted((one, other))
-    assert is_promoted(PLAIN, None, 1, params, few) <= is_promoted(PLAIN, None, 1, params, many)
+    assert is_promoted(PLAIN, None, 1, params, few) <= is_promoted(
+        PLAIN, None, 1, params, many
+    )
     assert is_promoted(PLAIN, None, 1, params, one) is (one >= 2 * params.exchanges)

@@ -17,7 +17,9 @@ CAME = st.lists(st.sets(st.sampled_from("abcdefghijkl"), max_size=8), max_size=1
 def worths(*memories: tuple[float, int, float]) -> list[float]:
     """What each is worth, by its importance, recalls and age."""
     importance, recalls, age = zip(*memories, strict=True)
-    found = worth(np.asarray(importance), np.asarray(recalls), np.asarray(age), RehearsalParams())
+    found = worth(
+        np.asarray(importance), np.asarray(recalls), np.asarray(age), RehearsalParams()
+    )
     return [float(one) for one in found]
 
 
@@ -37,7 +39,10 @@ def test_recalls_and_recency_count() -> None:
     assert known > old
 
 
-@given(CAME, st.sets(st.frozensets(st.sampled_from("abcdefghijkl"), min_size=2, max_size=2)))
+@given(
+    CAME,
+    st.sets(st.frozensets(st.sampled_from("abcdefghijkl"), min_size=2, max_size=2)),
+)
 def test_what_came_together_most_often_is_linked_once(
     came: list[set[str]], joined: set[frozenset[str]]
 ) -> None:
@@ -52,7 +57,11 @@ def test_what_came_together_most_often_is_linked_once(
         if frozenset(pair) not in joined
     }
     met = [times[pair] for pair in pairs]
-    assert len(set(pairs)) == len(pairs) == min(5, sum(count > 0 for count in times.values()))
+    assert (
+        len(set(pairs))
+        == len(pairs)
+        == min(5, sum(count > 0 for count in times.values()))
+    )
     assert met == sorted(times.values(), reverse=True)[: len(met)]
 
 

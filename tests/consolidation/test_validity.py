@@ -20,14 +20,18 @@ VERBS = (
     "spoke of",
     "住在",
 )
-MOMENTS: st.SearchStrategy[Moment] = st.tuples(st.integers(0, 6).map(float), st.integers(0, 3))
+MOMENTS: st.SearchStrategy[Moment] = st.tuples(
+    st.integers(0, 6).map(float), st.integers(0, 3)
+)
 
 
 @st.composite
 def claims(draw: st.DrawFn) -> list[Claim]:
     """Facts about a few things, each of which was told some times; each is there once."""
     ends = st.sampled_from("abcd")
-    keys = draw(st.lists(st.tuples(ends, st.sampled_from(VERBS), ends), unique=True, max_size=8))
+    keys = draw(
+        st.lists(st.tuples(ends, st.sampled_from(VERBS), ends), unique=True, max_size=8)
+    )
     return [
         Claim(
             key=f"{subject} {verb} {thing}",
@@ -43,7 +47,9 @@ def claims(draw: st.DrawFn) -> list[Claim]:
 
 
 @given(claims(), st.randoms())
-def test_the_order_in_which_facts_are_looked_at_does_not_matter(some: list[Claim], random: object) -> None:
+def test_the_order_in_which_facts_are_looked_at_does_not_matter(
+    some: list[Claim], random: object
+) -> None:
     shuffled = list(some)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     for one in some:
@@ -51,7 +57,9 @@ def test_the_order_in_which_facts_are_looked_at_does_not_matter(some: list[Claim
 
 
 @given(claims())
-def test_a_fact_ends_only_by_what_was_told_no_earlier_and_rules_it_out(some: list[Claim]) -> None:
+def test_a_fact_ends_only_by_what_was_told_no_earlier_and_rules_it_out(
+    some: list[Claim],
+) -> None:
     by_key = {one.key: one for one in some}
     for one in some:
         found = ended(one, some)
@@ -86,11 +94,19 @@ def test_of_what_rules_out_one_another_not_all_is_over_and_what_was_told_last_ho
 
 
 @given(claims(), MOMENTS)
-def test_what_is_told_in_one_breath_ends_by_a_denial_alone(some: list[Claim], moment: Moment) -> None:
+def test_what_is_told_in_one_breath_ends_by_a_denial_alone(
+    some: list[Claim], moment: Moment
+) -> None:
     at_once = [replace(one, told=(moment,), by_hand=False) for one in some]
     for one in at_once:
-        denied = [other for other in at_once if excludes(other, one) and other.relation.is_over]
-        assert (ended(one, at_once) is not None) is bool(denied and not one.relation.is_over)
+        denied = [
+            other
+            for other in at_once
+            if excludes(other, one) and other.relation.is_over
+        ]
+        assert (ended(one, at_once) is not None) is bool(
+            denied and not one.relation.is_over
+        )
 
 
 @given(claims())

@@ -10,10 +10,20 @@ from soulmem.domain.dialogue import Message, Role, SentMessage, text_hash
 from soulmem.domain.ids import SlotId, SoulId
 
 
-def message(slot: str, text: str = "hi", *, hidden: bool = False, present: bool = True) -> Message:
+def message(
+    slot: str, text: str = "hi", *, hidden: bool = False, present: bool = True
+) -> Message:
     """A stored message."""
     where = None if present else (SoulId("s2"),)
-    return Message(SlotId(slot), text_hash(text), Role.USER, "Al", text, hidden=hidden, present=where)
+    return Message(
+        SlotId(slot),
+        text_hash(text),
+        Role.USER,
+        "Al",
+        text,
+        hidden=hidden,
+        present=where,
+    )
 
 
 def sent(stored: Message, *, with_text: bool = True) -> SentMessage:

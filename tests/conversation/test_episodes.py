@@ -27,7 +27,9 @@ MIRA, TOM = SoulId("s1"), SoulId("s2")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 
 
-def says(text: str, role: Role = Role.USER, speaker: str = "Al", slot: str = "m1") -> Message:
+def says(
+    text: str, role: Role = Role.USER, speaker: str = "Al", slot: str = "m1"
+) -> Message:
     """A message of that text."""
     return Message(SlotId(slot), text_hash(text), role, speaker, text, sent_at=NOON)
 
@@ -79,7 +81,8 @@ def test_a_system_line_is_no_memory_whatever_it_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("present", "expected"), [(None, {MIRA}), ((TOM,), {TOM}), ((MIRA, TOM), {MIRA, TOM}), ((), set())]
+    ("present", "expected"),
+    [(None, {MIRA}), ((TOM,), {TOM}), ((MIRA, TOM), {MIRA, TOM}), ((), set())],
 )
 def test_presence(present: tuple[SoulId, ...] | None, expected: set[SoulId]) -> None:
     """Nothing said means the chat's souls; a list means exactly those on it."""
@@ -93,18 +96,24 @@ def test_the_last_message_counts_only_when_settled() -> None:
     log = [says(f"line {i}", slot=f"m{i}") for i in range(3)]
     open_chat = Chat(ChatId("c1"), (MIRA,))
     closed = Chat(ChatId("c1"), (MIRA,), settled_tail=log[2].version)
-    swiped = Chat(ChatId("c1"), (MIRA,), settled_tail=Version(SlotId("m2"), text_hash("before")))
+    swiped = Chat(
+        ChatId("c1"), (MIRA,), settled_tail=Version(SlotId("m2"), text_hash("before"))
+    )
     assert [settled_count(c, log) for c in (open_chat, closed, swiped)] == [2, 3, 2]
     assert settled_count(closed, []) == 0
 
 
 SPOKEN = [Role.USER, Role.CHARACTER]
-KEYS = st.tuples(*(st.sampled_from(["a", "b"]) for _ in range(5)), st.sampled_from([*SPOKEN, Role.NARRATOR]))
+KEYS = st.tuples(
+    *(st.sampled_from(["a", "b"]) for _ in range(5)),
+    st.sampled_from([*SPOKEN, Role.NARRATOR]),
+)
 
 
 @given(KEYS, KEYS)
 def test_same_soul_family_place_and_words_are_the_same_memory(
-    one: tuple[str, str, str, str, str, Role], other: tuple[str, str, str, str, str, Role]
+    one: tuple[str, str, str, str, str, Role],
+    other: tuple[str, str, str, str, str, Role],
 ) -> None:
     """And a difference in any of them, the speaker's name and whether it is spoken included, is another."""
 
@@ -137,7 +146,9 @@ def test_an_episode_records_who_said_what_when() -> None:
         (Role.USER, " ", ()),
     ],
 )
-def test_who_took_part(role: Role, speaker: str, participants: tuple[Participant, ...]) -> None:
+def test_who_took_part(
+    role: Role, speaker: str, participants: tuple[Participant, ...]
+) -> None:
     """The soul knows itself, but not in a user of the same name; a narrator is nobody."""
     episode = episode_of(MIRA, "Mira", ChatId("c1"), says("hm", role, speaker), NOON)
     assert episode.situation.participants == participants
@@ -145,7 +156,10 @@ def test_who_took_part(role: Role, speaker: str, participants: tuple[Participant
 
 def test_a_line_without_a_speaker_stands_alone() -> None:
     """No empty name before it."""
-    assert episode_of(MIRA, "Mira", ChatId("c1"), says("Rain.", speaker=""), NOON).text == "Rain."
+    assert (
+        episode_of(MIRA, "Mira", ChatId("c1"), says("Rain.", speaker=""), NOON).text
+        == "Rain."
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,10 +172,15 @@ def test_a_line_without_a_speaker_stands_alone() -> None:
         ("我答应你。", 0.35),
         ("别忘了带伞。", 0.5),
         ("I promise, remember that I love you.", 0.85),
-        ("I love, I love, I cry, I scream; remember: never forget what you swore in June!", 1.0),
+        (
+            "I love, I love, I cry, I scream; remember: never forget what you swore in June!",
+            1.0,
+        ),
     ],
 )
-def test_importance_follows_the_rule_of_the_design(text: str, importance: float) -> None:
+def test_importance_follows_the_rule_of_the_design(
+    text: str, importance: float
+) -> None:
     """.2, up to .4 for feelings, .15 for a vow, date or number, .3 for a plea to remember."""
     assert importance_of(text) == pytest.approx(importance, abs=0.03)
 

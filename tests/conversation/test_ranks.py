@@ -71,7 +71,9 @@ def test_all_are_dealt_out_anew_when_the_room_is_used_up() -> None:
     assert ranks == tuple(GAP * (i + 1) for i in range(len(chat)))
 
 
-def tail_after(stored: list[Message], now: list[Message], tail: Version | None = None) -> Version | None:
+def tail_after(
+    stored: list[Message], now: list[Message], tail: Version | None = None
+) -> Version | None:
     """`settled_tail` with the index of the stored messages."""
     return settled_tail(stored, {m.slot: i for i, m in enumerate(stored)}, now, tail)
 

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.conversation import reading
-from soulmem.conversation.reading import Readings, read
+from soulmem.conversation import text_analysis as reading
+from soulmem.conversation.text_analysis import Readings, read
 
 TEXTS = st.lists(
-    st.sampled_from(["", "Kaelith loves rain.", "沈砚在青石镇。", "We met in Vienna.", "*nods*"])
+    st.sampled_from(
+        ["", "Kaelith loves rain.", "沈砚在青石镇。", "We met in Vienna.", "*nods*"]
+    )
 )
 
 

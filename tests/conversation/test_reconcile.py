@@ -46,7 +46,9 @@ def test_the_result_is_what_was_sent(old: list[Message], new: list[Message]) -> 
     assert list(found.messages) == new
     assert found.added == after.keys() - before.keys()
     assert found.removed == before.keys() - after.keys()
-    assert found.changed == {s for s in before.keys() & after.keys() if before[s] != after[s]}
+    assert found.changed == {
+        s for s in before.keys() & after.keys() if before[s] != after[s]
+    }
     assert found.hold is None
     assert found.needs_text == ()
 
@@ -63,7 +65,12 @@ def test_a_base_stands_for_the_messages_it_counts(
     assert short == sync(old, [sent(m) for m in new])
 
 
-@given(old=chats(), parent=chats(), new=chats(), bare=st.sets(st.integers(0, 11).map("m{}".format)))
+@given(
+    old=chats(),
+    parent=chats(),
+    new=chats(),
+    bare=st.sets(st.integers(0, 11).map("m{}".format)),
+)
 def test_exactly_the_unknown_texts_are_asked_for(
     old: list[Message], parent: list[Message], new: list[Message], bare: set[str]
 ) -> None:
@@ -74,7 +81,11 @@ def test_exactly_the_unknown_texts_are_asked_for(
         [sent(m, with_text=m.slot not in bare) for m in new],
         known_text=lambda version: elsewhere.get((version.slot, version.hash)),
     )
-    unknown = [m.slot for m in new if m.slot in bare and (m.slot, m.hash) not in known_to(old, parent)]
+    unknown = [
+        m.slot
+        for m in new
+        if m.slot in bare and (m.slot, m.hash) not in known_to(old, parent)
+    ]
     assert list(found.needs_text) == unknown
     assert list(found.messages) == ([] if unknown else new)
 
@@ -86,13 +97,24 @@ def test_exactly_the_unknown_texts_are_asked_for(
     confirmed=st.booleans(),
     based=st.integers(0, 45),
 )
-def test_a_sudden_loss_is_held(stored: int, kept: set[int], fresh: int, confirmed: bool, based: int) -> None:
+def test_a_sudden_loss_is_held(
+    stored: int, kept: set[int], fresh: int, confirmed: bool, based: int
+) -> None:
     """Held exactly when more than half of 20 messages or more would vanish without the user's word."""
     old = line(stored)
     base = min(based, stored)
-    new = old[:base] + [m for i, m in enumerate(old) if i in kept and i >= base] + line(fresh, 100)
+    new = (
+        old[:base]
+        + [m for i, m in enumerate(old) if i in kept and i >= base]
+        + line(fresh, 100)
+    )
     gone = {m.slot for m in old} - {m.slot for m in new}
-    found = sync(old, [sent(m) for m in new[base:]], Base(base, digest(old[:base])), confirmed=confirmed)
+    found = sync(
+        old,
+        [sent(m) for m in new[base:]],
+        Base(base, digest(old[:base])),
+        confirmed=confirmed,
+    )
     if stored >= 20 and len(gone) > stored / 2 and not confirmed:
         assert found == Reconciled(hold=Hold(frozenset(gone)))
     else:
@@ -141,5 +163,8 @@ def test_a_text_must_fit_its_hash() -> None:
 def test_a_recall_sees_everything_but_what_is_held() -> None:
     """Held messages are hidden; without a hold nothing is."""
     old = line(3)
-    assert without_held(old, Hold(frozenset({SlotId("m1"), SlotId("gone")}))) == [old[0], old[2]]
+    assert without_held(old, Hold(frozenset({SlotId("m1"), SlotId("gone")}))) == [
+        old[0],
+        old[2],
+    ]
     assert without_held(old, None) == old

@@ -17,7 +17,12 @@ def naive(old: Sequence[int], new: Sequence[int]) -> tuple[int, int]:
     """The definition, word for word."""
 
     def shared(one: Sequence[int], other: Sequence[int]) -> int:
-        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+        return sum(
+            1
+            for _ in takewhile(
+                lambda pair: pair[0] == pair[1], zip(one, other, strict=False)
+            )
+        )
 
     prefix = shared(old, new)
     return prefix, shared(old[prefix:][::-1], new[prefix:][::-1])

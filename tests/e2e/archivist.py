@@ -12,8 +12,16 @@ if TYPE_CHECKING:
 _LINE = re.compile(r"^\[(\d+)\] ([^:]+): (.*)$", re.MULTILINE)
 _SUMMARY = re.compile(r"<summary>\n(.*)\n</summary>")
 _SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]")
-_OPENINGS = ("You keep the running summary", "你从一个角色的视角", "You write down what", "你替角色扮演聊天")
-_WORDS = {"en": ("{who} said: {text}", "spoke with"), "zh": ("{who}说：{text}", "交谈过")}
+_OPENINGS = (
+    "You keep the running summary",
+    "你从一个角色的视角",
+    "You write down what",
+    "你替角色扮演聊天",
+)
+_WORDS = {
+    "en": ("{who} said: {text}", "spoke with"),
+    "zh": ("{who}说：{text}", "交谈过"),
+}
 
 
 def is_work(prompt: Prompt) -> bool:
@@ -25,22 +33,35 @@ def answer(prompt: Prompt) -> str:
     """A summary of three lines, or three scenes, a fact and two names."""
     system, user = (str(message["content"]) for message in prompt.messages[:2])
     language = "zh" if system.startswith("你") else "en"
-    told = [(int(number), who, _short(text)) for number, who, text in _LINE.findall(user)]
+    told = [
+        (int(number), who, _short(text)) for number, who, text in _LINE.findall(user)
+    ]
     picked = [told[0], told[len(told) // 2], told[-1]]
     form, verb = _WORDS[language]
     said = [(number, form.format(who=who, text=text)) for number, who, text in picked]
     if system.startswith(_OPENINGS[:2]):
         before = _SUMMARY.search(user)
         return json.dumps(
-            {"summary": " ".join([*([before[1]] if before else []), *(text for _, text in said)])}
+            {
+                "summary": " ".join(
+                    [*([before[1]] if before else []), *(text for _, text in said)]
+                )
+            }
         )
     names = list(dict.fromkeys(who for _, who, _ in told))
     both = [number for number, _, _ in told[:2]]
     return json.dumps(
         {
-            "episodes": [{"lines": [number], "text": text, "importance": 0.7} for number, text in said],
-            "facts": [{"lines": both, "subject": names[0], "verb": verb, "object": names[-1]}],
-            "concepts": [{"lines": both, "name": name, "type": "entity"} for name in names],
+            "episodes": [
+                {"lines": [number], "text": text, "importance": 0.7}
+                for number, text in said
+            ],
+            "facts": [
+                {"lines": both, "subject": names[0], "verb": verb, "object": names[-1]}
+            ],
+            "concepts": [
+                {"lines": both, "name": name, "type": "entity"} for name in names
+            ],
             "habits": [],
             "kinds": [],
         }
@@ -51,4 +72,6 @@ def _short(text: str) -> str:
     """Its first sentence that says something, without what is done meanwhile."""
     plain = re.sub(r"\*[^*]*\*", "", text)
     sentences: list[str] = _SENTENCE.findall(plain) or [plain]
-    return next((one.strip() for one in sentences if len(one) > 8), sentences[0].strip())
+    return next(
+        (one.strip() for one in sentences if len(one) > 8), sentences[0].strip()
+    )

@@ -25,10 +25,14 @@ def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
         time.sleep(0.02)
 
 
-def ask(url: str, method: str = "GET", body: object = None, seconds: float = 10.0) -> Any:
+def ask(
+    url: str, method: str = "GET", body: object = None, seconds: float = 10.0
+) -> Any:
     """The JSON answer of `url`. HTTPError on a refusal, with the answer's text as its reason."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+    request = urllib.request.Request(
+        url, data, {"Content-Type": "application/json"}, method=method
+    )
     try:
         with urllib.request.urlopen(request, timeout=seconds * PATIENCE) as answer:
             return json.loads(answer.read() or b"null")
@@ -43,7 +47,11 @@ class Child:
     """A server process whose output goes to a file."""
 
     def __init__(
-        self, command: Sequence[str], cwd: Path, log: Path, env: dict[str, str] | None = None
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        log: Path,
+        env: dict[str, str] | None = None,
     ) -> None:
         self.log = log
         with log.open("ab") as output:
@@ -65,7 +73,9 @@ class Child:
 
         def ready_or_dead() -> bool:
             if not self.running:
-                raise RuntimeError(f"{what}: ended with code {self._process.returncode}\n{self.tail()}")
+                raise RuntimeError(
+                    f"{what}: ended with code {self._process.returncode}\n{self.tail()}"
+                )
             return ready()
 
         try:

@@ -39,7 +39,11 @@ CHROMIUM_FLAGS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--st-version", default=DEFAULT_ST_VERSION, help="SillyTavern release for tests/e2e")
+    parser.addoption(
+        "--st-version",
+        default=DEFAULT_ST_VERSION,
+        help="SillyTavern release for tests/e2e",
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -132,7 +136,9 @@ def browser(tools: Tools) -> Iterator[BrowserContext]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=tools.chromium, args=CHROMIUM_FLAGS)
+        chromium = playwright.chromium.launch(
+            executable_path=tools.chromium, args=CHROMIUM_FLAGS
+        )
         context = chromium.new_context(viewport={"width": 1400, "height": 900})
         context.set_default_timeout(30_000 * PATIENCE)
         yield context
@@ -166,8 +172,13 @@ def tavern(
         copy_repository(plugin)
         root = tmp_path_factory.mktemp("sillytavern")
         data = DataFolder(root, installed, llm.url, plugins=True)
-        env = {"SOULMEM_URL": f"http://127.0.0.1:{gate.port}", "SOULMEM_DATA": str(sidecar.folder)}
-        server = SillyTavern(installed, root, tavern_ports[True], _compiled(version), tools, env)
+        env = {
+            "SOULMEM_URL": f"http://127.0.0.1:{gate.port}",
+            "SOULMEM_DATA": str(sidecar.folder),
+        }
+        server = SillyTavern(
+            installed, root, tavern_ports[True], _compiled(version), tools, env
+        )
         server.wait()
         sidecar.wait()
         yield Tavern(server, data)
@@ -177,12 +188,19 @@ def tavern(
 
 @pytest.fixture
 def tavern_without_plugin(
-    tools: Tools, version: str, llm: MockLlm, tavern: Tavern, tavern_ports: dict[bool, int], tmp_path: Path
+    tools: Tools,
+    version: str,
+    llm: MockLlm,
+    tavern: Tavern,
+    tavern_ports: dict[bool, int],
+    tmp_path: Path,
 ) -> Iterator[Tavern]:
     """A second SillyTavern as most people have it: server plugins off."""
     installed = install(version, cache_folder(), tools)
     data = DataFolder(tmp_path, installed, llm.url, plugins=False)
-    server = SillyTavern(installed, tmp_path, tavern_ports[False], _compiled(version), tools, {})
+    server = SillyTavern(
+        installed, tmp_path, tavern_ports[False], _compiled(version), tools, {}
+    )
     server.wait()
     yield Tavern(server, data)
     server.stop()
@@ -199,7 +217,9 @@ def _visit(
     """A fresh tab. Afterwards what the test broke is whole again; the extension must not have thrown."""
     llm.forget()
     # The longest wait there is: how well a busy machine keeps the usual one is not what most tests are about.
-    tavern.data.write_settings({"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000})
+    tavern.data.write_settings(
+        {"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000}
+    )
     page = TavernPage(browser, tavern.server.url, llm)
     yield World(page, tavern.data, tavern.server, sidecar, gate, llm)
     page.tab.close()
@@ -221,7 +241,11 @@ def world(
 
 @pytest.fixture
 def world_without_plugin(
-    tavern_without_plugin: Tavern, sidecar: Sidecar, gate: Gate, llm: MockLlm, browser: BrowserContext
+    tavern_without_plugin: Tavern,
+    sidecar: Sidecar,
+    gate: Gate,
+    llm: MockLlm,
+    browser: BrowserContext,
 ) -> Iterator[World]:
     with _visit(tavern_without_plugin, sidecar, gate, llm, browser) as world:
         yield world

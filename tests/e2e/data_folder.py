@@ -28,7 +28,9 @@ BEGIN = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
 class DataFolder:
     """One SillyTavern data root with one user. The server reads these files anew at each page load."""
 
-    def __init__(self, root: Path, package: Path, llm_url: str, *, plugins: bool) -> None:
+    def __init__(
+        self, root: Path, package: Path, llm_url: str, *, plugins: bool
+    ) -> None:
         self._user = root / "data" / "default-user"
         self._llm_url = llm_url
         self._defaults = package / "default" / "content" / "settings.json"
@@ -39,7 +41,11 @@ class DataFolder:
             "enableServerPlugins": plugins,
             "enableServerPluginsAutoUpdate": False,
             "enableDownloadableTokenizers": False,
-            "extensions": {"enabled": True, "autoUpdate": False, "models": {"autoDownload": False}},
+            "extensions": {
+                "enabled": True,
+                "autoUpdate": False,
+                "models": {"autoDownload": False},
+            },
         }
         (root / "config.yaml").write_text(json.dumps(config), "utf-8")
         copy_repository(self._user / "extensions" / EXTENSION)
@@ -48,7 +54,10 @@ class DataFolder:
         """Fresh settings: connected to the mock, a small context, and `soulmem` as the extension's own."""
         settings = json.loads(self._defaults.read_text("utf-8"))
         settings |= {"firstRun": False, "username": USER, "main_api": "openai"}
-        settings["power_user"] |= {"auto_connect": True, "confirm_message_delete": False}
+        settings["power_user"] |= {
+            "auto_connect": True,
+            "confirm_message_delete": False,
+        }
         settings["oai_settings"] |= {
             "chat_completion_source": "custom",
             "custom_url": self._llm_url,
@@ -80,7 +89,9 @@ class DataFolder:
         """A card whose last chat holds `lines`, or begins with `first`. Returns the avatar's file name."""
         fields = {
             "name": name,
-            "description": f"{name} travels with {USER}." if description is None else description,
+            "description": f"{name} travels with {USER}."
+            if description is None
+            else description,
             "personality": "",
             "scenario": "",
         }
@@ -92,7 +103,9 @@ class DataFolder:
             "spec_version": "2.0",
             "data": {**fields, "extensions": {} if world is None else {"world": world}},
         }
-        (self._user / "characters" / f"{key}.png").write_bytes(_png(name, json.dumps(card)))
+        (self._user / "characters" / f"{key}.png").write_bytes(
+            _png(name, json.dumps(card))
+        )
         if lines:
             self._write_chat(self._user / "chats" / key / f"{chat}.jsonl", lines)
         return f"{key}.png"
@@ -101,7 +114,9 @@ class DataFolder:
         """The picture that carries a character."""
         return (self._user / "characters" / avatar).read_bytes()
 
-    def add_chat(self, key: str, chat: str, lines: Sequence[Line], main_chat: str | None = None) -> None:
+    def add_chat(
+        self, key: str, chat: str, lines: Sequence[Line], main_chat: str | None = None
+    ) -> None:
         """A past chat of a character; `main_chat` is the one it was branched from."""
         metadata = {} if main_chat is None else {"main_chat": main_chat}
         self._write_chat(self._user / "chats" / key / f"{chat}.jsonl", lines, metadata)
@@ -109,13 +124,23 @@ class DataFolder:
     def add_world(self, name: str, entries: Sequence[tuple[str, str]]) -> None:
         """A world of (key, content) entries."""
         rows = {
-            str(n): {"uid": n, "key": [key], "keysecondary": [], "comment": key, "content": content}
+            str(n): {
+                "uid": n,
+                "key": [key],
+                "keysecondary": [],
+                "comment": key,
+                "content": content,
+            }
             for n, (key, content) in enumerate(entries)
         }
         (self._user / "worlds").mkdir(exist_ok=True)
-        (self._user / "worlds" / f"{name}.json").write_text(json.dumps({"entries": rows}), "utf-8")
+        (self._user / "worlds" / f"{name}.json").write_text(
+            json.dumps({"entries": rows}), "utf-8"
+        )
 
-    def add_group(self, key: str, name: str, members: Sequence[str], muted: Sequence[str] = ()) -> None:
+    def add_group(
+        self, key: str, name: str, members: Sequence[str], muted: Sequence[str] = ()
+    ) -> None:
         """A group in which somebody speaks only when told to."""
         manual = 2
         group = {
@@ -135,9 +160,15 @@ class DataFolder:
         (self._user / "groups" / f"{key}.json").write_text(json.dumps(group), "utf-8")
 
     @staticmethod
-    def _write_chat(file: Path, lines: Sequence[Line], metadata: dict[str, Any] | None = None) -> None:
+    def _write_chat(
+        file: Path, lines: Sequence[Line], metadata: dict[str, Any] | None = None
+    ) -> None:
         rows: list[dict[str, Any]] = [
-            {"user_name": "unused", "character_name": "unused", "chat_metadata": metadata or {}}
+            {
+                "user_name": "unused",
+                "character_name": "unused",
+                "chat_metadata": metadata or {},
+            }
         ]
         for number, line in enumerate(lines):
             at = (
@@ -156,7 +187,9 @@ class DataFolder:
                 }
             )
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
+        file.write_text(
+            "\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8"
+        )
 
 
 def copy_repository(to: Path) -> None:
@@ -165,7 +198,9 @@ def copy_repository(to: Path) -> None:
     for name in SHIPPED:
         source = REPOSITORY / name
         if source.is_dir():
-            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("node_modules"))
+            shutil.copytree(
+                source, to / name, ignore=shutil.ignore_patterns("node_modules")
+            )
         else:
             shutil.copy2(source, to / name)
 
@@ -173,12 +208,17 @@ def copy_repository(to: Path) -> None:
 def _png(name: str, card: str) -> bytes:
     """A plain portrait in a colour of its own that carries `card` the way SillyTavern reads it."""
     width, height = 96, 144
-    red, green, blue = (90 + zlib.crc32(name.encode() + bytes([n])) % 120 for n in range(3))
+    red, green, blue = (
+        90 + zlib.crc32(name.encode() + bytes([n])) % 120 for n in range(3)
+    )
     pixels = (b"\0" + bytes([red, green, blue]) * width) * height
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(pixels))]
     chunks += [(b"tEXt", b"chara\0" + base64.b64encode(card.encode())), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        struct.pack(">I", len(data))
+        + kind
+        + data
+        + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in chunks
     )

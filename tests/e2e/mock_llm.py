@@ -29,7 +29,11 @@ class Prompt:
 
     def said(self, text: str) -> int:
         """In how many messages of the chat itself, i.e. of user or assistant, `text` stands."""
-        return sum(text in m["content"] for m in self.messages if m["role"] in ("user", "assistant"))
+        return sum(
+            text in m["content"]
+            for m in self.messages
+            if m["role"] in ("user", "assistant")
+        )
 
     def recalled(self, text: str) -> int:
         """In how many system messages `text` stands; no card or preset of these tests holds a fact."""
@@ -78,14 +82,20 @@ class MockLlm:
 
     def _answer_to(self, body: dict[str, Any]) -> str:
         told = tuple(body["messages"])
-        prompt = Prompt(told, time.monotonic(), str(body.get("model")), body.get("max_tokens"))
+        prompt = Prompt(
+            told, time.monotonic(), str(body.get("model")), body.get("max_tokens")
+        )
         if is_work(prompt):
             self.work.append(prompt)
             self.works.wait()
             return self.archivist(prompt)
         self.prompts.append(prompt)
         self.replies.wait()
-        return self._script.popleft() if self._script else f"Mm. Let us walk on. ({len(self.prompts)})"
+        return (
+            self._script.popleft()
+            if self._script
+            else f"Mm. Let us walk on. ({len(self.prompts)})"
+        )
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         mock = self
@@ -95,7 +105,9 @@ class MockLlm:
                 """Quiet."""
 
             def do_GET(self) -> None:
-                self._json({"object": "list", "data": [{"id": "mock-1", "object": "model"}]})
+                self._json(
+                    {"object": "list", "data": [{"id": "mock-1", "object": "model"}]}
+                )
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -106,13 +118,20 @@ class MockLlm:
                     message = {"role": "assistant", "content": text}
                     choice = {"index": 0, "finish_reason": "stop", "message": message}
                     self._json(
-                        {"id": "mock", "object": "chat.completion", "model": "mock-1", "choices": [choice]}
+                        {
+                            "id": "mock",
+                            "object": "chat.completion",
+                            "model": "mock-1",
+                            "choices": [choice],
+                        }
                     )
 
             def _stream(self, text: str) -> None:
                 self._start("text/event-stream")
                 for piece in text.split(" "):
-                    event = {"choices": [{"index": 0, "delta": {"content": piece + " "}}]}
+                    event = {
+                        "choices": [{"index": 0, "delta": {"content": piece + " "}}]
+                    }
                     self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
                 self.wfile.write(b"data: [DONE]\n\n")
 

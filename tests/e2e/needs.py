@@ -13,7 +13,12 @@ from pathlib import Path
 
 import pytest
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
 def cache_folder() -> Path:
     """Where what takes long to make is kept between runs."""
     named = os.environ.get("SOULMEM_E2E_CACHE")
-    folder = Path(named).expanduser() if named else Path.home() / ".cache" / "soulmem-e2e"
+    folder = (
+        Path(named).expanduser() if named else Path.home() / ".cache" / "soulmem-e2e"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     return folder

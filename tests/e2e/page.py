@@ -63,7 +63,11 @@ class TavernPage:
         origin  under which it is opened, when that is not its own address
         """
         self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
-        self.tab.goto(origin or self._url, wait_until="domcontentloaded", timeout=60_000 * PATIENCE)
+        self.tab.goto(
+            origin or self._url,
+            wait_until="domcontentloaded",
+            timeout=60_000 * PATIENCE,
+        )
         self.tab.wait_for_function(LOADED, timeout=60_000 * PATIENCE)
         self.tab.wait_for_function(ONLINE)
         self.tab.evaluate(COUNT_EVENTS)
@@ -118,7 +122,9 @@ class TavernPage:
         """Say `text` where nobody answers by himself."""
         length = self.length
         self.press_send(text)
-        self.tab.wait_for_function("n => SillyTavern.getContext().chat.length > n", arg=length)
+        self.tab.wait_for_function(
+            "n => SillyTavern.getContext().chat.length > n", arg=length
+        )
         self.tab.wait_for_function(QUIET)
 
     def swipe(self) -> Prompt:
@@ -137,7 +143,10 @@ class TavernPage:
         return self.send("Shall we go on?")
 
     def _reply_to(self, action: Any) -> Prompt:
-        before, prompts = self.events("CHARACTER_MESSAGE_RENDERED"), len(self.llm.prompts)
+        before, prompts = (
+            self.events("CHARACTER_MESSAGE_RENDERED"),
+            len(self.llm.prompts),
+        )
         action()
         self.wait_for_event("CHARACTER_MESSAGE_RENDERED", before)
         self.tab.wait_for_function(QUIET)
@@ -148,9 +157,7 @@ class TavernPage:
 
     def slash(self, command: str) -> str:
         """Run a slash command; returns what it pipes on."""
-        code = (
-            "async command => (await SillyTavern.getContext().executeSlashCommandsWithOptions(command)).pipe"
-        )
+        code = "async command => (await SillyTavern.getContext().executeSlashCommandsWithOptions(command)).pipe"
         return str(self.run(code, command))
 
     def edit(self, index: int, text: str) -> None:
@@ -171,13 +178,16 @@ class TavernPage:
 
     @property
     def chat_name(self) -> str:
-        return str(self.tab.evaluate("() => SillyTavern.getContext().getCurrentChatId()"))
+        return str(
+            self.tab.evaluate("() => SillyTavern.getContext().getCurrentChatId()")
+        )
 
     def index_of(self, text: str) -> int:
         """Where in the chat `text` stands."""
         return int(
             self.tab.evaluate(
-                "text => SillyTavern.getContext().chat.findIndex(m => m.mes.includes(text))", text
+                "text => SillyTavern.getContext().chat.findIndex(m => m.mes.includes(text))",
+                text,
             )
         )
 
@@ -186,7 +196,9 @@ class TavernPage:
     def wait_for_dot(self, *states: str, seconds: float = 30.0) -> str:
         """Wait until the health dot shows one of `states`; returns its next step."""
         wanted = ", ".join(f'#soulmem_dot[data-state="{state}"]' for state in states)
-        self.tab.wait_for_selector(wanted, state="attached", timeout=seconds * 1000 * PATIENCE)
+        self.tab.wait_for_selector(
+            wanted, state="attached", timeout=seconds * 1000 * PATIENCE
+        )
         return self.tab.get_attribute("#soulmem_dot", "data-step") or ""
 
     def open_drawer(self) -> None:
@@ -196,11 +208,15 @@ class TavernPage:
 
     def say_yes(self) -> None:
         """To the question on the screen; the window of all memories may stand below it."""
-        self.tab.click("dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-ok")
+        self.tab.click(
+            "dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-ok"
+        )
 
     def sync(self) -> dict[str, Any]:
         """Bring the sidecar up to date now."""
-        answer: dict[str, Any] = self.run("() => globalThis.soulmem.syncNow()", seconds=60)
+        answer: dict[str, Any] = self.run(
+            "() => globalThis.soulmem.syncNow()", seconds=60
+        )
         return answer
 
     @property
@@ -225,7 +241,9 @@ class TavernPage:
 
     @property
     def last_recall(self) -> dict[str, Any] | None:
-        recall: dict[str, Any] | None = self.tab.evaluate("() => globalThis.soulmem.lastRecall()")
+        recall: dict[str, Any] | None = self.tab.evaluate(
+            "() => globalThis.soulmem.lastRecall()"
+        )
         return recall
 
     # Machinery
@@ -256,7 +274,9 @@ class TavernPage:
 
     def tokens(self, text: str) -> int:
         """How many tokens SillyTavern itself counts in `text`."""
-        return int(self.run("text => SillyTavern.getContext().getTokenCountAsync(text)", text))
+        return int(
+            self.run("text => SillyTavern.getContext().getTokenCountAsync(text)", text)
+        )
 
     def events(self, name: str) -> int:
         """How often event `name` was seen since the page was loaded."""
@@ -265,5 +285,7 @@ class TavernPage:
     def wait_for_event(self, name: str, before: int, seconds: float = 30.0) -> None:
         """Wait until event `name` was seen more than `before` times."""
         self.tab.wait_for_function(
-            "([name, n]) => e2e[name] > n", arg=[name, before], timeout=seconds * 1000 * PATIENCE
+            "([name, n]) => e2e[name] > n",
+            arg=[name, before],
+            timeout=seconds * 1000 * PATIENCE,
         )

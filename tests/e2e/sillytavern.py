@@ -31,7 +31,15 @@ def install(version: str, cache: Path, tools: Tools) -> Path:
                 packed.extractall(scratch)
         package = Path(scratch) / "package"
         # Inside the package: SillyTavern refuses to read dependencies hoisted to a folder above it.
-        _npm(tools, package, "install", "--omit=dev", "--no-audit", "--no-fund", "--ignore-scripts")
+        _npm(
+            tools,
+            package,
+            "install",
+            "--omit=dev",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+        )
         package.rename(home)
     return home
 
@@ -45,7 +53,13 @@ class SillyTavern:
     """A running server. `data` is its data root; the front end it compiles is kept in `compiled`."""
 
     def __init__(
-        self, package: Path, root: Path, port: int, compiled: Path, tools: Tools, env: dict[str, str]
+        self,
+        package: Path,
+        root: Path,
+        port: int,
+        compiled: Path,
+        tools: Tools,
+        env: dict[str, str],
     ) -> None:
         self.data = root / "data"
         self.url = f"http://127.0.0.1:{port}"

@@ -23,7 +23,9 @@ def _exchanges(language: str) -> list[tuple[str, str]]:
     for message in json.loads(file.read_text("utf-8"))["messages"]:
         if message["role"] == "user":
             told.append((message["text"], ""))
-        elif told:  # a narrator before the first line is left out; a later one joins the answer
+        elif (
+            told
+        ):  # a narrator before the first line is left out; a later one joins the answer
             mine, answer = told.pop()
             told.append((mine, f"{answer}\n{message['text']}".strip()))
     return [(mine, answer) for mine, answer in told if answer]

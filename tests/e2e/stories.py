@@ -62,4 +62,8 @@ FEVER = Fact(
 
 def chat(speaker: str, exchanges: Sequence[Exchange]) -> list[Line]:
     """The messages of a chat between the user and `speaker`."""
-    return [line for mine, hers in exchanges for line in (Line(None, mine), Line(speaker, hers))]
+    return [
+        line
+        for mine, hers in exchanges
+        for line in (Line(None, mine), Line(speaker, hers))
+    ]

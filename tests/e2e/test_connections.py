@@ -26,10 +26,16 @@ def test_through_the_plugin_the_page_never_leaves_its_origin(world: World) -> No
     assert not [url for url in asked if f":{world.gate.port}/" in url]
 
 
-def test_without_the_plugin_the_page_asks_the_sidecar_itself(world_without_plugin: World) -> None:
+def test_without_the_plugin_the_page_asks_the_sidecar_itself(
+    world_without_plugin: World,
+) -> None:
     world = world_without_plugin
     asked = world.page.record_requests()
     talk(world, "direct")
 
     assert world.page.soulmem["route"] == "direct"
-    assert [url for url in asked if url.startswith(f"http://127.0.0.1:{world.gate.port}/v1/recall")]
+    assert [
+        url
+        for url in asked
+        if url.startswith(f"http://127.0.0.1:{world.gate.port}/v1/recall")
+    ]

@@ -12,7 +12,9 @@ from .test_memories import DESKTOP, PHONE
 
 
 @pytest.mark.parametrize("language", ["en", "zh-cn"])
-def test_a_page_from_elsewhere_is_told_what_lets_it_in(world_without_plugin: World, language: str) -> None:
+def test_a_page_from_elsewhere_is_told_what_lets_it_in(
+    world_without_plugin: World, language: str
+) -> None:
     """Its SillyTavern is reached by a name of the network, and there is no plugin in between."""
     page = world_without_plugin.page
     origin = f"http://{FOREIGN}:{urlsplit(world_without_plugin.tavern.url).port}"
@@ -28,7 +30,9 @@ def test_a_page_from_elsewhere_is_told_what_lets_it_in(world_without_plugin: Wor
     page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
 
 
-def test_an_address_is_completed_and_nonsense_is_refused_in_words(world_without_plugin: World) -> None:
+def test_an_address_is_completed_and_nonsense_is_refused_in_words(
+    world_without_plugin: World,
+) -> None:
     world = world_without_plugin
     page, tab = world.page, world.page.tab
     page.load()
@@ -40,7 +44,9 @@ def test_an_address_is_completed_and_nonsense_is_refused_in_words(world_without_
     field.dispatch_event("change")
     assert field.input_value() == f"http://{wrong}"
     page.wait_for_dot("off", "error", "down")
-    tab.locator("#soulmem_step", has_text=f"http://{wrong}").wait_for()  # it names what did not answer
+    tab.locator(
+        "#soulmem_step", has_text=f"http://{wrong}"
+    ).wait_for()  # it names what did not answer
     page.screenshot("wrong-port-en")
     field.fill("my computer")
     field.dispatch_event("change")

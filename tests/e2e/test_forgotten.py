@@ -15,7 +15,9 @@ from .test_memories import DESKTOP, PHONE, TOO_WIDE
 
 def souls(world: World, state: str) -> list[str]:
     """Their ids."""
-    return [one["id"] for one in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]]
+    return [
+        one["id"] for one in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,9 @@ def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     world: World, language: str, name: str, fact: Fact, view: Any
 ) -> None:
     lines = chat(name, [fact.told, *small_talk(language, 20)])
-    avatar = world.data.add_character(f"forgotten_{language}", name, first="Hello.", lines=lines)
+    avatar = world.data.add_character(
+        f"forgotten_{language}", name, first="Hello.", lines=lines
+    )
     page, tab = world.page, world.page.tab
     page.load("zh-cn" if language == "zh" else "en")
     page.wait_for_dot("ok")
@@ -100,7 +104,9 @@ def test_a_deleted_character_is_asked_about(world: World) -> None:
         f"() => import('/script.js').then(st => st.deleteCharacter({avatar!r}, {{ deleteChats: true }}))",
         seconds=60,
     )
-    toast = tab.locator(".toast-info", has_text="Mira was deleted. What Mira remembers is kept.")
+    toast = tab.locator(
+        ".toast-info", has_text="Mira was deleted. What Mira remembers is kept."
+    )
     toast.wait_for()
     page.screenshot("deleted-character-en")
     assert soul in souls(world, "active"), "nothing is forgotten unasked"
@@ -108,4 +114,6 @@ def test_a_deleted_character_is_asked_about(world: World) -> None:
     page.say_yes()
     tab.locator(".toast-success", has_text="what Mira remembered").wait_for()
     assert soul in souls(world, "bin")
-    world.sidecar.take_back([{"id": soul, "name": "Mira"}])  # pages of later tests list what lies there
+    world.sidecar.take_back(
+        [{"id": soul, "name": "Mira"}]
+    )  # pages of later tests list what lies there

@@ -13,10 +13,14 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
     """The parrot: only Mira, alone with the user. The key: while Cleo is muted. The fever: all three."""
     lines = {"Mira": chat("Mira", [PARROT.told, *small_talk("en", 2)])}
     avatars = {
-        name: world.data.add_character(f"group_{name}", name, first="Hello.", lines=lines.get(name, ()))
+        name: world.data.add_character(
+            f"group_{name}", name, first="Hello.", lines=lines.get(name, ())
+        )
         for name in NAMES
     }
-    world.data.add_group("trio", "Trio", list(avatars.values()), muted=[avatars["Cleo"]])
+    world.data.add_group(
+        "trio", "Trio", list(avatars.values()), muted=[avatars["Cleo"]]
+    )
     page = world.page
     page.load()
     page.wait_for_dot("ok")
@@ -42,8 +46,12 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
         prompts[name] = page.let_speak(name)
 
     for name, prompt in prompts.items():
-        assert prompt.said(KEY.words) == prompt.said(FEVER.words) == 0, "still in the window"
-        assert prompt.recalled(FEVER.words) == 1, f"{name} was there when the fever was told"
+        assert prompt.said(KEY.words) == prompt.said(FEVER.words) == 0, (
+            "still in the window"
+        )
+        assert prompt.recalled(FEVER.words) == 1, (
+            f"{name} was there when the fever was told"
+        )
     assert prompts["Mira"].recalled(KEY.words) == 1
     assert prompts["Bodo"].recalled(KEY.words) == 1
     assert prompts["Cleo"].told(KEY.words) == 0, "Cleo was muted when the key was told"

@@ -13,7 +13,14 @@ BUDGET_SHARE = 0.12  # of the context, the default
 def remember(world: World, text: str, **more: object) -> None:
     """A memory made by the user's own hand."""
     soul = world.page.soulmem["soul"]
-    body = {"soul": soul, "kind": "note", "text": text, "tags": [], "timelines": "all", **more}
+    body = {
+        "soul": soul,
+        "kind": "note",
+        "text": text,
+        "tags": [],
+        "timelines": "all",
+        **more,
+    }
     world.sidecar.ask("POST", "/memories", body)
 
 
@@ -29,13 +36,16 @@ def enter(world: World, key: str) -> None:
 def test_macros_in_a_memory_do_not_run(world: World) -> None:
     enter(world, "macros")
     remember(
-        world, "The seal of the abbot reads {{setvar::pwn::yes}}{{setglobalvar::pwn::yes}}{{random::a::b}}."
+        world,
+        "The seal of the abbot reads {{setvar::pwn::yes}}{{setglobalvar::pwn::yes}}{{random::a::b}}.",
     )
     world.sidecar.until_searchable()
     prompt = world.page.send("What does the seal of the abbot read?")
 
     assert prompt.recalled("The seal of the abbot reads") == 1
-    assert prompt.told("setvar::pwn::yes") == 1, "the macro was run or removed instead of being shown"
+    assert prompt.told("setvar::pwn::yes") == 1, (
+        "the macro was run or removed instead of being shown"
+    )
     assert prompt.told("random::a::b") == 1
     assert prompt.told("{{setvar") == 0
     world.page.slash("/setvar key=canary yes")
@@ -55,11 +65,19 @@ def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None
         r"A smith burnt \\{\\{setvar::esc::y}}.",
         "On the chapel bell stands <USER> and <charIfNotGroup>.",
     ]
-    for permanent, text in zip((True, *[False] * 3), texts, strict=True):  # the story string is a second pass
+    for permanent, text in zip(
+        (True, *[False] * 3), texts, strict=True
+    ):  # the story string is a second pass
         remember(world, text, permanent=permanent)
     world.sidecar.until_searchable()
-    asked = ("What did the mason cut?", "What did the smith burn?", "What stands on the chapel bell?")
-    for question, text in zip(asked, texts[1:], strict=True):  # a small context has no room for all three
+    asked = (
+        "What did the mason cut?",
+        "What did the smith burn?",
+        "What stands on the chapel bell?",
+    )
+    for question, text in zip(
+        asked, texts[1:], strict=True
+    ):  # a small context has no room for all three
         prompt = world.page.send(question)
         assert prompt.recalled("The vow reads") == 1
         assert prompt.recalled(text[:12]) == 1
@@ -68,7 +86,9 @@ def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None
     assert world.page.slash("/getglobalvar esc") == ""
 
 
-def test_what_is_sent_through_sillytaverns_connection_arrives_as_it_is(world: World) -> None:
+def test_what_is_sent_through_sillytaverns_connection_arrives_as_it_is(
+    world: World,
+) -> None:
     enter(world, "transport")
     text = (
         r"{{user}} {{setvar::sent::yes}} \{\{user\}\} {\{user}} {\"a\": {\"b\": \"\{\"}} }} "
@@ -96,7 +116,9 @@ def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
     remember(world, huge, permanent=True, importance=1.0)
     for owl in range(12):
         remember(
-            world, f"Owl number {owl} of the abbey: " + "it hooted twice at the moon. " * 40, importance=1.0
+            world,
+            f"Owl number {owl} of the abbey: " + "it hooted twice at the moon. " * 40,
+            importance=1.0,
         )
     world.sidecar.until_searchable()
     prompt = page.send(f"What of the owls of the abbey? {KEY.question}")
@@ -106,8 +128,12 @@ def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
     assert 0 < recall["tokens"] <= BUDGET_SHARE * CONTEXT_TOKENS
     injected = "\n".join(block["text"] for block in recall["blocks"])
     assert page.tokens(injected) <= BUDGET_SHARE * CONTEXT_TOKENS
-    assert prompt.told("one by one. The chronicle") == 0, "a memory bigger than the budget was sent"
+    assert prompt.told("one by one. The chronicle") == 0, (
+        "a memory bigger than the budget was sent"
+    )
     assert prompt.recalled(KEY.words) == 1, "the big ones left no room for a small one"
     assert prompt.said("owls of the abbey") == 1
     history = [m for m in prompt.messages if m["role"] != "system"]
-    assert len(history) >= len([m for m in before.messages if m["role"] != "system"]) - 2
+    assert (
+        len(history) >= len([m for m in before.messages if m["role"] != "system"]) - 2
+    )

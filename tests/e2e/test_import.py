@@ -15,7 +15,9 @@ HAN = re.compile("[\u4e00-\u9fff]")
 def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     old = chat("Imra", [KEY.told, *small_talk("en", 60)])
     branch = [*old[:8], Line("Imra", "*She points north.* Let us go to Varn instead.")]
-    world.data.add_world("Isles", [("Varn", "Varn is an island of lighthouses in the north.")])
+    world.data.add_world(
+        "Isles", [("Varn", "Varn is an island of lighthouses in the north.")]
+    )
     avatar = world.data.add_character(
         "imra", "Imra", first="Hello.", lines=chat("Imra", small_talk("en", 4)), world="Isles",
         description="{{char}} keeps bees on the roof of the old mill.\nHabits: hums when nervous",
@@ -47,10 +49,17 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     world.gate.release()
     tab.locator("#soulmem_import_text", has_text="Stopped").wait_for()
     assert tab.locator("#soulmem_import_label").inner_text() == "Go on importing"
-    texts = {m["text"] for m in world.sidecar.ask("GET", f"/memories?soul={soul}&limit=1000")["memories"]}
+    texts = {
+        m["text"]
+        for m in world.sidecar.ask("GET", f"/memories?soul={soul}&limit=1000")[
+            "memories"
+        ]
+    }
     assert "Varn is an island of lighthouses in the north." in texts
     assert "hums when nervous" in texts
-    assert not [text for text in texts if "keeps bees" in text], "the description stands in every prompt"
+    assert not [text for text in texts if "keeps bees" in text], (
+        "the description stands in every prompt"
+    )
 
     tab.locator("#soulmem_import").click()
     quote.wait_for()
@@ -58,21 +67,35 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     tab.locator("dialog:has(#soulmem_quote) .popup-button-ok").click()
     tab.locator("#soulmem_import_text", has_text="Imported for Imra").wait_for()
     page.screenshot("import-done-en")
-    heads = {head["title"]: head for head in world.sidecar.ask("GET", f"/chats?soul={soul}")["chats"]}
+    heads = {
+        head["title"]: head
+        for head in world.sidecar.ask("GET", f"/chats?soul={soul}")["chats"]
+    }
     assert set(heads) == {"start", "old", "a branch"}
-    assert [m["text"] for m in world.sidecar.stored(heads["old"]["id"])] == [line.text for line in old]
+    assert [m["text"] for m in world.sidecar.stored(heads["old"]["id"])] == [
+        line.text for line in old
+    ]
     fork = world.sidecar.stored(heads["old"]["id"])[7]["slot"]
-    assert heads["a branch"]["parent"] == {"chat": heads["old"]["id"], "fork_slot": fork}
+    assert heads["a branch"]["parent"] == {
+        "chat": heads["old"]["id"],
+        "fork_slot": fork,
+    }
 
     # Opened afterwards it is the same chat, and what it tells is there once.
     page.open_chat("old")
     page.sync()
     assert page.soulmem["chat"] == heads["old"]["id"]
     world.sidecar.until_searchable()
-    question = {"soul": soul, "query": "Where did I hide the brass key?", "time_budget_ms": 10_000}
+    question = {
+        "soul": soul,
+        "query": "Where did I hide the brass key?",
+        "time_budget_ms": 10_000,
+    }
     recalled = world.sidecar.ask("POST", "/recall", question)["memories"]
     assert any(KEY.words in m["text"] for m in recalled)
-    listed = world.sidecar.ask("GET", f"/memories?soul={soul}&kind=episode&limit=1000")["memories"]
+    listed = world.sidecar.ask("GET", f"/memories?soul={soul}&kind=episode&limit=1000")[
+        "memories"
+    ]
     assert sum(KEY.told[0] in m["text"] for m in listed) == 1
 
 

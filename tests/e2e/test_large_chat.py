@@ -32,7 +32,13 @@ STORY = " ".join(mine for mine, _ in small_talk("en", 40))[:4000]
 def told() -> list[Exchange]:
     """Facts all over the chat; what is edited or cut stands among the last, which the page shows."""
     talk = small_talk("en", MESSAGES // 2 - 5)
-    for at, fact in ((-12, OATH), (-30, PARROT), (-36, FEVER), (len(talk) // 2, CARGO), (2, KEY)):
+    for at, fact in (
+        (-12, OATH),
+        (-30, PARROT),
+        (-36, FEVER),
+        (len(talk) // 2, CARGO),
+        (2, KEY),
+    ):
         talk.insert(at % len(talk), fact.told)
     return talk
 
@@ -67,7 +73,9 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
     for facts in ((KEY,), (CARGO,), (CHANGED, FEVER), (FERRYMAN,)):
         prompt = page.send(" ".join(fact.question for fact in facts))
         for fact in facts:
-            assert prompt.recalled(fact.words) == (0 if fact is FEVER else 1), fact.words
+            assert prompt.recalled(fact.words) == (0 if fact is FEVER else 1), (
+                fact.words
+            )
         for ghost in ("Saltpetre", "willow bark", "Ostler"):
             assert prompt.told(ghost) == 0, ghost
     for ghost in ("Saltpetre", "Orsolo", "Ostler"):
@@ -77,7 +85,9 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
     # A branch from before the oath knows nothing of it.
     parent, fork = page.chat_name, page.index_of(OATH.told[0]) - 1
     page.slash(f"/branch-create {fork}")
-    page.tab.wait_for_function("name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent)
+    page.tab.wait_for_function(
+        "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
+    )
     prompt = page.send(OATH.question)
     assert prompt.told(OATH.words) == 0, "the branch knows what came after the fork"
     page.open_chat(parent)

@@ -35,7 +35,12 @@ class Room:
     """The page of the work at rest."""
 
     def __init__(self, world: World) -> None:
-        self.world, self.page, self.tab, self.llm = world, world.page, world.page.tab, world.llm
+        self.world, self.page, self.tab, self.llm = (
+            world,
+            world.page,
+            world.page.tab,
+            world.llm,
+        )
         self.soul = ""
         self.binned: list[dict[str, Any]] = []
 
@@ -51,9 +56,15 @@ class Room:
 
     def leave(self) -> None:
         """Nothing that was begun here goes on: there is one model, and the next test wants it."""
-        for job in self.world.sidecar.ask("GET", f"/jobs?soul={self.soul}")["jobs"] if self.soul else ():
+        for job in (
+            self.world.sidecar.ask("GET", f"/jobs?soul={self.soul}")["jobs"]
+            if self.soul
+            else ()
+        ):
             self.world.sidecar.ask("DELETE", f"/jobs/{job['job']}")
-        self.world.sidecar.take_back(self.binned)  # pages of later tests list what lies there
+        self.world.sidecar.take_back(
+            self.binned
+        )  # pages of later tests list what lies there
         self.llm.works.set()
         self.llm.replies.set()
         self.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
@@ -76,8 +87,12 @@ class Room:
     @property
     def learned(self) -> list[str]:
         """What a model wrote and is remembered."""
-        told = self.world.sidecar.ask("GET", f"/memories?soul={self.soul}&limit=1000")["memories"]
-        whole = [self.world.sidecar.ask("GET", f"/memories/{one['id']}") for one in told]
+        told = self.world.sidecar.ask("GET", f"/memories?soul={self.soul}&limit=1000")[
+            "memories"
+        ]
+        whole = [
+            self.world.sidecar.ask("GET", f"/memories/{one['id']}") for one in told
+        ]
         return [one["text"] for one in whole if one["origin"] == "model"]
 
     def rest(self) -> None:
@@ -127,11 +142,15 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     # In a quiet moment it goes on by itself.
     room.rest()
     texts = room.learned
-    assert [text for text in texts if text.startswith("Alice said: Before we sleep")], texts
+    assert [text for text in texts if text.startswith("Alice said: Before we sleep")], (
+        texts
+    )
     assert all("Mm. Let us walk on" not in text for text in texts)
     run = tab.locator('.soulmem_run[data-fresh="true"]')
     run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for()
-    for more in run.locator(".fa-angles-down").all():  # scenes stand first, and six are shown
+    for more in run.locator(
+        ".fa-angles-down"
+    ).all():  # scenes stand first, and six are shown
         more.click()
     fact = run.locator('.soulmem_learned[data-kind="fact"]').first
     assert "spoke with" in fact.inner_text()
@@ -146,10 +165,17 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
 
 
 def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) -> None:
-    profile = {"id": "small", "name": "小模型", "mode": "cc", "api": "custom", "model": "small-1"}
+    profile = {
+        "id": "small",
+        "name": "小模型",
+        "mode": "cc",
+        "api": "custom",
+        "model": "small-1",
+    }
     page, tab, llm = room.page, room.tab, room.llm
     room.world.data.change_settings(
-        "connectionManager", {"profiles": [{**profile, "api-url": llm.url}], "selectedProfile": None}
+        "connectionManager",
+        {"profiles": [{**profile, "api-url": llm.url}], "selectedProfile": None},
     )
     room.enter("learn_zh", "米拉", "zh", KEY_ZH)
     tab.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -170,7 +196,9 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
     words = tab.locator(
         "#soulmem_browser :is(.soulmem_tab span, .menu_button span, .soulmem_hint, .soulmem_facts li, h4)"
     ).all_inner_texts()
-    assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]
+    assert not [
+        word for word in words if word.strip(" 0123456789") and not HAN.search(word)
+    ]
 
     # What is written is memories, and one fact between two of them.
     tab.locator("#soulmem_keep_all", has_text=str(len(room.learned) + 1)).click()
@@ -188,14 +216,22 @@ def test_no_call_is_made_while_a_reply_is_written(room: Room) -> None:
     llm.replies.clear()
     page.press_send("Do you hear the owls?")
     until(lambda: len(llm.prompts) == 1, 20, "the reply asked for")
-    job = room.world.sidecar.ask("POST", "/jobs", {"kind": "consolidate", "soul": room.soul})["job"]
+    job = room.world.sidecar.ask(
+        "POST", "/jobs", {"kind": "consolidate", "soul": room.soul}
+    )["job"]
     page.tab.wait_for_timeout(12_000)  # two looks of the page and more
     assert llm.work == []
     assert room.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "running"
     llm.replies.set()
-    until(lambda: room.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done", 60, "the run")
+    until(
+        lambda: room.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done",
+        60,
+        "the run",
+    )
     assert len(llm.work) >= 4
-    assert page.send("And now?").said("Do you hear the owls?") == 1, "replies are as ever"
+    assert page.send("And now?").said("Do you hear the owls?") == 1, (
+        "replies are as ever"
+    )
 
 
 def reload_during_a_call(room: Room, key: str) -> None:
@@ -207,7 +243,11 @@ def reload_during_a_call(room: Room, key: str) -> None:
     until(lambda: len(llm.work) == 1, 20, "the call taken by the page")
     room.page.load()
     llm.works.set()
-    until(lambda: sidecar.ask("GET", f"/jobs/{job}")["state"] == "done", 30, "the call run by the new page")
+    until(
+        lambda: sidecar.ask("GET", f"/jobs/{job}")["state"] == "done",
+        30,
+        "the call run by the new page",
+    )
     assert sidecar.ask("GET", f"/jobs/{job}")["result"]["state"] == "ok"
     assert len(llm.work) == 3, "the broken-off one once more, and the other"
 
@@ -217,6 +257,8 @@ def test_the_call_of_a_page_that_is_reloaded_is_run_by_the_next(room: Room) -> N
     assert room.page.soulmem["route"] == "plugin"
 
 
-def test_without_the_plugin_a_page_gives_its_call_back_too(room_without_plugin: Room) -> None:
+def test_without_the_plugin_a_page_gives_its_call_back_too(
+    room_without_plugin: Room,
+) -> None:
     reload_during_a_call(room_without_plugin, "learn_reload_direct")
     assert room_without_plugin.page.soulmem["route"] == "direct"

@@ -108,10 +108,25 @@ class Desk:
 
     def import_world(self, key: str, content: str) -> str:
         """As the import button does; returns the memory it made."""
-        world = {"entries": {"0": {"uid": 0, "key": [key], "comment": key, "content": content}}}
-        body = {"soul": self.soul, "format": "world_info", "name": "Isles", "text": json.dumps(world)}
-        job = self.world.sidecar.ask("POST", "/import", body | {"dry_run": False})["job"]
-        until(lambda: self.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done", 20, "the import")
+        world = {
+            "entries": {
+                "0": {"uid": 0, "key": [key], "comment": key, "content": content}
+            }
+        }
+        body = {
+            "soul": self.soul,
+            "format": "world_info",
+            "name": "Isles",
+            "text": json.dumps(world),
+        }
+        job = self.world.sidecar.ask("POST", "/import", body | {"dry_run": False})[
+            "job"
+        ]
+        until(
+            lambda: self.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done",
+            20,
+            "the import",
+        )
         path = f"/memories?soul={self.soul}&q=lighthouses&match=exact"
         return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
 
@@ -137,7 +152,10 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     tab.select_option("#soulmem_kind", "")
 
     # Nobody is left without a word when the sidecar is gone, and nothing has to be typed again.
-    tab.route("**/memories?*", lambda route: route.fulfill(status=502, json={"error": "sidecar_down"}))
+    tab.route(
+        "**/memories?*",
+        lambda route: route.fulfill(status=502, json={"error": "sidecar_down"}),
+    )
     tab.fill("#soulmem_search", KEY.words)
     tab.locator(".soulmem_notice", has_text="cannot be reached").wait_for()
     tab.unroute("**/memories?*")
@@ -150,20 +168,32 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     page.screenshot("memory-en")
     tab.fill("#soulmem_text", "The brass key lies in the crypt.")
     desk.press("#soulmem_save")
-    until(lambda: desk.stored(key)["text"] == "The brass key lies in the crypt.", 10, "the new wording")
+    until(
+        lambda: desk.stored(key)["text"] == "The brass key lies in the crypt.",
+        10,
+        "the new wording",
+    )
     entry = tab.locator('.soulmem_memory .soulmem_entry[data-action="change"]').first
     assert "crypt" in entry.locator("ins").inner_text()
 
     # What is being written is not lost by a press of Back.
     tab.fill("#soulmem_text", "Half a sentence")
     desk.press("#soulmem_back")
-    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-cancel").click()
-    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser))").wait_for(state="detached")
+    tab.locator(
+        "dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-cancel"
+    ).click()
+    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser))").wait_for(
+        state="detached"
+    )
     assert tab.input_value("#soulmem_text") == "Half a sentence"
     tab.fill("#soulmem_text", "The brass key lies in the crypt.")
 
     # What was called wrong is in doubt until the user says otherwise.
-    question = {"soul": desk.soul, "query": "Where does the brass key lie?", "time_budget_ms": 10_000}
+    question = {
+        "soul": desk.soul,
+        "query": "Where does the brass key lie?",
+        "time_budget_ms": 10_000,
+    }
     trace = desk.world.sidecar.ask("POST", "/recall", question)["trace"]
     verdict = {"trace": trace, "memory": key, "verdict": "wrong"}
     desk.world.sidecar.ask("POST", "/feedback", verdict)
@@ -213,13 +243,17 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
         shown.locator(".soulmem_item", has_text=text).locator(".soulmem_purge").click()
         desk.type_into_popup("for good")
         tab.locator(
-            ".soulmem_said", has_text="for good" if text == "cheese" else "would come back"
+            ".soulmem_said",
+            has_text="for good" if text == "cheese" else "would come back",
         ).wait_for()
     assert desk.state(gone) is None
     assert desk.state(told_by_chat) == "bin"
 
     # All of the bin goes at once, but for what a chat still tells.
-    more = [desk.note(f"The moon is made of {stuff}.") for stuff in ("chalk", "tin", "glass")]
+    more = [
+        desk.note(f"The moon is made of {stuff}.")
+        for stuff in ("chalk", "tin", "glass")
+    ]
     for one in more:
         desk.world.sidecar.ask("DELETE", f"/memories/{one}")
     desk.turn_to("memories")
@@ -228,14 +262,23 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     page.screenshot("bin-empty-en")
     desk.type_into_popup("for good")
     tab.locator(".toast-success", has_text="deleted for good: 3").wait_for()
-    assert [desk.state(one) for one in (*more, told_by_chat)] == [None, None, None, "bin"]
+    assert [desk.state(one) for one in (*more, told_by_chat)] == [
+        None,
+        None,
+        None,
+        "bin",
+    ]
     desk.world.sidecar.ask("POST", f"/memories/{told_by_chat}/restore", {})
 
     # What a model did is listed, and taken back.
     desk.turn_to("memories")
     parrot = str(desk.find(PARROT.words).get_attribute("data-memory"))
     before = desk.stored(parrot)["text"]
-    desk.tool("update_memory_node", memory_id=parrot, new_content="The parrot was called Vinegar.")
+    desk.tool(
+        "update_memory_node",
+        memory_id=parrot,
+        new_content="The parrot was called Vinegar.",
+    )
     shown = desk.turn_to("changes")
     entry = shown.locator('.soulmem_entry[data-actor="archivist"]', has_text="Vinegar")
     entry.wait_for()
@@ -243,11 +286,19 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     entry.locator(".soulmem_undo").click()
     page.say_yes()
     until(lambda: desk.stored(parrot)["text"] == before, 10, "undone")
-    desk.tool("update_memory_node", memory_id=parrot, new_content="The parrot was called Brine.")
+    desk.tool(
+        "update_memory_node",
+        memory_id=parrot,
+        new_content="The parrot was called Brine.",
+    )
     desk.press("#soulmem_undo_since")
     page.say_yes()
-    until(lambda: desk.stored(parrot)["text"] == before, 10, "everything automatic undone")
-    assert desk.stored(key)["text"] == "Under the altar.", "undoing touched the user's own words"
+    until(
+        lambda: desk.stored(parrot)["text"] == before, 10, "everything automatic undone"
+    )
+    assert desk.stored(key)["text"] == "Under the altar.", (
+        "undoing touched the user's own words"
+    )
 
     # And what a job did, as one.
     lore = desk.import_world("Varn", "Varn is an island of lighthouses.")
@@ -263,7 +314,9 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
         desk.tool("delete_memory", memory_id=fever, reason=reason)
     shown = desk.turn_to("waiting")
     page.screenshot("waiting-en")
-    shown.locator(".soulmem_request", has_text="still of no use").locator(".soulmem_reject").click()
+    shown.locator(".soulmem_request", has_text="still of no use").locator(
+        ".soulmem_reject"
+    ).click()
     shown.locator(".soulmem_request").nth(1).wait_for(state="detached")
     assert desk.stored(fever)["state"] == "active"
     shown.locator(".soulmem_confirm").click()
@@ -298,7 +351,9 @@ def test_the_same_in_chinese_on_a_phone(desk: Desk) -> None:
     desk.press("#soulmem_to_bin")
     desk.type_into_popup("永久")
     until(lambda: desk.stored(key)["state"] == "bin", 10, "the bin")
-    other = desk.world.sidecar.ask("GET", f"/memories?soul={desk.soul}&kind=episode")["memories"][0]["id"]
+    other = desk.world.sidecar.ask("GET", f"/memories?soul={desk.soul}&kind=episode")[
+        "memories"
+    ][0]["id"]
     desk.tool("update_memory_node", memory_id=other, new_content="船在雾里停了三天。")
     desk.tool("delete_memory", memory_id=other, reason="没有用处")
     for name in ("bin", "changes", "waiting"):
@@ -308,4 +363,6 @@ def test_the_same_in_chinese_on_a_phone(desk: Desk) -> None:
         words = tab.locator(
             "#soulmem_browser :is(.soulmem_tab span, .menu_button span, .soulmem_hint, b)"
         ).all_inner_texts()
-        assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]
+        assert not [
+            word for word in words if word.strip(" 0123456789") and not HAN.search(word)
+        ]

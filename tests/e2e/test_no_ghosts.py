@@ -28,7 +28,9 @@ def ask_for(world: World, *facts: Fact) -> Prompt:
     world.page.talk_on("Mira", small_talk("en", ENOUGH_TO_FORGET, start=15))
     prompt = world.page.send(" ".join(fact.question for fact in facts))
     for fact in facts:
-        assert prompt.said(fact.words) == 0, "still in the window: the test proves nothing"
+        assert prompt.said(fact.words) == 0, (
+            "still in the window: the test proves nothing"
+        )
     return prompt
 
 
@@ -52,8 +54,13 @@ def test_a_swiped_reply_leaves_no_ghost(world: World) -> None:
 def test_an_edited_message_leaves_no_ghost(world: World) -> None:
     enter(world, "edit", KEY, PARROT)
     page = world.page
-    page.edit(page.index_of("grandmother's parrot"), PARROT.told[0].replace("Saltpetre", "Vinegar"))
-    page.edit(page.index_of("Saltpetre"), PARROT.told[1].replace("Saltpetre", "Vinegar"))
+    page.edit(
+        page.index_of("grandmother's parrot"),
+        PARROT.told[0].replace("Saltpetre", "Vinegar"),
+    )
+    page.edit(
+        page.index_of("Saltpetre"), PARROT.told[1].replace("Saltpetre", "Vinegar")
+    )
     prompt = ask_for(world, KEY, PARROT)
 
     assert prompt.recalled("Vinegar") == 1
@@ -86,7 +93,9 @@ def test_a_hidden_message_is_remembered_once(world: World) -> None:
     assert prompt.recalled(PARROT.words) == 1
     stored = world.sidecar.stored(chat_id)
     assert [message["hidden"] for message in stored[at : at + 3]] == [True, True, False]
-    assert memories_of_the_key(world, soul) == before, "hiding made a second memory, or lost one"
+    assert memories_of_the_key(world, soul) == before, (
+        "hiding made a second memory, or lost one"
+    )
     for memory in before:
         assert str(prompt).count(memory) <= 1, "told twice in one prompt"
 
@@ -99,8 +108,15 @@ def memories_of_the_key(world: World, soul: str) -> list[str]:
 
 def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> None:
     """The key is told before the fork, then the parrot in the parent and the fever in the branch."""
-    told = [KEY.told, small_talk("en", 1)[0], PARROT.told, *small_talk("en", ENOUGH_TO_FORGET, start=1)]
-    avatar = world.data.add_character("branch", "Mira", first="Hello.", lines=chat("Mira", told))
+    told = [
+        KEY.told,
+        small_talk("en", 1)[0],
+        PARROT.told,
+        *small_talk("en", ENOUGH_TO_FORGET, start=1),
+    ]
+    avatar = world.data.add_character(
+        "branch", "Mira", first="Hello.", lines=chat("Mira", told)
+    )
     page = world.page
     page.load()
     page.wait_for_dot("ok")
@@ -109,7 +125,9 @@ def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> Non
     parent, fork = page.chat_name, page.index_of(PARROT.told[0]) - 1
 
     page.slash(f"/branch-create {fork}")
-    page.tab.wait_for_function("name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent)
+    page.tab.wait_for_function(
+        "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
+    )
     assert page.length == fork + 1
     page.talk_on("Mira", [FEVER.told])
     prompt = ask_for(world, KEY, FEVER, PARROT)

@@ -12,9 +12,7 @@ from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, chat
 
 DESCRIPTION = "{{char}} keeps the lighthouse on the Isle of Varn, alone with a grey cat called Biscuit."
-GREETING = (
-    "*Rain drums on the lighthouse glass, somebody knocks below.* Who is out there at this hour, {{user}}?"
-)
+GREETING = "*Rain drums on the lighthouse glass, somebody knocks below.* Who is out there at this hour, {{user}}?"
 LORE = "Varn is an island of seven lighthouses in the cold north, and nobody lives there but the keepers."
 LORE_ZH = "瓦恩岛在寒冷的北方，岛上有七座灯塔，除了守塔人以外没有人住在那里。"
 CAT = "My grey cat Biscuit once swam all the way from Varn to the harbour of Brask."
@@ -33,7 +31,9 @@ REPLIES = (
     f"The brass key lies in the hollow oak behind the chapel, and I will not say a word. {HARBOUR}",
     f'"Nobody knocks," she says. It is only the rain on the old roof, I think, my friend. {HARBOUR}',
 )
-OURS = re.compile(r"\[(What |Mira |米拉)")  # every block of ours begins so, and no preset of these tests
+OURS = re.compile(
+    r"\[(What |Mira |米拉)"
+)  # every block of ours begins so, and no preset of these tests
 LARGE = "size => { SillyTavern.getContext().chatCompletionSettings.openai_max_context = size; }"
 
 
@@ -49,7 +49,10 @@ def sentences(text: str) -> Iterator[str]:
 def letters(text: str) -> str:
     """Its words, or signs."""
     return " ".join(
-        re.findall(r"[\u4e00-\u9fff]|(?:(?![\u4e00-\u9fff])\w)+", text.casefold().replace("'", ""))
+        re.findall(
+            r"[\u4e00-\u9fff]|(?:(?![\u4e00-\u9fff])\w)+",
+            text.casefold().replace("'", ""),
+        )
     )
 
 
@@ -60,7 +63,9 @@ def blocks(prompt: Prompt) -> tuple[list[str], list[str]]:
     for message in prompt.messages:
         content = message["content"]
         is_ours = message["role"] == "system" and OURS.match(content)
-        (ours if is_ours else others).extend(content.split("\n") if is_ours else [content])
+        (ours if is_ours else others).extend(
+            content.split("\n") if is_ours else [content]
+        )
     return ours, others
 
 
@@ -75,14 +80,23 @@ def twice(prompt: Prompt) -> list[str]:
 def take_in(world: World, card: bytes) -> None:
     """All that "Import everything" sends of a card and its world."""
     soul = world.page.soulmem["soul"]
-    body = {"soul": soul, "format": "card", "name": "mira.png", "base64": base64.b64encode(card).decode()}
+    body = {
+        "soul": soul,
+        "format": "card",
+        "name": "mira.png",
+        "base64": base64.b64encode(card).decode(),
+    }
     world.sidecar.ask("POST", "/import", {**body, "persona": "Alice", "dry_run": False})
     world.sidecar.until_searchable()
 
 
-def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(world: World) -> None:
+def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(
+    world: World,
+) -> None:
     page = world.page
-    avatar = world.data.add_character("whole", "Mira", first=GREETING, description=DESCRIPTION)
+    avatar = world.data.add_character(
+        "whole", "Mira", first=GREETING, description=DESCRIPTION
+    )
     page.load()
     page.wait_for_dot("ok")
     page.tab.evaluate(LARGE, 16_384)
@@ -113,10 +127,20 @@ def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(world
 def test_in_three_chats_no_sentence_stands_twice_in_a_prompt(world: World) -> None:
     page = world.page
     world.data.add_world("Varn", [("lighthouse", LORE), ("灯塔", LORE_ZH)])
-    told = [KEY.told, KEY_ZH.told, ("Tell me of your cat.", CAT), ("And the island?", f"{LORE}\n{LORE_ZH}")]
+    told = [
+        KEY.told,
+        KEY_ZH.told,
+        ("Tell me of your cat.", CAT),
+        ("And the island?", f"{LORE}\n{LORE_ZH}"),
+    ]
     old = chat("Mira", [*told, *small_talk("en", 14), *small_talk("zh", 8)])
     avatar = world.data.add_character(
-        "thrice", "Mira", first=GREETING, description=DESCRIPTION, lines=old, world="Varn"
+        "thrice",
+        "Mira",
+        first=GREETING,
+        description=DESCRIPTION,
+        lines=old,
+        world="Varn",
     )
     page.load()
     page.wait_for_dot("ok")

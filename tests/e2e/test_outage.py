@@ -25,7 +25,9 @@ def talking(world: World) -> World:
     world.page.open_character(avatar)
     world.page.sync()
     prompt = world.page.send(KEY.question)
-    assert prompt.recalled(KEY.words) == 1, "nothing is recalled while all is well: the test proves nothing"
+    assert prompt.recalled(KEY.words) == 1, (
+        "nothing is recalled while all is well: the test proves nothing"
+    )
     return world
 
 
@@ -37,7 +39,9 @@ def test_the_reply_comes_with_the_sidecar_down(talking: World) -> None:
 
     assert waited < TIME_BUDGET + SLACK
     assert talking.llm.prompts[-1].said(KEY.question) == 2
-    assert talking.llm.prompts[-1].told(KEY.words) == 0, "the memory of the recall before was sent again"
+    assert talking.llm.prompts[-1].told(KEY.words) == 0, (
+        "the memory of the recall before was sent again"
+    )
     assert page.wait_for_dot("down") == "sidecar_down"
     page.open_drawer()
     assert page.tab.locator("#soulmem_step").inner_text()
@@ -63,7 +67,9 @@ def test_the_reply_comes_in_time_with_the_sidecar_hanging(talking: World) -> Non
     assert page.wait_for_dot("down", "degraded") == "sidecar_slow"
 
 
-def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(talking: World) -> None:
+def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(
+    talking: World,
+) -> None:
     page = talking.page
     talking.gate.hold(b"POST /v1/recall")
     page.press_send("And the key?")

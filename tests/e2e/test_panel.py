@@ -27,7 +27,9 @@ def test_the_user_sees_what_was_recalled_and_why(
     world: World, locale: str, language: str, name: str, fact: Fact
 ) -> None:
     lines = chat(name, [fact.told, *small_talk(language, 20)])
-    avatar = world.data.add_character(f"panel_{language}", name, first="Hello.", lines=lines)
+    avatar = world.data.add_character(
+        f"panel_{language}", name, first="Hello.", lines=lines
+    )
     page, tab = world.page, world.page.tab
     page.load(locale)
     page.wait_for_dot("ok")
@@ -39,7 +41,9 @@ def test_the_user_sees_what_was_recalled_and_why(
     tab.locator("#chat .last_mes .soulmem_recalled_button").click()
     view = tab.locator(".soulmem_recalled")
     view.wait_for()
-    item = view.locator('.soulmem_recalled_item[data-state="sent"]', has_text=fact.words).first
+    item = view.locator(
+        '.soulmem_recalled_item[data-state="sent"]', has_text=fact.words
+    ).first
     assert item.locator(".soulmem_recalled_why").inner_text().strip()
     summary = view.locator("small").first.inner_text()
     assert bool(HAN.search(summary)) == (locale == "zh-cn"), summary
@@ -59,8 +63,14 @@ def test_the_user_sees_what_was_recalled_and_why(
 
     page.open_drawer()
     drawer = tab.locator("#soulmem_drawer")
-    labels = [label for label in drawer.locator("span[data-i18n], h4[data-i18n]").all_inner_texts() if label]
-    other = [label for label in labels if bool(HAN.search(label)) != (locale == "zh-cn")]
+    labels = [
+        label
+        for label in drawer.locator("span[data-i18n], h4[data-i18n]").all_inner_texts()
+        if label
+    ]
+    other = [
+        label for label in labels if bool(HAN.search(label)) != (locale == "zh-cn")
+    ]
     assert len(labels) > 10
     assert not other, "not in the language of the page"
     page.screenshot(f"drawer-{locale}")
@@ -69,12 +79,18 @@ def test_the_user_sees_what_was_recalled_and_why(
 def unwelcome_in(world: World) -> list[str]:
     """The chats in which the memory that was last judged is not to be recalled."""
     path = f"/audit?soul={world.page.soulmem['soul']}&limit=20"
-    told = [one for one in world.sidecar.ask("GET", path)["audit"] if "opinion" in (one["after"] or {})]
+    told = [
+        one
+        for one in world.sidecar.ask("GET", path)["audit"]
+        if "opinion" in (one["after"] or {})
+    ]
     not_in: list[str] = told[0]["after"]["opinion"]["not_in"]
     return not_in
 
 
-def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(world: World) -> None:
+def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(
+    world: World,
+) -> None:
     lines = chat("Mira", [KEY.told, *small_talk("en", 200)])
     avatar = world.data.add_character("read", "Mira", first="Hello.", lines=lines)
     page, tab = world.page, world.page.tab
@@ -87,13 +103,22 @@ def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(world
     tab.locator("#soulmem_read_cancel").click()
     tab.locator("#soulmem_read_chat").wait_for()
     bar = tab.locator("#soulmem_read_progress")
-    assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("100", str(len(lines)))
+    assert (bar.get_attribute("value"), bar.get_attribute("max")) == (
+        "100",
+        str(len(lines)),
+    )
     chat_id = page.soulmem["chat"]
     assert len(world.sidecar.stored(chat_id)) == 100
 
     world.gate.release()
     tab.locator("#soulmem_read_chat").click()
-    until(lambda: len(world.sidecar.stored(chat_id)) == len(lines), 30, "the whole chat read")
+    until(
+        lambda: len(world.sidecar.stored(chat_id)) == len(lines),
+        30,
+        "the whole chat read",
+    )
     tab.locator("#soulmem_read_text", has_text=str(len(lines))).wait_for()
     bar.wait_for(state="hidden")
-    assert [message["text"] for message in world.sidecar.stored(chat_id)] == [line.text for line in lines]
+    assert [message["text"] for message in world.sidecar.stored(chat_id)] == [
+        line.text for line in lines
+    ]

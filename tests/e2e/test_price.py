@@ -30,9 +30,13 @@ def lines() -> list[Line]:
 
 
 @pytest.mark.timeout(500 * PATIENCE, func_only=True)
-def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world: World) -> None:
+def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
+    world: World,
+) -> None:
     page, tab, llm, sidecar = world.page, world.page.tab, world.llm, world.sidecar
-    avatar = world.data.add_character("priced", "Mira", first="Hello.", lines=chat("Mira", []))
+    avatar = world.data.add_character(
+        "priced", "Mira", first="Hello.", lines=chat("Mira", [])
+    )
     old = lines()
     world.data.add_chat("priced", "old", old)
     page.load()
@@ -45,7 +49,9 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world
     tab.locator("#soulmem_quote").wait_for()
     page.screenshot("price-import-en")
     tab.locator("dialog:has(#soulmem_quote) .popup-button-ok").click()
-    tab.locator("#soulmem_import_text", has_text="Imported for Mira").wait_for(timeout=90_000)
+    tab.locator("#soulmem_import_text", has_text="Imported for Mira").wait_for(
+        timeout=90_000
+    )
     sidecar.until_searchable()
 
     # Idle work goes over all souls: those of other tests are put away, so that each call is of this chat.
@@ -67,7 +73,11 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world
     page.screenshot("price-asked-en")
     assert llm.work == []
     tab.locator("dialog:has(#soulmem_price) .popup-button-ok").click()
-    until(lambda: sidecar.ask("GET", f"/ledger?soul={soul}")["due"]["calls"] == 0, 300, "the run paid for")
+    until(
+        lambda: sidecar.ask("GET", f"/ledger?soul={soul}")["due"]["calls"] == 0,
+        300,
+        "the run paid for",
+    )
 
     # What each prompt tells of the chat is what stands in the chat.
     told = {line.text for line in old}
@@ -80,5 +90,9 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(world
         if not quoted or strange:
             damaged.append((number, strange[:3]))
     sidecar.take_back(binned)
-    assert damaged == [], f"{len(damaged)} of {len(llm.work)} prompts are not as they were sent"
-    print(f"{len(llm.work)} of {len(llm.work)} prompts arrived undamaged; {due} calls were due")
+    assert damaged == [], (
+        f"{len(damaged)} of {len(llm.work)} prompts are not as they were sent"
+    )
+    print(
+        f"{len(llm.work)} of {len(llm.work)} prompts arrived undamaged; {due} calls were due"
+    )

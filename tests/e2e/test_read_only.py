@@ -13,7 +13,9 @@ from .stories import FEVER, KEY, PARROT, Fact, chat
 if TYPE_CHECKING:
     from playwright.sync_api import Route
 
-SECRET = Fact(("The abbot's name is Valdemar Skey.", ""), "What is the abbot called?", "Valdemar")
+SECRET = Fact(
+    ("The abbot's name is Valdemar Skey.", ""), "What is the abbot called?", "Valdemar"
+)
 
 
 def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
@@ -28,7 +30,9 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     soul, chat_id = page.soulmem["soul"], page.soulmem["chat"]
 
     def remembered(words: str) -> list[str]:
-        found = world.sidecar.ask("GET", f"/memories?soul={soul}&q={words}&match=exact")["memories"]
+        found = world.sidecar.ask(
+            "GET", f"/memories?soul={soul}&q={words}&match=exact"
+        )["memories"]
         return [memory["text"] for memory in found]
 
     # By the user's wish: recalled as before, nothing told.
@@ -50,7 +54,10 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     # A store that cannot be written is said in words, not as a riddle.
     def full(route: Route) -> None:
         health = route.fetch().json()
-        health |= {"status": "degraded", "store": {"state": "ok", "detail": "the disk of D:/soulmem is full"}}
+        health |= {
+            "status": "degraded",
+            "store": {"state": "ok", "detail": "the disk of D:/soulmem is full"},
+        }
         route.fulfill(body=json.dumps(health), content_type="application/json")
 
     tab.route("**/health", full)
@@ -90,7 +97,9 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     tab.locator('#soulmem_dot[data-step="chat_off"]').wait_for(state="attached")
     page.screenshot("forgotten-en")
     prompt = page.send(SECRET.question)
-    assert prompt.recalled(SECRET.words) == 1, "the other chats are remembered all the same"
+    assert prompt.recalled(SECRET.words) == 1, (
+        "the other chats are remembered all the same"
+    )
     assert remembered("willow%20bark") == []
     page.open_drawer()
     tab.locator("#soulmem_remember_chat").click()

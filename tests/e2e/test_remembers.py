@@ -16,20 +16,26 @@ def long_chat(language: str, fact: Fact) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("language", "name", "fact"), [("en", "Mira", KEY), ("zh", "米拉", KEY_ZH)], ids=["en", "zh"]
+    ("language", "name", "fact"),
+    [("en", "Mira", KEY), ("zh", "米拉", KEY_ZH)],
+    ids=["en", "zh"],
 )
 def test_what_was_said_40_messages_ago_reaches_the_model(
     world: World, language: str, name: str, fact: Fact
 ) -> None:
     lines = chat(name, long_chat(language, fact))
     assert len(lines) == 64
-    avatar = world.data.add_character(f"remembers_{language}", name, first="Hello.", lines=lines)
+    avatar = world.data.add_character(
+        f"remembers_{language}", name, first="Hello.", lines=lines
+    )
     world.page.load()
     world.page.wait_for_dot("ok")
     world.page.open_character(avatar)
     prompt = world.page.send(fact.question)
 
-    assert prompt.said(fact.words) == 0, "the window still holds the message itself: the test proves nothing"
+    assert prompt.said(fact.words) == 0, (
+        "the window still holds the message itself: the test proves nothing"
+    )
     assert prompt.said(fact.question) == 1
     assert prompt.recalled(fact.words) == 1
     recall = world.page.last_recall
@@ -53,4 +59,6 @@ def test_a_renamed_chat_keeps_its_memory(world: World) -> None:
     after = world.page.soulmem
     assert (after["chat"], after["soul"]) == (before["chat"], before["soul"])
     chats = world.sidecar.ask("GET", f"/chats?soul={after['soul']}")["chats"]
-    assert [one["id"] for one in chats] == [after["chat"]], "the renamed chat was taken for a second one"
+    assert [one["id"] for one in chats] == [after["chat"]], (
+        "the renamed chat was taken for a second one"
+    )

@@ -8,13 +8,25 @@ from tests.engine.stage import line
 NAMES = {"en": ("Al", "Mira"), "zh": ("阿明", "米拉")}
 SCENES = {
     "en": (
-        *("Oswin hung the lantern in the attic.", "Then I will fetch the lantern tomorrow."),
+        *(
+            "Oswin hung the lantern in the attic.",
+            "Then I will fetch the lantern tomorrow.",
+        ),
         *("You danced so well, Mira.", "*looks away* It was nothing."),
         *("Shall we walk to the harbour?", "Yes. I like the harbour in the evening."),
-        *("Petra sold her boat to the miller.", "*sits down on the crate* She loved that boat."),
-        *("She needs the money for her daughter.", "I will bring Petra a basket of eggs."),
+        *(
+            "Petra sold her boat to the miller.",
+            "*sits down on the crate* She loved that boat.",
+        ),
+        *(
+            "She needs the money for her daughter.",
+            "I will bring Petra a basket of eggs.",
+        ),
         *("You are too kind.", "*looks away* Anybody would do it."),
-        *("What do you keep in that box?", "The letters of my brother Quentin. He sails to Norholm."),
+        *(
+            "What do you keep in that box?",
+            "The letters of my brother Quentin. He sails to Norholm.",
+        ),
         *("When will he come back?", "*opens the box* Quentin promised me a parrot."),
         *("I never saw a parrot.", "They steal figs, my brother says."),
         *("It rains again. My coat is wet.", "Hang your coat over the stove."),
@@ -24,7 +36,10 @@ SCENES = {
         *("My mother hated leeks.", "My mother taught me this soup."),
         *("Where does she live?", "She lives in the village behind the hill."),
         *("I heard a wolf last night.", "*shivers* I am afraid of wolves."),
-        *("Sorrel set a trap near the well.", "I don't trust Sorrel. He lies about everything."),
+        *(
+            "Sorrel set a trap near the well.",
+            "I don't trust Sorrel. He lies about everything.",
+        ),
         *("He found your ring, though.", "*touches the ring* He found it in the barn."),
         *("Tamsin plays the fiddle on Friday.", "Then I will wear the green dress."),
         *("You look lovely in green.", "*looks away* Stop that."),
@@ -32,7 +47,10 @@ SCENES = {
         *("The bridge fell into the river.", "*stands up* Was anybody hurt?"),
         *("Ulric broke his leg.", "I will carry bread to Ulric's house."),
         *("I can bring him firewood.", "His cat sleeps in our barn anyway."),
-        *("I bought you this comb in Norholm.", "*turns the comb* Nobody ever gave me a comb."),
+        *(
+            "I bought you this comb in Norholm.",
+            "*turns the comb* Nobody ever gave me a comb.",
+        ),
         *("It is made of silver.", "I will keep it for ever."),
         *("You deserve it.", "*looks away* Thank you, Al."),
         *("The harbour is quiet today.", "The boats wait for the tide."),
@@ -77,6 +95,11 @@ SCENES = {
 def talk(language: str) -> list[SentMessage]:
     """The chat: user and character in turn, messages m1 to m60."""
     return [
-        line(f"m{at}", text, (Role.CHARACTER, Role.USER)[at % 2], speaker=NAMES[language][(at + 1) % 2])
+        line(
+            f"m{at}",
+            text,
+            (Role.CHARACTER, Role.USER)[at % 2],
+            speaker=NAMES[language][(at + 1) % 2],
+        )
         for at, text in enumerate(SCENES[language], 1)
     ]

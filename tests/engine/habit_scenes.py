@@ -62,13 +62,19 @@ def others(language: str) -> tuple[str, ...]:
     return next(p["other"] for p in _paragraphs(language) if "other" in p)
 
 
-def chat(language: str, taught: Sequence[Taught], seed: int, scenes: int = 3) -> list[SentMessage]:
+def chat(
+    language: str, taught: Sequence[Taught], seed: int, scenes: int = 3
+) -> list[SentMessage]:
     """A chat in which each of these habits shows in so many scenes, with as much small talk between.
 
     Two scenes of one habit never follow each other.
     """
     rng = random.Random(seed)
-    small = [tuple(one.split(" / ")) for p in _paragraphs(language) for one in p.get("small", ())]
+    small = [
+        tuple(one.split(" / "))
+        for p in _paragraphs(language)
+        for one in p.get("small", ())
+    ]
     told: list[tuple[str, ...]] = []
     for at in range(scenes):
         one = [(habit.cues[at], habit.shown[at]) for habit in taught]
@@ -79,7 +85,10 @@ def chat(language: str, taught: Sequence[Taught], seed: int, scenes: int = 3) ->
     told += [rng.choice(small) for _ in range(13)]
     who = dict(zip((Role.USER, Role.CHARACTER), NAMES[language], strict=True))
     said = [pair for both in told for pair in zip(who, both, strict=True)]
-    return [line(f"m{at}", text, role, speaker=who[role]) for at, (role, text) in enumerate(said, 1)]
+    return [
+        line(f"m{at}", text, role, speaker=who[role])
+        for at, (role, text) in enumerate(said, 1)
+    ]
 
 
 def seeing(taught: Sequence[Taught], seed: int = 0) -> Callable[[Prompt], str]:
@@ -94,9 +103,17 @@ def seeing(taught: Sequence[Taught], seed: int = 0) -> Callable[[Prompt], str]:
         for habit in taught:
             seen = [n for n, _, text in lines if text in habit.shown]
             if seen:
-                wording = {"when": rng.choice(habit.when), "does": rng.choice(habit.does)}
+                wording = {
+                    "when": rng.choice(habit.when),
+                    "does": rng.choice(habit.does),
+                }
                 found.append({"lines": seen, **wording, "chance": 0.9})
-        drafts: dict[str, list[object]] = {"episodes": [], "facts": [], "concepts": [], "kinds": []}
+        drafts: dict[str, list[object]] = {
+            "episodes": [],
+            "facts": [],
+            "concepts": [],
+            "kinds": [],
+        }
         return json.dumps({**drafts, "habits": found}, ensure_ascii=False)
 
     return answer

@@ -13,9 +13,9 @@ from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryState, Origin
-from soulmem.engine.backlog import BacklogParams
-from soulmem.engine.embedding import ModelSource
+from soulmem.engine.consolidation.backlog import BacklogParams
 from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.ports.llm import Llm
 from soulmem.ports.store import Store
 from tests.engine.stage import ME, Stage, line
@@ -36,7 +36,9 @@ def obliging(prompt: Prompt) -> str:
     if prompt.name == "summary":
         before = _BEFORE.search(prompt.user)
         told = " ".join(text.split()[-1].strip(".") for _, _, text in lines)
-        return json.dumps({"summary": f"{before[1] if before else ''} Then {told}.".strip()})
+        return json.dumps(
+            {"summary": f"{before[1] if before else ''} Then {told}.".strip()}
+        )
     picked = [lines[0], lines[len(lines) // 2], lines[-1]]
     thing = lines[0][2].split()[-1].strip(".")
     return json.dumps(
@@ -45,8 +47,22 @@ def obliging(prompt: Prompt) -> str:
                 {"lines": [n], "text": f"{who} told Mira: {text}", "importance": 0.7}
                 for n, who, text in picked
             ],
-            "facts": [{"lines": [lines[0][0]], "subject": lines[0][1], "verb": "spoke of", "object": thing}],
-            "concepts": [{"lines": [lines[0][0]], "name": thing, "type": "entity", "about": lines[0][2]}],
+            "facts": [
+                {
+                    "lines": [lines[0][0]],
+                    "subject": lines[0][1],
+                    "verb": "spoke of",
+                    "object": thing,
+                }
+            ],
+            "concepts": [
+                {
+                    "lines": [lines[0][0]],
+                    "name": thing,
+                    "type": "entity",
+                    "about": lines[0][2],
+                }
+            ],
             "habits": [],
             "kinds": [{"lines": [lines[0][0]], "text": f"talk of {thing}"}],
         }
@@ -81,7 +97,9 @@ class ModelStage(Stage):
         self.llm = FakeLlm(*(replies or (obliging,)))
         self._llm: Llm = model or self.llm
         given = params or EngineParams(rest_by_itself=False)
-        given = replace(given, consolidation=replace(given.consolidation, backlog=backlog))
+        given = replace(
+            given, consolidation=replace(given.consolidation, backlog=backlog)
+        )
         super().__init__(store, params=given, fallback=fallback)
 
     def _new_engine(self) -> Engine:
@@ -128,10 +146,14 @@ class ModelStage(Stage):
 
         def spelled() -> str:
             facts = [mind.facts[key] for key in mind.facts]
-            return repr((*parts, list(mind.memories.values()), facts, list(mind.derived)))
+            return repr(
+                (*parts, list(mind.memories.values()), facts, list(mind.derived))
+            )
 
         return await asyncio.to_thread(spelled)
 
     async def sources_of(self, memory: MemoryId) -> list[str]:
         """The slots that speak for a memory."""
-        return [place.slot for place in (await self.engine.get_memory(ME, memory)).sources]
+        return [
+            place.slot for place in (await self.engine.get_memory(ME, memory)).sources
+        ]

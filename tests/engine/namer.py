@@ -13,11 +13,11 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail
 from soulmem.domain.soul import KnownName
-from soulmem.engine.answers import MemoryView
-from soulmem.engine.changes import MindChange
-from soulmem.engine.known_names import KnownNames
-from soulmem.engine.linking import After, mentioned
-from soulmem.engine.requests import MemoryPatch, NewEdge
+from soulmem.engine.api.requests import MemoryPatch, NewEdge
+from soulmem.engine.api.results import MemoryView
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.known_names import KnownNames
+from soulmem.engine.propagation.mentions import After, mentioned
 from tests.engine.stage import ME, Stage
 
 SOULS = ("s1", "s2")
@@ -38,7 +38,9 @@ NAMES = st.lists(
     ),
     max_size=4,
 )
-CALLED = st.sampled_from(["ring", "the ring", "noon", "lost the ring", "雨停了", "s2", "Kaelith", "林月"])
+CALLED = st.sampled_from(
+    ["ring", "the ring", "noon", "lost the ring", "雨停了", "s2", "Kaelith", "林月"]
+)
 
 
 class Namer(RuleBasedStateMachine):
@@ -54,7 +56,9 @@ class Namer(RuleBasedStateMachine):
         self.names[soul] = tuple(names)
 
         async def work() -> None:
-            await self.stage.engine.put_soul(ME, SoulId(soul), soul.upper(), self.names[soul], None)
+            await self.stage.engine.put_soul(
+                ME, SoulId(soul), soul.upper(), self.names[soul], None
+            )
 
         self.run(work)
 
@@ -65,7 +69,11 @@ class Namer(RuleBasedStateMachine):
         kind=st.sampled_from([MemoryKind.CONCEPT, MemoryKind.CONCEPT, MemoryKind.NOTE]),
     )
     def name(self, soul: str, text: str, aliases: list[str], kind: MemoryKind) -> None:
-        concept = ConceptDetail(aliases=tuple(aliases)) if kind is MemoryKind.CONCEPT else None
+        concept = (
+            ConceptDetail(aliases=tuple(aliases))
+            if kind is MemoryKind.CONCEPT
+            else None
+        )
         self.make(lambda: self.stage.note(text, soul, kind=kind, concept=concept))
 
     @rule(soul=st.sampled_from(SOULS), first=PICK, count=st.integers(1, 4), text=CALLED)
@@ -75,20 +83,31 @@ class Namer(RuleBasedStateMachine):
             told = [m for s in mind.lineages for m in s.order]
             some = told[first % (len(told) or 1) :][:count]
             edges = [NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in some]
-            return await self.stage.note(text, soul, kind=MemoryKind.ABSTRACT_EPISODE, edges=tuple(edges))
+            return await self.stage.note(
+                text, soul, kind=MemoryKind.ABSTRACT_EPISODE, edges=tuple(edges)
+            )
 
         self.make(work)
 
     @rule(pick=PICK, text=CALLED)
     def call_otherwise(self, pick: int, text: str) -> None:
-        self.change(pick, lambda key: self.stage.engine.patch_memory(ME, key, MemoryPatch(text=text)))
+        self.change(
+            pick,
+            lambda key: self.stage.engine.patch_memory(ME, key, MemoryPatch(text=text)),
+        )
 
     @rule(pick=PICK, timelines=st.sampled_from(Timelines))
     def tell_where(self, pick: int, timelines: Timelines) -> None:
         """Only those that have a place can be of one timeline."""
-        made = [m for m in self.made.values() if m.place is not None or timelines is Timelines.ALL]
+        made = [
+            m
+            for m in self.made.values()
+            if m.place is not None or timelines is Timelines.ALL
+        ]
         patch = MemoryPatch(timelines=timelines)
-        self.change(pick, lambda key: self.stage.engine.patch_memory(ME, key, patch), made)
+        self.change(
+            pick, lambda key: self.stage.engine.patch_memory(ME, key, patch), made
+        )
 
     @rule(pick=PICK)
     def bin(self, pick: int) -> None:
@@ -109,11 +128,17 @@ class Namer(RuleBasedStateMachine):
 
         async def work() -> None:
             mind = await self.stage.mind(soul)
-            found = (m for m in mind.names.concepts() if m.origin is Origin.CARD or m.is_learned_name)
+            found = (
+                m
+                for m in mind.names.concepts()
+                if m.origin is Origin.CARD or m.is_learned_name
+            )
             bare = sorted(m.id for m in found)
             if bare:
                 key = bare[pick % len(bare)]
-                view = await self.stage.engine.patch_memory(ME, key, MemoryPatch(tags=("mine",)))
+                view = await self.stage.engine.patch_memory(
+                    ME, key, MemoryPatch(tags=("mine",))
+                )
                 self.made[key] = view.memory
 
         self.run(work)
@@ -152,6 +177,8 @@ class Namer(RuleBasedStateMachine):
             for memory in mind.memories.values():
                 if memory.kind in TEXTS:
                     linked: dict[str, Any] = {
-                        e.target: e.origin for e in mind.edges.of(memory.id) if e.kind is EdgeKind.MENTIONS
+                        e.target: e.origin
+                        for e in mind.edges.of(memory.id)
+                        if e.kind is EdgeKind.MENTIONS
                     }
                     assert linked.keys() == mentioned(after, names, memory), memory.text

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.engine.mind import Mind
+from soulmem.engine.mind.mind import Mind
 from tests.engine.stage import ME, Stage
 from tests.fakes.embedder import FakeEmbedder
 
@@ -29,12 +29,21 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "uses": _by_memory(mind, mind.recalls.uses(mind.size)),
         "records": mind.recalls.records(),
         "strands": {s.chat: s for s in mind.lineages},
-        "visible": {chat: sorted(m.id for m in await stage.visible(chat, soul)) for chat in chats},
+        "visible": {
+            chat: sorted(m.id for m in await stage.visible(chat, soul))
+            for chat in chats
+        },
         "neighbours": {chat: _neighbours(mind, chat) for chat in chats},
-        "ages": {chat: _by_memory(mind, mind.ages(ChatId(chat) if chat else None, 0)) for chat in chats},
+        "ages": {
+            chat: _by_memory(mind, mind.ages(ChatId(chat) if chat else None, 0))
+            for chat in chats
+        },
         "tokens": {key: int(mind.costs([row])[0]) for key, row in mind._rows},
         "words": _by_memory(
-            mind, mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(4)
+            mind,
+            mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(
+                4
+            ),
         ),
     }
 
@@ -50,12 +59,19 @@ def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     searched = [(key, row) for key, row in met if not mind.at(row).is_gone]
     turns = mind.embedded.turns
     if turns is not None:
-        out += [key for key, row in met if mind.at(row).is_gone and turns.has(row + 1)[row]]
-    for rows, table in ((searched, mind.embedded.turns), (list(mind._pairs), mind.embedded.pairs)):
+        out += [
+            key for key, row in met if mind.at(row).is_gone and turns.has(row + 1)[row]
+        ]
+    for rows, table in (
+        (searched, mind.embedded.turns),
+        (list(mind._pairs), mind.embedded.pairs),
+    ):
         assert table is not None
         for key, row in rows:
             expected = embedder.embed([mind.text_of(key)])
-            if not np.allclose(table.rows(np.asarray([row])), expected, atol=0.01):  # a step of a byte
+            if not np.allclose(
+                table.rows(np.asarray([row])), expected, atol=0.01
+            ):  # a step of a byte
                 out.append(key)
     return out
 
@@ -71,7 +87,12 @@ def _neighbours(mind: Mind, chat: str | None) -> dict[MemoryId, tuple[Any, ...]]
     out = {}
     for key in strand.order if strand else ():
         row = mind.row(key)
-        ids = [mind._rows.id(int(column[row])) for column in (beside.before, beside.after)]
-        pairs = [mind._pairs.id(int(column[row])) for column in (beside.pair_in, beside.pair_out)]
+        ids = [
+            mind._rows.id(int(column[row])) for column in (beside.before, beside.after)
+        ]
+        pairs = [
+            mind._pairs.id(int(column[row]))
+            for column in (beside.pair_in, beside.pair_out)
+        ]
         out[key] = (*ids, *pairs, int(beside.position[row]))
     return out

@@ -11,14 +11,16 @@ from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
-from soulmem.engine.answers import Recalled, RecalledMemory
-from soulmem.engine.embedding import ModelSource
+from soulmem.engine.api.requests import NewEdge
+from soulmem.engine.api.results import Recalled, RecalledMemory
 from soulmem.engine.engine import EngineParams
-from soulmem.engine.requests import NewEdge
-from soulmem.engine.search import RecallParams
+from soulmem.engine.recall.scene import RecallParams
+from soulmem.engine.vectors.embedder import ModelSource
 from tests.engine.stage import Stage, line
 
-PACKAGED = ModelSource("packaged", lambda: True, cache(packaged_encoder.load))  # loaded once
+PACKAGED = ModelSource(
+    "packaged", lambda: True, cache(packaged_encoder.load)
+)  # loaded once
 STORY = [
     line("m1", "Good evening, Mira."),
     line("m2", "Good evening.", Role.CHARACTER),
@@ -32,15 +34,24 @@ REFLEXES = {
         "That stranger keeps staring.",
         "Pass me the salt.",
     ),
-    "zh": ("陌生人盯着她看", "把兜帽拉起来", "那个陌生人一直盯着你看。", "把盐递给我。"),
+    "zh": (
+        "陌生人盯着她看",
+        "把兜帽拉起来",
+        "那个陌生人一直盯着你看。",
+        "把盐递给我。",
+    ),
 }
 SECRET = "NEVER-TOLD"
-PATIENT = RecallParams(time_budget_ms=20_000)  # a busy machine takes its time to load the model
+PATIENT = RecallParams(
+    time_budget_ms=20_000
+)  # a busy machine takes its time to load the model
 
 
 async def opened(model: ModelSource | None) -> Stage:
     """A stage with a soul and a short chat, its model loaded."""
-    stage = Stage(fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT))
+    stage = Stage(
+        fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT)
+    )
     await stage.start()
     await stage.soul()
     await stage.sync("c1", STORY)
@@ -49,7 +60,11 @@ async def opened(model: ModelSource | None) -> Stage:
 
 
 async def made(
-    stage: Stage, text: str, kind: MemoryKind, edges: Iterable[NewEdge] = (), **more: Any
+    stage: Stage,
+    text: str,
+    kind: MemoryKind,
+    edges: Iterable[NewEdge] = (),
+    **more: Any,
 ) -> MemoryId:
     """A memory made by hand."""
     return (await stage.note(text, kind=kind, edges=tuple(edges), **more)).memory.id
@@ -67,7 +82,10 @@ async def reflex(
     is_known = situation in (await stage.mind()).memories
     scene = MemoryId(situation) if is_known else await made(stage, situation, kind)
     ids = [await made(stage, text, MemoryKind.ACTION) for text, _ in actions]
-    fires = [NewEdge(EdgeKind.FIRES, to=i, probability=p) for i, (_, p) in zip(ids, actions, strict=True)]
+    fires = [
+        NewEdge(EdgeKind.FIRES, to=i, probability=p)
+        for i, (_, p) in zip(ids, actions, strict=True)
+    ]
     edges = [NewEdge(EdgeKind.TRIGGERS, source=scene), *fires]
     await made(stage, name, MemoryKind.TRIGGER, edges, **more)
     return ids
@@ -80,7 +98,12 @@ def fired(answer: Recalled) -> list[str]:
 
 def section(answer: Recalled, name: str) -> list[str]:
     """Texts of the items of a section."""
-    return [item.text for block in answer.blocks if block.section == name for item in block.items]
+    return [
+        item.text
+        for block in answer.blocks
+        if block.section == name
+        for item in block.items
+    ]
 
 
 def the(answer: Recalled, memory: MemoryId) -> RecalledMemory:

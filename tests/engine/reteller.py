@@ -15,7 +15,9 @@ from tests.engine.stage import line
 from tests.engine.told import LINES, Told
 
 TEXTS = st.sampled_from(LINES)
-ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
+ROLES = st.sampled_from(
+    [Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM]
+)
 HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
 PRESENT = st.sampled_from([None, None, ("s1",), ("s2",), ("s1", "s2"), ()])
 
@@ -31,7 +33,12 @@ class Reteller(RuleBasedStateMachine):
     @precondition(lambda self: self.any_shown())
     @rule(pick=PICK, at=PICK, text=TEXTS, how=HOWS)
     def edit(self, pick: int, at: int, text: str, how: str) -> None:
-        self.alter(pick, at, how, lambda m: replace(line(m.slot, text, m.role), sent_at=m.sent_at))
+        self.alter(
+            pick,
+            at,
+            how,
+            lambda m: replace(line(m.slot, text, m.role), sent_at=m.sent_at),
+        )
 
     @precondition(lambda self: self.any_shown())
     @rule(pick=PICK, at=PICK, how=HOWS)
@@ -43,7 +50,9 @@ class Reteller(RuleBasedStateMachine):
     def come_or_leave(self, pick: int, at: int, present: Any, how: str) -> None:
         self.alter(pick, at, how, lambda m: replace(m, present=present))
 
-    def alter(self, pick: int, at: int, how: str, change: Callable[[SentMessage], SentMessage]) -> None:
+    def alter(
+        self, pick: int, at: int, how: str, change: Callable[[SentMessage], SentMessage]
+    ) -> None:
         """Change one message; presence is sent without a base, as the contract asks."""
         chat = self.pick(pick)
         if chat.messages:

@@ -16,9 +16,9 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulSettings
-from soulmem.engine.answers import MemoryView
-from soulmem.engine.jobs import JobState
-from soulmem.engine.requests import MemoryPatch, RecallRequest
+from soulmem.engine.api.requests import MemoryPatch, RecallRequest
+from soulmem.engine.api.results import MemoryView
+from soulmem.engine.runtime.jobs import JobState
 from tests.engine.namer import CALLED, PICK, SOULS, Namer
 from tests.engine.picky_store import PickyStore
 from tests.engine.stage import ME, ended
@@ -68,7 +68,9 @@ class Sovereign(Namer):
         async def work() -> None:
             told = await self.told(soul)
             if told:
-                await self.stage.engine.delete_memory(ME, told[pick % len(told)].id, None)
+                await self.stage.engine.delete_memory(
+                    ME, told[pick % len(told)].id, None
+                )
 
         self.run(work)
 
@@ -76,15 +78,24 @@ class Sovereign(Namer):
         """What chats tell the soul, by id."""
         mind = await self.stage.mind(soul)
         keys = sorted({key for strand in mind.lineages for key in strand.order})
-        return [mind.memories[key] for key in keys if mind.memories[key].origin is Origin.CHAT]
+        return [
+            mind.memories[key]
+            for key in keys
+            if mind.memories[key].origin is Origin.CHAT
+        ]
 
     async def fetch_back(self) -> None:
         """What was thrown away although a chat tells it is in use again, and is the chat's."""
         for soul in SOULS:
             for memory in await self.told(soul):
                 if memory.state is MemoryState.BIN:
-                    back = (await self.stage.engine.restore_memory(ME, memory.id)).memory
-                    assert (back.state, back.origin) == (MemoryState.ACTIVE, Origin.CHAT)
+                    back = (
+                        await self.stage.engine.restore_memory(ME, memory.id)
+                    ).memory
+                    assert (back.state, back.origin) == (
+                        MemoryState.ACTIVE,
+                        Origin.CHAT,
+                    )
 
     @rule(soul=SOUL, text=CALLED)
     def draft(self, soul: str, text: str) -> None:
@@ -93,8 +104,12 @@ class Sovereign(Namer):
         async def work() -> None:
             given = {"content": text, "reason": "told so"}
             tools = self.stage.engine.governor.tools
-            told = await tools.call(ME, "save_permanent_memory", soul, Actor.LEAD, given)
-            memory = (await self.stage.engine.get_memory(ME, MemoryId(told["memory"]))).memory
+            told = await tools.call(
+                ME, "save_permanent_memory", soul, Actor.LEAD, given
+            )
+            memory = (
+                await self.stage.engine.get_memory(ME, MemoryId(told["memory"]))
+            ).memory
             assert memory.permanent
             self.made[memory.id] = memory
             self.drafted.add(memory.id)
@@ -107,7 +122,11 @@ class Sovereign(Namer):
 
         async def work() -> None:
             made = [m for m in self.made.values() if m.soul == soul]
-            some = made if among == "made" else [m for m in await self.told(soul) if m.evidence]
+            some = (
+                made
+                if among == "made"
+                else [m for m in await self.told(soul) if m.evidence]
+            )
             if not some:
                 return
             memory = some[pick % len(some)]
@@ -115,30 +134,40 @@ class Sovereign(Namer):
             tools = self.stage.engine.governor.tools
             if memory.permanent or memory.locked:
                 with pytest.raises(Forbidden):
-                    await tools.call(ME, "update_memory_node", soul, Actor.ARCHIVIST, given)
+                    await tools.call(
+                        ME, "update_memory_node", soul, Actor.ARCHIVIST, given
+                    )
                 return
             await tools.call(ME, "update_memory_node", soul, Actor.ARCHIVIST, given)
             if among == "made":
-                self.made[memory.id] = (await self.stage.engine.get_memory(ME, memory.id)).memory
+                self.made[memory.id] = (
+                    await self.stage.engine.get_memory(ME, memory.id)
+                ).memory
 
         self.run(work)
 
     @rule(pick=PICK, confirmed=st.booleans())
     def ask_to_delete(self, pick: int, confirmed: bool) -> None:
         """Nothing goes before the user's word; nothing protected is even asked about."""
-        self.store.fail_in = None  # the request, the memory and the decision, each for itself
+        self.store.fail_in = (
+            None  # the request, the memory and the decision, each for itself
+        )
 
         async def work(key: MemoryId) -> MemoryView:
             memory, governor = self.made[key], self.stage.engine.governor
             given = {"memory_id": key, "reason": "old"}
-            asking = governor.tools.call(ME, "delete_memory", memory.soul, Actor.ARCHIVIST, given)
+            asking = governor.tools.call(
+                ME, "delete_memory", memory.soul, Actor.ARCHIVIST, given
+            )
             if memory.permanent or memory.locked:
                 with pytest.raises(Forbidden):
                     await asking
             else:
                 asked = await asking
                 assert (await self.stage.engine.get_memory(ME, key)).memory == memory
-                await governor.deletions.decide(ME, asked["request"], confirmed=confirmed)
+                await governor.deletions.decide(
+                    ME, asked["request"], confirmed=confirmed
+                )
             return await self.stage.engine.get_memory(ME, key)
 
         self.change(pick, work)
@@ -152,16 +181,22 @@ class Sovereign(Namer):
     async def undone(self, soul: str) -> None:
         """See `undo`."""
         await self.stage.engine._learner.drain()
-        await self.stage.engine.governor.undo(ME, SoulId(soul), since=LONG_AGO, change=None, job=None)
+        await self.stage.engine.governor.undo(
+            ME, SoulId(soul), since=LONG_AGO, change=None, job=None
+        )
         mind = await self.stage.mind(soul)
         for key, old in [one for one in self.made.items() if one[1].soul == soul]:
             now = mind.memories.get(key)
-            if now is None or now.origin is not Origin.USER:  # given no more, or not till its week was over
+            if (
+                now is None or now.origin is not Origin.USER
+            ):  # given no more, or not till its week was over
                 assert (old.kind, old.state) == (MemoryKind.CONCEPT, MemoryState.BIN)
                 self.forgotten(key)
             else:
                 assert now.text == self.mine.get(key, now.text)
-                assert now.state is (MemoryState.BIN if key in self.drafted else old.state)
+                assert now.state is (
+                    MemoryState.BIN if key in self.drafted else old.state
+                )
                 self.made[key] = now
 
     @rule(soul=SOUL, verdict=st.sampled_from(Verdict), chat=st.booleans(), pick=PICK)
@@ -169,18 +204,29 @@ class Sovereign(Namer):
         """A word about what a recall brought."""
 
         async def work() -> None:
-            known = [head.id for head, _ in await self.stage.engine.list_chats(ME, SoulId(soul))]
+            known = [
+                head.id
+                for head, _ in await self.stage.engine.list_chats(ME, SoulId(soul))
+            ]
             if not known:
                 return
             where = ChatId(known[pick % len(known)])
-            found = await self.stage.engine.recall(ME, RecallRequest(SoulId(soul), where, query="ring, noon"))
+            found = await self.stage.engine.recall(
+                ME, RecallRequest(SoulId(soul), where, query="ring, noon")
+            )
             for memory in found.memories[:1]:
-                await self.stage.engine.governor.feedback(ME, found.trace, memory.id, verdict)
-                self.drafted.discard(memory.id)  # the user laid hands on it: undoing leaves it
+                await self.stage.engine.governor.feedback(
+                    ME, found.trace, memory.id, verdict
+                )
+                self.drafted.discard(
+                    memory.id
+                )  # the user laid hands on it: undoing leaves it
 
         self.run(work)
 
-    @rule(soul=SOUL, kind=st.sampled_from(["consolidate", "forget", "topics", "digest"]))
+    @rule(
+        soul=SOUL, kind=st.sampled_from(["consolidate", "forget", "topics", "digest"])
+    )
     def work_through(self, soul: str, kind: str) -> None:
         """A job that somebody asks for comes to its end."""
         self.store.fail_in = None
@@ -226,12 +272,20 @@ class Sovereign(Namer):
         meanwhile=st.sampled_from(["insert", "delete", "hide", "delete_chat"]),
     )
     def go_and_come_back(
-        self, soul: str, pick: int, at: int, text: str, remember_hidden: bool, meanwhile: str
+        self,
+        soul: str,
+        pick: int,
+        at: int,
+        text: str,
+        remember_hidden: bool,
+        meanwhile: str,
     ) -> None:
         """A soul lies in the bin while chats that it was in go on, and comes back with other settings."""
         self.store.fail_in = None
         self.run(lambda: self.stage.engine.delete_soul(ME, SoulId(soul), soul.upper()))
-        if self.any_shown() and (meanwhile == "delete_chat" or soul not in self.pick(pick).souls):
+        if self.any_shown() and (
+            meanwhile == "delete_chat" or soul not in self.pick(pick).souls
+        ):
             changes: dict[str, Callable[[], None]] = {
                 "insert": lambda: self.insert(pick, at, text, "bare"),
                 "delete": lambda: self.delete(pick, at, 2, "bare"),
@@ -243,7 +297,9 @@ class Sovereign(Namer):
         given = SoulSettings(remember_hidden=remember_hidden)
 
         async def back() -> None:
-            await self.stage.engine.put_soul(ME, SoulId(soul), soul.upper(), self.names[soul], given)
+            await self.stage.engine.put_soul(
+                ME, SoulId(soul), soul.upper(), self.names[soul], given
+            )
             await self.stage.mind(soul)
 
         self.run(back)
@@ -252,7 +308,9 @@ class Sovereign(Namer):
         async def noted() -> MemoryView:
             view = await work()
             known = self.made.get(view.memory.id)
-            if known is None or known.text != view.memory.text:  # else it may be what a tool wrote
+            if (
+                known is None or known.text != view.memory.text
+            ):  # else it may be what a tool wrote
                 self.mine[view.memory.id] = view.memory.text
             return view
 

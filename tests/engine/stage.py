@@ -11,12 +11,7 @@ from soulmem.domain.dialogue import Base, Fork, Role, SentMessage, text_hash
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.soul import Soul, SoulSettings
-from soulmem.engine.answers import MemoryView, Recalled
-from soulmem.engine.embedding import ModelSource
-from soulmem.engine.engine import Engine, EngineParams
-from soulmem.engine.jobs import ENDED, JobView
-from soulmem.engine.mind import Mind
-from soulmem.engine.requests import (
+from soulmem.engine.api.requests import (
     Activity,
     MemoryFilter,
     NewMemory,
@@ -24,8 +19,13 @@ from soulmem.engine.requests import (
     SyncAnswer,
     SyncRequest,
 )
-from soulmem.engine.search import RecallParams, cue_of, scene_of
-from soulmem.engine.world import World
+from soulmem.engine.api.results import MemoryView, Recalled
+from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.scene import RecallParams, cue_of, scene_of
+from soulmem.engine.runtime.jobs import ENDED, JobView
+from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.engine.world.world import World
 from soulmem.ports.images import Images
 from soulmem.ports.store import Store
 from tests.fakes.clock import StillClock
@@ -36,11 +36,20 @@ from tests.fakes.traces import FakeTraces
 ME = DEFAULT_OWNER
 
 
-def line(slot: str, text: str | None = None, role: Role = Role.USER, **more: Any) -> SentMessage:
+def line(
+    slot: str, text: str | None = None, role: Role = Role.USER, **more: Any
+) -> SentMessage:
     """A message as a client lists it; its text is "text of <slot>" unless given."""
     said = f"text of {slot}" if text is None else text
     speaker = {Role.USER: "Al", Role.CHARACTER: "Mira"}.get(role, "")
-    return SentMessage(SlotId(slot), text_hash(said), role, more.pop("speaker", speaker), text=said, **more)
+    return SentMessage(
+        SlotId(slot),
+        text_hash(said),
+        role,
+        more.pop("speaker", speaker),
+        text=said,
+        **more,
+    )
 
 
 def lines(count: int, start: int = 1) -> list[SentMessage]:
@@ -56,7 +65,9 @@ def bare(messages: Iterable[SentMessage]) -> list[SentMessage]:
 
 def as_told(messages: Iterable[SentMessage]) -> list[str]:
     """The texts of the memories of these messages."""
-    return sorted(f"{m.speaker}: {m.text}" if m.speaker else f"{m.text}" for m in messages)
+    return sorted(
+        f"{m.speaker}: {m.text}" if m.speaker else f"{m.text}" for m in messages
+    )
 
 
 async def ended(stage: Stage, job: str) -> JobView:
@@ -127,7 +138,9 @@ class Stage:
 
     async def soul(self, soul: str = "s1", name: str = "Mira", **settings: Any) -> Soul:
         """Create or change a soul."""
-        found, _ = await self.engine.put_soul(ME, SoulId(soul), name, None, SoulSettings(**settings))
+        found, _ = await self.engine.put_soul(
+            ME, SoulId(soul), name, None, SoulSettings(**settings)
+        )
         return found
 
     async def sync(
@@ -167,24 +180,40 @@ class Stage:
             ChatId(chat) if chat else None,
             context_from=SlotId(context_from) if context_from else None,
         )
-        scene = scene_of(world, mind, request, cue_of(world, request), RecallParams(), 0, self.clock.now())
+        scene = scene_of(
+            world,
+            mind,
+            request,
+            cue_of(world, request),
+            RecallParams(),
+            0,
+            self.clock.now(),
+        )
         return [mind.at(int(row)) for row in scene.visible.nonzero()[0]]
 
-    async def known(self, chat: str | None, soul: str = "s1", context_from: str | None = None) -> list[str]:
+    async def known(
+        self, chat: str | None, soul: str = "s1", context_from: str | None = None
+    ) -> list[str]:
         """Texts of what a recall may see there."""
         return sorted(m.text for m in await self.visible(chat, soul, context_from))
 
-    async def recall(self, query: str, chat: str | None = None, soul: str = "s1", **more: Any) -> Recalled:
+    async def recall(
+        self, query: str, chat: str | None = None, soul: str = "s1", **more: Any
+    ) -> Recalled:
         """Ask."""
         where = ChatId(chat) if chat else None
-        return await self.engine.recall(ME, RecallRequest(SoulId(soul), where, query=query, **more))
+        return await self.engine.recall(
+            ME, RecallRequest(SoulId(soul), where, query=query, **more)
+        )
 
     async def note(self, text: str, soul: str = "s1", **more: Any) -> MemoryView:
         """Make a memory by hand: a note unless another `kind` is given."""
         kind = more.pop("kind", MemoryKind.NOTE)
         if "chat" in more:
             more["chat"] = ChatId(more["chat"])
-        return await self.engine.create_memory(ME, NewMemory(SoulId(soul), kind, text, **more))
+        return await self.engine.create_memory(
+            ME, NewMemory(SoulId(soul), kind, text, **more)
+        )
 
     async def listed(
         self, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1", **more: Any
@@ -195,7 +224,9 @@ class Stage:
         )
         return sorted((view.memory for view in page.memories), key=lambda m: m.text)
 
-    async def find(self, text: str, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1") -> MemoryId:
+    async def find(
+        self, text: str, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1"
+    ) -> MemoryId:
         """The one memory of that text."""
         (found,) = [m.id for m in await self.listed(state, soul) if m.text == text]
         return found

@@ -12,7 +12,10 @@ from tests.engine.stage import ME, Stage, line
 from tests.fakes.store import FakeStore
 
 STORES = ("fake", "surrealkv")
-KEY, BREAD = "Al: I hid the silver key under the old bridge.", "Al: We bake bread on Sundays."
+KEY, BREAD = (
+    "Al: I hid the silver key under the old bridge.",
+    "Al: We bake bread on Sundays.",
+)
 TALK = [
     line("m1", KEY[4:]),
     line("m2", "I will not tell anyone.", Role.CHARACTER),
@@ -27,7 +30,11 @@ NEXT = line("m6", "If you say so.")
 @asynccontextmanager
 async def lived_chat(kind: str, folder: Path) -> AsyncIterator[Stage]:
     """A soul that lived a chat and waits to reply, on a store that outlives its engine: `kind` of STORES."""
-    stage = Stage(SurrealStore(f"surrealkv://{folder}/data") if kind == "surrealkv" else FakeStore())
+    stage = Stage(
+        SurrealStore(f"surrealkv://{folder}/data")
+        if kind == "surrealkv"
+        else FakeStore()
+    )
     await stage.start()
     await stage.soul()
     await stage.sync("c1", TALK)

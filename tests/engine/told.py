@@ -13,8 +13,21 @@ from tests.engine.stage import Stage, bare
 OUT_OF_CHARACTER = "(OOC: brb)"
 # What players say in a random life: names, some in two scripts, and nothing much.
 LINES = (
-    *("Yes.", "I lost the ring.", "雨停了", "We meet at noon.", OUT_OF_CHARACTER, "Never!"),
-    *("Ask Kaelith.", "kaelith has it, Kaelith!", "林月来了。", "Where is Lin Yue?", "Castle Kaelith fell."),
+    *(
+        "Yes.",
+        "I lost the ring.",
+        "雨停了",
+        "We meet at noon.",
+        OUT_OF_CHARACTER,
+        "Never!",
+    ),
+    *(
+        "Ask Kaelith.",
+        "kaelith has it, Kaelith!",
+        "林月来了。",
+        "Where is Lin Yue?",
+        "Castle Kaelith fell.",
+    ),
 )
 
 
@@ -35,16 +48,32 @@ class Told:
         base: Base | None = None
         if how == "base" and self.synced is not None:
             pairs = zip(now, self.synced, strict=False)
-            count = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(now), len(self.synced)))
+            count = next(
+                (i for i, (a, b) in enumerate(pairs) if a != b),
+                min(len(now), len(self.synced)),
+            )
             base = Base(count, digest_of(now[:count]))
         listing = now[count:] if how == "full" else bare(now[count:])
         answer = await stage.sync(
-            self.id, listing, souls=self.souls, parent=self.parent, base=base, confirm=confirm
+            self.id,
+            listing,
+            souls=self.souls,
+            parent=self.parent,
+            base=base,
+            confirm=confirm,
         )
         if answer.needs_text:
-            listing = [m if m.slot in answer.needs_text else replace(m, text=None) for m in now[count:]]
+            listing = [
+                m if m.slot in answer.needs_text else replace(m, text=None)
+                for m in now[count:]
+            ]
             answer = await stage.sync(
-                self.id, listing, souls=self.souls, parent=self.parent, base=base, confirm=confirm
+                self.id,
+                listing,
+                souls=self.souls,
+                parent=self.parent,
+                base=base,
+                confirm=confirm,
             )
         if answer.held is None:
             assert answer.applied

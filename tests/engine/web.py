@@ -15,8 +15,8 @@ from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import DEFAULT_OWNER, MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import Soul
-from soulmem.engine.loading import Attempt
-from soulmem.engine.mind import Mind
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.world.edge_loader import Attempt
 from soulmem.graph.association import MEMORY_KINDS, WALKED, arcs
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.rows import Rows
@@ -58,7 +58,16 @@ def links(pairs: Pairs, seed: int) -> list[Edge]:
     """An association of any strength for each pair, every pair once."""
     draw = random.Random(seed)
     return [
-        Edge(SOUL, key(one), key(two), EdgeKind.ASSOCIATES, Origin.CHAT, _NOON, draw.random() ** 3, at_turn=0)
+        Edge(
+            SOUL,
+            key(one),
+            key(two),
+            EdgeKind.ASSOCIATES,
+            Origin.CHAT,
+            _NOON,
+            draw.random() ** 3,
+            at_turn=0,
+        )
         for one, two in dict.fromkeys(pairs)
     ]
 
@@ -91,12 +100,21 @@ class WebStore(FakeStore):
                 self._at[end][edge.id] = None
 
     async def edges_around(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+        self,
+        owner: Owner,
+        soul: SoulId,
+        memories: Sequence[MemoryId],
+        *,
+        leaving: bool = False,
     ) -> EdgePage:
         self.asked += 1
         known = self._worlds[owner].edges
-        ids = dict.fromkeys(edge for memory in memories for edge in self._at[memory] if edge in known)
-        page = page_of([known[one] for one in ids if not leaving or known[one].source in memories])
+        ids = dict.fromkeys(
+            edge for memory in memories for edge in self._at[memory] if edge in known
+        )
+        page = page_of(
+            [known[one] for one in ids if not leaving or known[one].source in memories]
+        )
         self.waits.set()
         await self.gate.wait()
         return page
@@ -126,7 +144,12 @@ async def write(store: Store, nodes: int, edges: Sequence[Edge]) -> None:
     """The same soul, into any open store."""
     await store.commit(Change(ME, souls=[Soul(SOUL, "Mira", created=_NOON)]))
     for start in range(0, nodes, 500):
-        await store.commit(Change(ME, put_memories=[note(n) for n in range(start, min(start + 500, nodes))]))
+        await store.commit(
+            Change(
+                ME,
+                put_memories=[note(n) for n in range(start, min(start + 500, nodes))],
+            )
+        )
     for start in range(0, len(edges), 500):
         await store.commit(Change(ME, put_edges=edges[start : start + 500]))
 
@@ -158,7 +181,9 @@ def walking(mind: Mind, seeds: Sequence[int], params: WalkParams) -> Attempt:
         edges = mind.edges.arrays(WALKED)
         weight = edges.strength * edges.confidence
         graph = arcs(edges, weight, mind.columns.kind[: mind.size])
-        return Walker(graph).walk(*_start(seeds), params, Tuning(boundary=mind.residency.boundary(mind.size)))
+        return Walker(graph).walk(
+            *_start(seeds), params, Tuning(boundary=mind.residency.boundary(mind.size))
+        )
 
     return attempt
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.engine.embedding import ModelSource
+from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.ports.embedder import EmbedderError
 
 _WORD = re.compile(r"[a-z0-9]+|[^\W\d_a-z]")

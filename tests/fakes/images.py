@@ -28,7 +28,9 @@ class FakeImages:
         if known != token:
             return None
         self.given += 1
-        return Image(image.head, {name: array.copy() for name, array in image.arrays.items()})
+        return Image(
+            image.head, {name: array.copy() for name, array in image.arrays.items()}
+        )
 
     def write(self, owner: Owner, soul: SoulId, token: str) -> FakeWriter:
         failure, self.failure = self.failure, None
@@ -43,7 +45,9 @@ class FakeImages:
 class FakeWriter:
     """An image that is being written."""
 
-    def __init__(self, images: FakeImages, key: tuple[Owner, SoulId], token: str) -> None:
+    def __init__(
+        self, images: FakeImages, key: tuple[Owner, SoulId], token: str
+    ) -> None:
         self._images = images
         self._key = key
         self._token = token

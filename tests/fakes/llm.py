@@ -17,7 +17,9 @@ class FakeLlm:
     Tokens are counted as one for four letters.
     """
 
-    def __init__(self, *replies: Reply, name: str = "fake", seconds: float = 0.0) -> None:
+    def __init__(
+        self, *replies: Reply, name: str = "fake", seconds: float = 0.0
+    ) -> None:
         self.name = name
         self.seconds = seconds  # until an answer comes
         self.asked: list[Prompt] = []
@@ -45,7 +47,9 @@ class FakeLlm:
         text = reply if isinstance(reply, str) else reply(prompt)
         if not text.strip():
             raise Unreadable(f"{self.name} gave an empty answer")
-        return Completion(text, _tokens(prompt.system + prompt.user), _tokens(text), self.seconds)
+        return Completion(
+            text, _tokens(prompt.system + prompt.user), _tokens(text), self.seconds
+        )
 
     def _next(self) -> Reply:
         if not self._replies:

@@ -19,7 +19,13 @@ from soulmem.domain.memories import BINNED, Memory, MemoryState
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
-from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
+from soulmem.ports.store import (
+    Change,
+    RankedMessage,
+    SoulGraph,
+    SoulRecalls,
+    StoreHealth,
+)
 
 _PAGE = 50  # rows
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
@@ -82,7 +88,11 @@ class FakeStore:
         self._open = False
 
     def health(self) -> StoreHealth:
-        return StoreHealth(writable=False, detail=self.refuses.message) if self.refuses else StoreHealth()
+        return (
+            StoreHealth(writable=False, detail=self.refuses.message)
+            if self.refuses
+            else StoreHealth()
+        )
 
     async def commit(self, change: Change) -> None:
         self._check_open()
@@ -98,7 +108,9 @@ class FakeStore:
 
     async def owners(self) -> list[Owner]:
         self._check_open()
-        return sorted(owner for owner, world in self._worlds.items() if world.souls or world.chats)
+        return sorted(
+            owner for owner, world in self._worlds.items() if world.souls or world.chats
+        )
 
     async def souls(self, owner: Owner) -> list[Soul]:
         self._check_open()
@@ -110,7 +122,10 @@ class FakeStore:
 
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
         self._check_open()
-        return sorted(self._world(owner).messages.get(chat, {}).values(), key=lambda ranked: ranked.rank)
+        return sorted(
+            self._world(owner).messages.get(chat, {}).values(),
+            key=lambda ranked: ranked.rank,
+        )
 
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         self._check_open()
@@ -122,9 +137,15 @@ class FakeStore:
 
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
         self._check_open()
-        return [memory for memory in self._world(owner).memories.values() if memory.soul == soul]
+        return [
+            memory
+            for memory in self._world(owner).memories.values()
+            if memory.soul == soul
+        ]
 
-    async def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
+    async def memory_pages(
+        self, owner: Owner, soul: SoulId
+    ) -> AsyncIterator[Sequence[Memory]]:
         found = await self.memories(owner, soul)
         for start in range(0, len(found), _PAGE):
             yield found[start : start + _PAGE]
@@ -136,17 +157,25 @@ class FakeStore:
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         self._check_open()
-        return sum(soul in (None, edge.soul) for edge in self._world(owner).edges.values())
+        return sum(
+            soul in (None, edge.soul) for edge in self._world(owner).edges.values()
+        )
 
     async def edges_around(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+        self,
+        owner: Owner,
+        soul: SoulId,
+        memories: Sequence[MemoryId],
+        *,
+        leaving: bool = False,
     ) -> EdgePage:
         self._check_open()
         ends = set(memories)
         found = [
             edge
             for edge in self._world(owner).edges.values()
-            if edge.soul == soul and (edge.source in ends or (edge.target in ends and not leaving))
+            if edge.soul == soul
+            and (edge.source in ends or (edge.target in ends and not leaving))
         ]
         return page_of(found)
 
@@ -155,7 +184,11 @@ class FakeStore:
     ) -> Mapping[MemoryId, int]:
         self._check_open()
         asked, every = set(memories), self._world(owner).edges.values()
-        return Counter(e.source for e in every if e.soul == soul and e.kind is kind and e.source in asked)
+        return Counter(
+            e.source
+            for e in every
+            if e.soul == soul and e.kind is kind and e.source in asked
+        )
 
     async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
         self._check_open()
@@ -187,7 +220,9 @@ class FakeStore:
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
         self._check_open()
-        return sorted(self._world(owner).deletions.values(), key=lambda one: (one.at, one.id))
+        return sorted(
+            self._world(owner).deletions.values(), key=lambda one: (one.at, one.id)
+        )
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         self._check_open()
@@ -195,7 +230,9 @@ class FakeStore:
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         self._check_open()
-        found = [one for one in self._world(owner).derivations.values() if one.soul == soul]
+        found = [
+            one for one in self._world(owner).derivations.values() if one.soul == soul
+        ]
         return sorted(found, key=lambda one: (one.made, one.id))
 
     async def books(self, owner: Owner) -> list[SoulBooks]:
@@ -223,7 +260,11 @@ class FakeStore:
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         self._check_open()
-        return {key: self._vectors[model, key] for key in keys if (model, key) in self._vectors}
+        return {
+            key: self._vectors[model, key]
+            for key in keys
+            if (model, key) in self._vectors
+        }
 
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         self._check_open()
@@ -253,7 +294,11 @@ class FakeStore:
 def _apply(world: _World, change: Change) -> None:
     """What goes first, then what comes. Raises StoreError for an edge without its ends."""
     touched = change.souls_touched()
-    world.marks = {} if touched is None else {s: t for s, t in world.marks.items() if s not in touched}
+    world.marks = (
+        {}
+        if touched is None
+        else {s: t for s, t in world.marks.items() if s not in touched}
+    )
     for changed in change.chats:
         messages = world.messages.setdefault(changed.chat.id, {})
         for slot in changed.drop:
@@ -276,12 +321,16 @@ def _apply(world: _World, change: Change) -> None:
     world.souls.update((soul.id, soul) for soul in change.souls)
     for changed in change.chats:
         world.chats[changed.chat.id] = changed.chat
-        world.messages[changed.chat.id].update((ranked.message.slot, ranked) for ranked in changed.put)
+        world.messages[changed.chat.id].update(
+            (ranked.message.slot, ranked) for ranked in changed.put
+        )
     world.memories.update((memory.id, memory) for memory in change.put_memories)
     for edge in change.put_edges:
         for end in (edge.source, edge.target):
             if end not in world.memories:
-                raise StoreError(f"edge {edge.id} ends at memory {end}, which does not exist")
+                raise StoreError(
+                    f"edge {edge.id} ends at memory {end}, which does not exist"
+                )
         world.edges[edge.id] = edge
 
     _govern(world, change)
@@ -291,7 +340,9 @@ def _govern(world: _World, change: Change) -> None:
     for key, entry in world.audit.items():
         if entry.target in change.purge_audit:
             world.audit[key] = replace(entry, before=None, after=None, reason="")
-    kept = (one for one in world.deletions.values() if one.memory not in change.purge_audit)
+    kept = (
+        one for one in world.deletions.values() if one.memory not in change.purge_audit
+    )
     world.deletions = {one.id: one for one in (*kept, *change.put_deletions)}
     for entry in change.audit:
         if world.audit.get(entry.id, entry) != entry:
@@ -309,21 +360,37 @@ def _check_protected(world: _World, change: Change) -> None:
         old, new = world.memories.get(key), put.get(key)
         if old is None or not (old.permanent or old.locked):
             continue
-        stays = old.state is MemoryState.BIN if new is None else _guarded(new) == _guarded(old)
+        stays = (
+            old.state is MemoryState.BIN
+            if new is None
+            else _guarded(new) == _guarded(old)
+        )
         if not stays:
-            raise Protected(f"memory {key} is protected: only the user's own hand may change or delete it")
+            raise Protected(
+                f"memory {key} is protected: only the user's own hand may change or delete it"
+            )
 
 
 def _guarded(memory: Memory) -> tuple[object, ...]:
     is_binned = memory.state in BINNED
-    told = (memory.soul, memory.kind, memory.text, memory.created, memory.tags, memory.importance)
+    told = (
+        memory.soul,
+        memory.kind,
+        memory.text,
+        memory.created,
+        memory.tags,
+        memory.importance,
+    )
     reach = (memory.permanent, memory.locked, memory.timelines, is_binned)
     return (*told, *reach, memory.situation, memory.concept)
 
 
 def page_of(edges: Sequence[Edge]) -> EdgePage:
     """The edges side by side."""
-    epoch, microsecond = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(microseconds=1)
+    epoch, microsecond = (
+        datetime(1970, 1, 1, tzinfo=timezone.utc),
+        timedelta(microseconds=1),
+    )
     return EdgePage(
         id=[edge.id for edge in edges],
         source=[edge.source for edge in edges],

@@ -26,10 +26,16 @@ class FakeTraces:
             del self.kept[one]
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
-        found = [told for (whose, _, name), told in self.kept.items() if (whose, name) == (owner, key)]
+        found = [
+            told
+            for (whose, _, name), told in self.kept.items()
+            if (whose, name) == (owner, key)
+        ]
         return found[0] if found else None
 
-    async def alter(self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]) -> None:
+    async def alter(
+        self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]
+    ) -> None:
         for one in [one for one in self.kept if one[:2] == (owner, soul)]:
             after = left(self.kept.pop(one))
             if after is not None:

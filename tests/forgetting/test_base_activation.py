@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.forgetting.base_activation import (
+from soulmem.consolidation.base_activation import (
     ActivationParams,
     Met,
     base_activation,
@@ -25,7 +25,9 @@ DAY = 20.0
 
 
 @given(moments, st.floats(5000, 20_000), st.integers(1, 30))
-def test_one_month_is_thirty_days_however_often_it_is_read(met: list[Met], now: float, steps: int) -> None:
+def test_one_month_is_thirty_days_however_often_it_is_read(
+    met: list[Met], now: float, steps: int
+) -> None:
     start = base_activation(met, now)
     whole = base_activation(met, now + steps * DAY)
     assert whole == pytest.approx(start * exp(-steps * DAY / P.stability), abs=1e-9)
@@ -40,16 +42,22 @@ def test_the_order_in_which_things_became_known_does_not_matter(
     met: list[Met], now: float, rng: object
 ) -> None:
     shuffled = sorted(met, key=lambda _: rng.random())  # type: ignore[attr-defined]
-    assert base_activation(shuffled, now) == pytest.approx(base_activation(met, now), abs=1e-12)
+    assert base_activation(shuffled, now) == pytest.approx(
+        base_activation(met, now), abs=1e-12
+    )
 
 
 @given(moments, st.floats(0, 10_000), st.floats(0, 2))
-def test_it_stays_between_nothing_and_all(met: list[Met], now: float, pace: float) -> None:
+def test_it_stays_between_nothing_and_all(
+    met: list[Met], now: float, pace: float
+) -> None:
     assert 0.0 <= base_activation(met, now, pace) <= 1.0
 
 
 @given(moments, st.floats(0, 5000), st.floats(0.01, 1))
-def test_a_mention_or_a_recall_more_raises_it(met: list[Met], now: float, salience: float) -> None:
+def test_a_mention_or_a_recall_more_raises_it(
+    met: list[Met], now: float, salience: float
+) -> None:
     before = base_activation(met, now)
     for more in (mention(now, salience), recall(now)):
         assert base_activation([*met, more], now) >= before
@@ -65,8 +73,13 @@ def test_what_a_text_is_about_starts_above_a_passing_word() -> None:
 
 def test_what_is_met_daily_stays_and_what_was_met_once_is_gone_in_a_month() -> None:
     daily = [mention(day * DAY, 0.5) for day in range(90)]
-    assert all(base_activation(daily[: day + 1], day * DAY) > P.floor for day in range(90))
-    once = [mention(0, 1.0), mention(1, 1.0)]  # a name is learned when two messages give it
+    assert all(
+        base_activation(daily[: day + 1], day * DAY) > P.floor for day in range(90)
+    )
+    once = [
+        mention(0, 1.0),
+        mention(1, 1.0),
+    ]  # a name is learned when two messages give it
     assert base_activation(once, 30 * DAY) < P.floor
     assert base_activation(once, 30 * DAY, pace=0.5) > P.floor
 
@@ -82,7 +95,12 @@ def test_a_clock_set_back_forgets_nothing_and_gains_nothing() -> None:
     )
 
 
-@given(st.lists(moments, max_size=6), st.floats(0, 6000), st.floats(0, 2), st.randoms(use_true_random=False))
+@given(
+    st.lists(moments, max_size=6),
+    st.floats(0, 6000),
+    st.floats(0, 2),
+    st.randoms(use_true_random=False),
+)
 def test_many_at_once_are_as_each_alone(
     concepts: list[list[Met]], now: float, pace: float, rng: Random
 ) -> None:
@@ -91,4 +109,6 @@ def test_many_at_once_are_as_each_alone(
     whose, when, gain = np.asarray(rows, np.float64).reshape(-1, 3).T
     found = base_activations(whose.astype(np.int64), when, gain, now, pace)
     alone = [base_activation(met, now, pace) for met in concepts]
-    np.testing.assert_allclose(np.append(found, np.zeros(len(concepts) - found.size)), alone, atol=1e-9)
+    np.testing.assert_allclose(
+        np.append(found, np.zeros(len(concepts) - found.size)), alone, atol=1e-9
+    )

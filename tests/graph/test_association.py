@@ -36,11 +36,17 @@ ONE_WAY = (EdgeKind.KNOWS_HABIT,)
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
-def _way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _way(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """Every test with and without compiled code."""
     warm(tmp_path_factory.mktemp("kernels"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(association, "kernels", kernels if request.param == "compiled" else lambda: None)
+        patch.setattr(
+            association,
+            "kernels",
+            kernels if request.param == "compiled" else lambda: None,
+        )
         yield
 
 
@@ -62,7 +68,12 @@ def table_of(edges: list[Edge], rows: int) -> EdgeTable:
 def walked(edges: list[Edge], kinds: list[MemoryKind], class_mass: float = 1.0) -> Csr:
     columns = table_of(edges, len(kinds)).arrays(WALKED)
     codes = np.asarray([MEMORY_KINDS.index(kind) for kind in kinds], np.uint8)
-    return arcs(columns, columns.strength * columns.confidence, codes, AssociationParams(class_mass))
+    return arcs(
+        columns,
+        columns.strength * columns.confidence,
+        codes,
+        AssociationParams(class_mass),
+    )
 
 
 def found(graph: Csr) -> dict[tuple[int, int, int], float]:
@@ -130,7 +141,9 @@ def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
     graph = arcs(columns, columns.strength, np.zeros(6, np.uint8))
     assert graph.edge.max(initial=0) < graph.numbers
     assert np.unique(graph.edge).size == graph.edge.size
-    for number, source, target in zip(graph.edge, graph.sources, graph.indices, strict=True):
+    for number, source, target in zip(
+        graph.edge, graph.sources, graph.indices, strict=True
+    ):
         (slot,) = slots_of(np.asarray([number]))
         known = table.at(int(slot))
         ends = (f"m{source}", f"m{target}")
@@ -143,7 +156,9 @@ def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
 
 
 @given(
-    random_edges, st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6), st.sets(st.integers(0, 5))
+    random_edges,
+    st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6),
+    st.sets(st.integers(0, 5)),
 )
 def test_the_arcs_of_some_rows_are_those_of_all(
     edges: list[Edge], kinds: list[MemoryKind], some: set[int]
@@ -155,6 +170,12 @@ def test_the_arcs_of_some_rows_are_those_of_all(
     part = arcs(theirs, theirs.strength, codes, rows=rows)
     assert set(part.sources.tolist()) <= some
     for row in some:
-        mine, all_of = slice(*part.indptr[row : row + 2]), slice(*whole.indptr[row : row + 2])
+        mine, all_of = (
+            slice(*part.indptr[row : row + 2]),
+            slice(*whole.indptr[row : row + 2]),
+        )
         for column in ("indices", "weight", "kind", "edge"):
-            assert getattr(part, column)[mine].tolist() == getattr(whole, column)[all_of].tolist()
+            assert (
+                getattr(part, column)[mine].tolist()
+                == getattr(whole, column)[all_of].tolist()
+            )

@@ -23,7 +23,12 @@ def test_growing_keeps_what_is_there_and_adds_empty_rows() -> None:
         assert column.size >= 1000
         assert_array_equal(np.flatnonzero(column), [3])
     assert set(columns.family) == {7, -1}
-    assert columns.family.size == columns.tokens.size == columns.happened.size == columns.active.size
+    assert (
+        columns.family.size
+        == columns.tokens.size
+        == columns.happened.size
+        == columns.active.size
+    )
 
 
 def test_a_cleared_row_shows_nothing() -> None:

@@ -23,12 +23,17 @@ def held(texts: list[str]) -> Incidence:
     return incidence
 
 
-def told(incidence: Incidence, word: str, known: list[bool]) -> dict[str, tuple[float, int, int]]:
+def told(
+    incidence: Incidence, word: str, known: list[bool]
+) -> dict[str, tuple[float, int, int]]:
     number = incidence.number(word)
     assert number is not None
     found = associates(incidence, number, np.asarray(known))
     rows = zip(found.terms, found.strength, found.pair, found.windows, strict=True)
-    return {incidence.key(int(term)): (float(s), int(pair), int(w)) for term, s, pair, w in rows}
+    return {
+        incidence.key(int(term)): (float(s), int(pair), int(w))
+        for term, s, pair, w in rows
+    }
 
 
 def test_five_exchanges_by_hand() -> None:
@@ -37,8 +42,13 @@ def test_five_exchanges_by_hand() -> None:
     late = log(5 / 3) / log(5) * (1 / 2) * (1 / 2)
     incidence = held(TABLE)
     of_tea, of_rain = (told(incidence, word, [True] * 5) for word in ("tea", "rain"))
-    assert {word: counts[1:] for word, counts in of_tea.items()} == {"lemon": (2, 2)}  # with rain it is < 0
-    assert {word: counts[1:] for word, counts in of_rain.items()} == {"bus": (2, 2), "late": (1, 1)}
+    assert {word: counts[1:] for word, counts in of_tea.items()} == {
+        "lemon": (2, 2)
+    }  # with rain it is < 0
+    assert {word: counts[1:] for word, counts in of_rain.items()} == {
+        "bus": (2, 2),
+        "late": (1, 1),
+    }
     assert of_tea["lemon"][0] == pytest.approx(both, abs=1e-9)
     assert of_rain["bus"][0] == pytest.approx(both, abs=1e-9)
     assert of_rain["late"][0] == pytest.approx(late, abs=1e-9)
@@ -46,7 +56,9 @@ def test_five_exchanges_by_hand() -> None:
 
 def test_what_is_not_known_is_not_counted() -> None:
     incidence = held([*TABLE, "tea late", "tea late"])
-    assert told(incidence, "tea", [True] * 5 + [False] * 2) == told(held(TABLE), "tea", [True] * 5)
+    assert told(incidence, "tea", [True] * 5 + [False] * 2) == told(
+        held(TABLE), "tea", [True] * 5
+    )
 
 
 def test_what_is_in_every_window_says_nothing() -> None:
@@ -56,11 +68,15 @@ def test_what_is_in_every_window_says_nothing() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50), st.integers(0, 500))
-def test_it_is_between_0_and_1_and_symmetric(pair: int, more: int, others: int, rest: int) -> None:
+def test_it_is_between_0_and_1_and_symmetric(
+    pair: int, more: int, others: int, rest: int
+) -> None:
     f, a, b, n = pair, pair + more, pair + others, pair + more + others + rest
     one = float(npmi(np.array([f]), np.array([a]), np.array([b]), n)[0])
     assert 0.0 <= one <= 1.0
-    assert one == pytest.approx(float(npmi(np.array([f]), np.array([b]), np.array([a]), n)[0]), abs=1e-12)
+    assert one == pytest.approx(
+        float(npmi(np.array([f]), np.array([b]), np.array([a]), n)[0]), abs=1e-12
+    )
     if f * n <= a * b:
         assert one == 0.0
 
@@ -75,7 +91,9 @@ def test_new_experience_overtakes() -> None:
 
 
 def test_of_very_many_those_met_most_often_count() -> None:
-    incidence = held([*(f"hub once{i}" for i in range(30)), *["hub often"] * 3, *["elsewhere"] * 40])
+    incidence = held(
+        [*(f"hub once{i}" for i in range(30)), *["hub often"] * 3, *["elsewhere"] * 40]
+    )
     number = incidence.number("hub")
     assert number is not None
     known = np.ones(73, np.bool_)

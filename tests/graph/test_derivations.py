@@ -17,7 +17,9 @@ EPISODES = [MemoryId(f"e{at}") for at in range(8)]
 CHATS = [ChatId("c"), ChatId("d")]
 
 
-def derivation(key: str, read: list[int], after: str | None, products: list[int]) -> Derivation:
+def derivation(
+    key: str, read: list[int], after: str | None, products: list[int]
+) -> Derivation:
     """One with these episodes and products."""
     made = tuple(Product(f"p{at}", is_edge=at % 2 == 1) for at in sorted(set(products)))
     told = tuple(EPISODES[at] for at in sorted(set(read)))
@@ -27,7 +29,12 @@ def derivation(key: str, read: list[int], after: str | None, products: list[int]
 NUMBERS = st.lists(st.integers(0, 7), min_size=1, max_size=4)
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("tell"), st.sampled_from(CHATS), st.lists(st.integers(0, 7), unique=True), NUMBERS),
+        st.tuples(
+            st.just("tell"),
+            st.sampled_from(CHATS),
+            st.lists(st.integers(0, 7), unique=True),
+            NUMBERS,
+        ),
         st.tuples(st.just("put"), st.integers(0, 5), NUMBERS, NUMBERS),
         st.tuples(st.just("drop"), st.integers(0, 5), NUMBERS, NUMBERS),
     ),
@@ -36,7 +43,9 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_a_chat_holds_what_it_tells_all_of(steps: list[tuple[str, object, list[int], list[int]]]) -> None:
+def test_a_chat_holds_what_it_tells_all_of(
+    steps: list[tuple[str, object, list[int], list[int]]],
+) -> None:
     lineages = Lineages()
     derived = Derivations(lineages)
     known: dict[str, Derivation] = {}
@@ -44,7 +53,12 @@ def test_a_chat_holds_what_it_tells_all_of(steps: list[tuple[str, object, list[i
         if what == "tell":
             chat = ChatId(str(which))
             order = tuple(EPISODES[at] for at in one)
-            new = Strand(chat, CHATS[0], order, frozenset(EPISODES[at] for at in other if at in one[:2]))
+            new = Strand(
+                chat,
+                CHATS[0],
+                order,
+                frozenset(EPISODES[at] for at in other if at in one[:2]),
+            )
             old = lineages.strand(chat)
             lineages.put(new)
             derived.told(told_anew(old, new))
@@ -68,14 +82,27 @@ def test_a_chat_holds_what_it_tells_all_of(steps: list[tuple[str, object, list[i
                 return False
             return one.after is None or holds(chat, known[one.after])
 
-        held = {chat: {key for key, one in known.items() if holds(chat, one)} for chat in CHATS}
+        held = {
+            chat: {key for key, one in known.items() if holds(chat, one)}
+            for chat in CHATS
+        }
         for chat in CHATS:
             assert {one.id for one in derived.held(chat)} == held[chat]
-            assert derived.products(chat) == {made.id for key in held[chat] for made in known[key].products}
+            assert derived.products(chat) == {
+                made.id for key in held[chat] for made in known[key].products
+            }
         products = {made.id for one in known.values() for made in one.products}
         for product in products:
-            makers = {key for key, one in known.items() if product in {made.id for made in one.products}}
+            makers = {
+                key
+                for key, one in known.items()
+                if product in {made.id for made in one.products}
+            }
             assert {one.id for one in derived.of(product)} == makers
-            assert derived.holders(product) == {chat for chat in CHATS if held[chat] & makers}
-        assert derived.loose() == {product for product in products if not derived.holders(product)}
+            assert derived.holders(product) == {
+                chat for chat in CHATS if held[chat] & makers
+            }
+        assert derived.loose() == {
+            product for product in products if not derived.holders(product)
+        }
         assert set(derived.edges()) == {p for p in products if int(p[1:]) % 2 == 1}

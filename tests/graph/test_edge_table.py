@@ -109,11 +109,17 @@ class Machine(RuleBasedStateMachine):
     @rule(memory=st.sampled_from(MEMORIES))
     def drop_of(self, memory: MemoryId) -> None:
         self.table.drop_of(memory)
-        self.model = {key: e for key, e in self.model.items() if memory not in (e.source, e.target)}
+        self.model = {
+            key: e
+            for key, e in self.model.items()
+            if memory not in (e.source, e.target)
+        }
 
     @rule(data=st.data())
     def keep(self, data: st.DataObject) -> None:
-        kept = data.draw(st.sets(st.sampled_from([*self.model])) if self.model else st.just(set()))
+        kept = data.draw(
+            st.sets(st.sampled_from([*self.model])) if self.model else st.just(set())
+        )
         slots = self.table.arrays().slot
         before = self.table.revision
         self.table.keep(slots[[self.table.at(int(slot)).id in kept for slot in slots]])
@@ -129,14 +135,18 @@ class Machine(RuleBasedStateMachine):
         self.table.put(one)
         self.table.drop(one.id)
         for name, array in copied.items():
-            assert np.array_equal(array, packed[name], equal_nan=array.dtype.kind == "f"), name
+            assert np.array_equal(
+                array, packed[name], equal_nan=array.dtype.kind == "f"
+            ), name
         self.table = table()
         self.table.restore(packed)
 
     @rule(memory=st.sampled_from(MEMORIES), kind=st.sampled_from(EdgeKind))
     def of_a_kind(self, memory: MemoryId, kind: EdgeKind) -> None:
         found = sorted(e.id for e in self.table.of(memory, kind))
-        ends = {key: (e.source, e.target) for key, e in self.model.items() if e.kind is kind}
+        ends = {
+            key: (e.source, e.target) for key, e in self.model.items() if e.kind is kind
+        }
         assert found == sorted(key for key, both in ends.items() if memory in both)
 
     @invariant()
@@ -146,14 +156,24 @@ class Machine(RuleBasedStateMachine):
         assert sorted(e.id for e in self.table.every()) == sorted(self.model)
         for memory in MEMORIES:
             found = [e.id for e in self.table.of(memory)]
-            known = [key for key, e in self.model.items() if memory in (e.source, e.target)]
+            known = [
+                key for key, e in self.model.items() if memory in (e.source, e.target)
+            ]
             assert sorted(found) == sorted(known)
         for edge in self.model.values():
-            assert self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
+            assert (
+                self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
+            )
         assert "unknown" not in self.table
         some = MEMORIES[::2]
-        among = [key for key, e in self.model.items() if e.source in some and e.target in some]
-        assert sorted(e.id for e in self.table.between([*some, MemoryId("unknown")])) == sorted(among)
+        among = [
+            key
+            for key, e in self.model.items()
+            if e.source in some and e.target in some
+        ]
+        assert sorted(
+            e.id for e in self.table.between([*some, MemoryId("unknown")])
+        ) == sorted(among)
 
     @invariant()
     def arrays_say_the_same(self) -> None:
@@ -165,32 +185,62 @@ class Machine(RuleBasedStateMachine):
             assert self.table._end(arrays.source[i]) == edge.source
             assert self.table._end(arrays.target[i]) == edge.target
             assert EDGE_KINDS[arrays.kind[i]] is edge.kind
-            assert (arrays.strength[i], arrays.confidence[i]) == (edge.strength, edge.confidence)
-            assert (arrays.stability[i], arrays.touched[i]) == (edge.stability, microseconds(edge.touched))
-            assert np.isnan(arrays.at_turn[i]) if edge.at_turn is None else arrays.at_turn[i] == edge.at_turn
+            assert (arrays.strength[i], arrays.confidence[i]) == (
+                edge.strength,
+                edge.confidence,
+            )
+            assert (arrays.stability[i], arrays.touched[i]) == (
+                edge.stability,
+                microseconds(edge.touched),
+            )
+            assert (
+                np.isnan(arrays.at_turn[i])
+                if edge.at_turn is None
+                else arrays.at_turn[i] == edge.at_turn
+            )
         assert found == self.model
         chances = np.nan_to_num(self.table.probabilities(arrays.slot), nan=-1.0)
         known = (self.table.at(slot).probability for slot in arrays.slot.tolist())
-        assert chances.tolist() == [-1.0 if chance is None else chance for chance in known]
+        assert chances.tolist() == [
+            -1.0 if chance is None else chance for chance in known
+        ]
         mentions = [e for e in self.model.values() if e.kind is EdgeKind.MENTIONS]
         for first in (0, 1):
             ends = [self.table._row(memory) for memory in MEMORIES[first::2]]
             rows, touched, turns = self.table.mentions(np.asarray(ends))
-            told = zip(rows.tolist(), touched, np.nan_to_num(turns, nan=-1.0), strict=True)
-            asked = [(self.table._row(e.target), e) for e in mentions if self.table._row(e.target) in ends]
+            told = zip(
+                rows.tolist(), touched, np.nan_to_num(turns, nan=-1.0), strict=True
+            )
+            asked = [
+                (self.table._row(e.target), e)
+                for e in mentions
+                if self.table._row(e.target) in ends
+            ]
             assert sorted((end, int(at), turn) for end, at, turn in told) == sorted(
-                (row, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn) for row, e in asked
+                (row, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn)
+                for row, e in asked
             )
         only = {e.id for e in self.model.values() if e.kind in DECAYING}
-        assert {self.table.at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot} == only
+        assert {
+            self.table.at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot
+        } == only
 
 
 TestTable = Machine.TestCase
-TestTable.settings = settings(settings.get_profile("soulmem"), max_examples=30, stateful_step_count=12)
+TestTable.settings = settings(
+    settings.get_profile("soulmem"), max_examples=30, stateful_step_count=12
+)
 
 
-def edge(source: str = "m0", target: str = "m1", kind: EdgeKind = EdgeKind.MENTIONS, **more: object) -> Edge:
-    made = Edge(SoulId("s"), MemoryId(source), MemoryId(target), kind, Origin.CHAT, NOON)
+def edge(
+    source: str = "m0",
+    target: str = "m1",
+    kind: EdgeKind = EdgeKind.MENTIONS,
+    **more: object,
+) -> Edge:
+    made = Edge(
+        SoulId("s"), MemoryId(source), MemoryId(target), kind, Origin.CHAT, NOON
+    )
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -204,17 +254,29 @@ def test_an_end_without_a_row_is_refused_alone_and_left_out_of_many() -> None:
 
 
 def test_uses_are_counted_up_to_four_billion() -> None:
-    for uses, counted in ((2**32 - 1, 2**32 - 1), (2**32, 2**32 - 1), (2**40, 2**32 - 1), (-3, 0)):
+    for uses, counted in (
+        (2**32 - 1, 2**32 - 1),
+        (2**32, 2**32 - 1),
+        (2**40, 2**32 - 1),
+        (-3, 0),
+    ):
         put, loaded = table(), table()
         put.put(edge(uses=uses))
         loaded.load(page([edge(uses=uses)]))
-        assert [e.uses for known in (put, loaded) for e in known.every()] == [counted, counted]
+        assert [e.uses for known in (put, loaded) for e in known.every()] == [
+            counted,
+            counted,
+        ]
 
 
 def test_a_slot_that_is_used_again_has_not_the_probability_of_the_edge_before() -> None:
     known = table()
     first = edge("m0", "m1", EdgeKind.FIRES, probability=0.3)
-    known.load(page([first, edge("m0", "m2", EdgeKind.FIRES, probability=0.7), edge("m0", "m3")]))
+    known.load(
+        page(
+            [first, edge("m0", "m2", EdgeKind.FIRES, probability=0.7), edge("m0", "m3")]
+        )
+    )
     known.put(replace(first, probability=None))
     known.drop(edge("m0", "m2", EdgeKind.FIRES).id)
     assert known.packed()["probability.slots"].size == 0
@@ -235,7 +297,9 @@ def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
         known.put(one)
     for one in many[::2]:
         known.drop(one.id)
-    assert {e.verb for e in known.of(MemoryId("m0"))} == {str(n) for n in range(1, 1000, 2)}
+    assert {e.verb for e in known.of(MemoryId("m0"))} == {
+        str(n) for n in range(1, 1000, 2)
+    }
     for one in many[::2]:
         known.put(one)
     assert {e.verb for e in known.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
@@ -244,7 +308,10 @@ def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
 def test_of_a_great_many_mentions_the_latest_are_told_whatever_came_and_went() -> None:
     known = table()
     later = [NOON + timedelta(minutes=n) for n in range(700)]
-    many = [edge(f"m{n % 9}", "m1", verb=str(n), touched=later[n], at_turn=float(n)) for n in range(600)]
+    many = [
+        edge(f"m{n % 9}", "m1", verb=str(n), touched=later[n], at_turn=float(n))
+        for n in range(600)
+    ]
 
     def turns() -> list[float]:
         rows, _, told = known.mentions(np.asarray([1, 2]))
@@ -292,7 +359,10 @@ def test_what_is_let_go_gives_its_room_back() -> None:
 @pytest.mark.parametrize("kind", list(EdgeKind))
 def test_strength_of_many_is_that_of_each(kind: EdgeKind) -> None:
     known = table()
-    stored = [edge("m0", f"m{n}", kind, at_turn=10.0 * n, stability=50.0 + n, strength=0.8) for n in range(9)]
+    stored = [
+        edge("m0", f"m{n}", kind, at_turn=10.0 * n, stability=50.0 + n, strength=0.8)
+        for n in range(9)
+    ]
     known.load(page(stored))
     arrays = known.arrays()
     for turn in (0.0, 35.5, 400.0):

@@ -14,7 +14,9 @@ from soulmem.graph import incidence as module
 from soulmem.graph.incidence import WIDTH, Incidence
 from soulmem.kernels.warm import kernels, warm
 
-pytestmark = pytest.mark.timeout(300)  # a thousand scripts on a busy machine, after the compiler
+pytestmark = pytest.mark.timeout(
+    300
+)  # a thousand scripts on a busy machine, after the compiler
 ROWS = st.integers(0, 12)
 TEXTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 1)), max_size=6)
 Script = list[tuple[int, list[tuple[str, float]] | None]]
@@ -22,11 +24,15 @@ SCRIPTS = st.lists(st.tuples(ROWS, st.none() | TEXTS), max_size=40)
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
-def _way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _way(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """Every test with and without compiled code."""
     warm(tmp_path_factory.mktemp("kernels"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "kernels", kernels if request.param == "compiled" else lambda: None)
+        patch.setattr(
+            module, "kernels", kernels if request.param == "compiled" else lambda: None
+        )
         yield
 
 
@@ -42,22 +48,33 @@ def played(script: Script) -> tuple[Incidence, dict[int, dict[str, float]]]:
     return incidence, {row: terms for row, terms in truth.items() if terms}
 
 
-def check(incidence: Incidence, truth: dict[int, dict[str, float]], known: list[bool]) -> None:
+def check(
+    incidence: Incidence, truth: dict[int, dict[str, float]], known: list[bool]
+) -> None:
     mask = np.asarray(known, np.bool_)
-    seen = {row: terms for row, terms in truth.items() if row < len(known) and known[row]}
+    seen = {
+        row: terms for row, terms in truth.items() if row < len(known) and known[row]
+    }
     keys = sorted({key for terms in truth.values() for key in terms})
     numbers = [incidence.number(key) for key in keys]
     assert None not in numbers
     assert [incidence.key(n) for n in numbers if n is not None] == keys
     place, row = incidence.rows_of(np.asarray(numbers, np.int64), mask)
     found = list(zip((keys[at] for at in place), row.tolist(), strict=True))
-    assert sorted(found) == sorted((key, row) for row, terms in seen.items() for key in terms)
+    assert sorted(found) == sorted(
+        (key, row) for row, terms in seen.items() for key in terms
+    )
     assert (np.diff(place) >= 0).all()
     assert incidence.windows(mask) == len(seen)
-    counts, true = incidence.counts(mask), Counter(key for terms in seen.values() for key in terms)
-    assert {key: int(counts[n]) for key, n in zip(keys, numbers, strict=True) if n is not None} == {
-        key: true[key] for key in keys
-    }
+    counts, true = (
+        incidence.counts(mask),
+        Counter(key for terms in seen.values() for key in terms),
+    )
+    assert {
+        key: int(counts[n])
+        for key, n in zip(keys, numbers, strict=True)
+        if n is not None
+    } == {key: true[key] for key in keys}
     assert counts.sum() == true.total()
     for row_, terms in truth.items():
         assert {key: round(255 * s) for key, s in incidence.terms_of(row_)} == {
@@ -67,10 +84,15 @@ def check(incidence: Incidence, truth: dict[int, dict[str, float]], known: list[
         assert incidence.number(key) is None
     together = incidence.together(np.asarray([*truth, 99], np.int64))
     every = Counter(key for terms in truth.values() for key in terms)
-    assert {incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)} == every
+    assert {
+        incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)
+    } == every
     met, often = incidence.met_with(np.asarray([*truth, 99], np.int64))
     assert (np.diff(met) > 0).all()
-    assert {incidence.key(n): times for n, times in zip(met.tolist(), often.tolist(), strict=True)} == every
+    assert {
+        incidence.key(n): times
+        for n, times in zip(met.tolist(), often.tolist(), strict=True)
+    } == every
 
 
 @settings(max_examples=1000, deadline=None)
@@ -95,7 +117,9 @@ def test_asking_by_another_mask_between_changes_changes_nothing(
 
 @settings(max_examples=200, deadline=None)
 @given(script=SCRIPTS, more=SCRIPTS)
-def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(script: Script, more: Script) -> None:
+def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(
+    script: Script, more: Script
+) -> None:
     incidence, truth = played(script)
     again = Incidence.unpacked(incidence.packed())
     check(again, truth, [True] * 13)
@@ -112,8 +136,13 @@ def test_many_rows_in_small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(7)
     script: Script = []
     for _ in range(800):
-        terms = [("abcdefgh"[i], float(draw.random())) for i in np.flatnonzero(draw.random(8) < 0.3)]
-        script.append((int(draw.integers(0, 60)), terms if draw.random() < 0.9 else None))
+        terms = [
+            ("abcdefgh"[i], float(draw.random()))
+            for i in np.flatnonzero(draw.random(8) < 0.3)
+        ]
+        script.append(
+            (int(draw.integers(0, 60)), terms if draw.random() < 0.9 else None)
+        )
     incidence, truth = played(script)
     check(incidence, truth, [bool(b) for b in draw.random(60) < 0.7])
 

@@ -11,7 +11,9 @@ from soulmem.graph.journal import Journal, Touched
 
 
 @given(st.lists(st.one_of(st.integers(0, 99), st.just(None)), max_size=60))
-def test_what_was_missed_is_told_or_that_it_is_not_known(changes: list[int | None]) -> None:
+def test_what_was_missed_is_told_or_that_it_is_not_known(
+    changes: list[int | None],
+) -> None:
     """None forgets."""
     kept, told = Journal(), list[Touched | None]()
     before = journal._MOST

@@ -21,7 +21,9 @@ def strands(draw: st.DrawFn) -> Strand:
     """A chat as a soul lived it, some of it held perhaps."""
     order = draw(ORDERS)
     held = draw(st.frozensets(st.sampled_from(order))) if order else frozenset()
-    return Strand(ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), held)
+    return Strand(
+        ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), held
+    )
 
 
 def told(strands_now: Iterable[Strand]) -> set[MemoryId]:
@@ -50,12 +52,16 @@ def test_lineages_agree_with_recounting_everything(series: list[Strand]) -> None
         for listed in (change.came, change.went, change.paired, change.parted):
             assert len(set(listed)) == len(listed)
         assert lineages.put(new) == list(change.paired)
-        assert {s.chat: s for s in lineages} == {chat: s for chat, s in now.items() if s.order}
+        assert {s.chat: s for s in lineages} == {
+            chat: s for chat, s in now.items() if s.order
+        }
         for memory in EPISODES:
             holders = {chat for chat, s in now.items() if memory in s.order}
             assert set(lineages.holders(memory)) == holders
             assert len(lineages.holders(memory)) == len(holders)
-            assert lineages.is_live(memory) == any(memory not in now[chat].held for chat in holders)
+            assert lineages.is_live(memory) == any(
+                memory not in now[chat].held for chat in holders
+            )
         for pair in paired(before.values()) | paired(now.values()):
             assert lineages.is_told(pair) == (pair in paired(now.values()))
 

@@ -19,11 +19,15 @@ MENTION, OTHER, FREE = 3, 1, 255
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
-def _way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _way(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     folder: Path = tmp_path_factory.mktemp("kernels")
     warm(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chains, "kernels", kernels if request.param == "compiled" else lambda: None)
+        patch.setattr(
+            chains, "kernels", kernels if request.param == "compiled" else lambda: None
+        )
         patch.setattr(mentions, "LATEST", 3)
         patch.setattr(mentions, "MANY", 6)
         yield
@@ -42,12 +46,20 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
         assert found.tolist() == sorted(set(found.tolist()))
         for row in range(ROWS):
             every = [s for s in range(SLOTS) if kind[s] == MENTION and target[s] == row]
-            moments = sorted((touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s]) for s in every)
+            moments = sorted(
+                (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s])
+                for s in every
+            )
             mine = [s for s in found.tolist() if target[s] == row]
             assert set(mine) <= set(every)
-            told = sorted((touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s]) for s in mine)
+            told = sorted(
+                (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s])
+                for s in mine
+            )
             assert told == (moments[-3:] if len(every) > 6 else moments)
-            asked_alone = known.of(np.asarray([row]), arriving, kind, target, touched, at_turn)
+            asked_alone = known.of(
+                np.asarray([row]), arriving, kind, target, touched, at_turn
+            )
             assert asked_alone.tolist() == mine
 
     for asks in (rng.random(400) < 0.3).tolist():
@@ -60,7 +72,9 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
             if kind[slot] == FREE:
                 kind[slot], target[slot] = rng.choice([MENTION, MENTION, OTHER]), row
                 arriving.add(row, slot)
-            touched[slot] = rng.integers(0, 5)  # many at one moment, and earlier than before
+            touched[slot] = rng.integers(
+                0, 5
+            )  # many at one moment, and earlier than before
             at_turn[slot] = np.nan if rng.random() < 0.2 else rng.integers(0, 6)
             if kind[slot] == MENTION:
                 known.put(int(target[slot]), slot, touched, at_turn)
@@ -71,12 +85,16 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
     check()
 
 
-def test_no_more_rows_are_remembered_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_rows_are_remembered_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(mentions, "_ROWS", 3)
     known, arriving = Mentions(MENTION), Chains()
     target = np.repeat(np.arange(8), 7).astype(np.uint32)
     kind, touched = np.full(target.size, MENTION, np.uint8), np.arange(target.size)
     arriving.add_all(target.astype(np.int64), np.arange(target.size, dtype=np.int32))
-    found = known.of(np.arange(8), arriving, kind, target, touched, np.zeros(target.size))
+    found = known.of(
+        np.arange(8), arriving, kind, target, touched, np.zeros(target.size)
+    )
     assert found.tolist() == [7 * row + last for row in range(8) for last in (4, 5, 6)]
     assert len(known._latest) <= 3

@@ -94,7 +94,11 @@ NAMES = st.dictionaries(st.integers(0, 6), st.lists(ALPHABET, max_size=3), max_s
 
 
 @settings(max_examples=400)
-@given(NAMES, st.lists(st.tuples(st.integers(0, 6), st.lists(ALPHABET, max_size=2))), ALPHABET)
+@given(
+    NAMES,
+    st.lists(st.tuples(st.integers(0, 6), st.lists(ALPHABET, max_size=2))),
+    ALPHABET,
+)
 @example({0: ["a b"], 1: ["b a b"]}, [], "a b a b")
 def test_the_index_agrees_with_looking_everywhere(
     names: dict[int, list[str]], later: list[tuple[int, list[str]]], text: str
@@ -112,7 +116,9 @@ def test_the_index_agrees_with_looking_everywhere(
 
 
 @given(NAMES, ALPHABET, st.booleans())
-def test_a_glance_misses_no_name(names: dict[int, list[str]], text: str, many: bool) -> None:
+def test_a_glance_misses_no_name(
+    names: dict[int, list[str]], text: str, many: bool
+) -> None:
     """It may see one that is not there."""
     index: NameIndex[int] = NameIndex()
     some = [name for names in names.values() for name in names]
@@ -123,7 +129,9 @@ def test_a_glance_misses_no_name(names: dict[int, list[str]], text: str, many: b
 
 
 @pytest.mark.parametrize("others", [0, 40])
-@pytest.mark.parametrize("name", ["Mira Stern", "İstanbul", "米拉", "O'Brien", "Ｂｏｂ"])
+@pytest.mark.parametrize(
+    "name", ["Mira Stern", "İstanbul", "米拉", "O'Brien", "Ｂｏｂ"]
+)
 def test_a_glance_knows_what_is_not_there(name: str, others: int) -> None:
     """A few names or many; as people write them."""
     glance = Glance([name, *(f"name{n}" for n in range(others))])
@@ -139,7 +147,9 @@ def looked_for(names: dict[int, list[str]], text: str) -> set[int]:
         for stop in range(start + 1, len(text) + 1):
             piece = text[start:stop]
             for key, some in names.items():
-                if any(reads(piece, " ".join(n.split()), text) for n in some) and stands(text, start, stop):
+                if any(
+                    reads(piece, " ".join(n.split()), text) for n in some
+                ) and stands(text, start, stop):
                     places.append((start, stop, key))
     places.sort(key=lambda p: (p[0] - p[1], p[0]))
     kept: list[tuple[int, int]] = []
@@ -155,15 +165,23 @@ def reads(piece: str, name: str, text: str) -> bool:
     """Whether the piece is the name in a case that will do."""
     if not any(c.isalnum() for c in name) or piece.lower() != name.lower():
         return False
-    words = len("".join(c if is_word(c) else " " + c * c.isalnum() + " " for c in name).split())
-    free = words > 1 or sum(c.isalpha() for c in name) >= 5 or not any(c.isupper() for c in name)
+    words = len(
+        "".join(c if is_word(c) else " " + c * c.isalnum() + " " for c in name).split()
+    )
+    free = (
+        words > 1
+        or sum(c.isalpha() for c in name) >= 5
+        or not any(c.isupper() for c in name)
+    )
     return piece == name or free or not any(c.isupper() for c in text)
 
 
 def stands(text: str, start: int, stop: int) -> bool:
     """Whether no word goes on before or after the place."""
     before, after = text[:start][-1:], text[stop:]
-    if "\u093e" in (before, after[:1]) or (after[:2].lower() == "'t" and not is_word(after[2:3])):
+    if "\u093e" in (before, after[:1]) or (
+        after[:2].lower() == "'t" and not is_word(after[2:3])
+    ):
         return False
     return not (is_word(before) and is_word(text[start])) and not (
         is_word(text[stop - 1]) and is_word(after[:1])

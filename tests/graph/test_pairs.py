@@ -30,7 +30,9 @@ def play(pairs: Pairs, told: Counter[Pair], steps: list[tuple[bool, Pair]]) -> N
 
 
 def check(pairs: Pairs, told: Counter[Pair]) -> None:
-    assert {pair: pairs.chats(pair) for pair in PAIRS} == {pair: told[pair] for pair in PAIRS}
+    assert {pair: pairs.chats(pair) for pair in PAIRS} == {
+        pair: told[pair] for pair in PAIRS
+    }
     rows = {pair: row for pair in PAIRS if (row := pairs.row(pair)) is not None}
     assert set(rows) == {pair for pair in PAIRS if told[pair]}
     assert dict(pairs) == rows
@@ -39,7 +41,9 @@ def check(pairs: Pairs, told: Counter[Pair]) -> None:
     around = range(-2, pairs.capacity + 2)
     assert [pairs.id(row) for row in around] == [known.get(row) for row in around]
     for one in EPISODES:
-        assert pairs.beside(one) == [known[row] for row in sorted(known) if one in known[row]]
+        assert pairs.beside(one) == [
+            known[row] for row in sorted(known) if one in known[row]
+        ]
 
 
 @settings(max_examples=300, deadline=None)

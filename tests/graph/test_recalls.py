@@ -30,7 +30,9 @@ def usage(memory: str, *turns: int) -> Usage:
 def record(trace: str, slot: str = "r1", swipe: int = 0) -> RecallRecord:
     """A recall for a reply."""
     trails = (Trail(MemoryId("a")),)
-    return RecallRecord(trace, SOUL, ChatId("c1"), SlotId(slot), swipe, Stamp(NOON, 1), trails)
+    return RecallRecord(
+        trace, SOUL, ChatId("c1"), SlotId(slot), swipe, Stamp(NOON, 1), trails
+    )
 
 
 @pytest.fixture
@@ -48,8 +50,18 @@ def test_columns_say_what_the_records_say(rows: Rows[MemoryId]) -> None:
     recalls.put([usage("b", 3, 8), usage("d", 9)])
     assert recalls.uses(200)[:5].tolist() == [0, 2, 0, 1, 0]
     assert recalls.last_turn(5).tolist() == [-1, 8, -1, 9, -1]
-    assert recalls.since_use(np.arange(5), turn=8).tolist() == [np.inf, 0.0, np.inf, 0.0, np.inf]
-    assert recalls.since_use(np.array([3, 4, 1]), turn=20).tolist() == [11.0, np.inf, 12.0]
+    assert recalls.since_use(np.arange(5), turn=8).tolist() == [
+        np.inf,
+        0.0,
+        np.inf,
+        0.0,
+        np.inf,
+    ]
+    assert recalls.since_use(np.array([3, 4, 1]), turn=20).tolist() == [
+        11.0,
+        np.inf,
+        12.0,
+    ]
     assert not recalls.uses(200)[5:].any()
     assert (recalls.last_turn(200)[5:] == -1).all()
     recalls.put([usage("b", 3, 8, 30)])
@@ -62,12 +74,17 @@ def test_what_nobody_lives_to_see_is_counted_no_further(rows: Rows[MemoryId]) ->
     recalls = Recalls(rows)
     recalls.put([replace(usage("b", 3, 2**31), count=2**40), usage("c", 2**31 - 1)])
     assert recalls.uses(3).tolist() == [0, 2**31 - 1, 1]
-    assert recalls.since_use(np.arange(3), turn=2**33).tolist() == [np.inf, *[2**33 - 2**31 + 1.0] * 2]
+    assert recalls.since_use(np.arange(3), turn=2**33).tolist() == [
+        np.inf,
+        *[2**33 - 2**31 + 1.0] * 2,
+    ]
     assert recalls.hot(2) == [MemoryId("b"), MemoryId("c")]
     assert recalls.usage(MemoryId("b")) == replace(usage("b", 3, 2**31), count=2**40)
 
 
-def test_a_dropped_memory_leaves_nothing_to_the_next_one_at_its_row(rows: Rows[MemoryId]) -> None:
+def test_a_dropped_memory_leaves_nothing_to_the_next_one_at_its_row(
+    rows: Rows[MemoryId],
+) -> None:
     recalls = Recalls(rows)
     recalls.put([usage("b", 3, 8)])
     recalls.drop(MemoryId("b"), rows.drop(MemoryId("b")))
@@ -86,7 +103,9 @@ def test_what_is_said_of_strangers_is_ignored(rows: Rows[MemoryId]) -> None:
 def test_the_hot_ones_come_by_count_then_by_turn(rows: Rows[MemoryId]) -> None:
     """What was never recalled is not hot."""
     recalls = Recalls(rows)
-    recalls.put([usage("a", 1, 2), usage("b", 1, 7), usage("c", 9), usage("d", 1, 2, 3)])
+    recalls.put(
+        [usage("a", 1, 2), usage("b", 1, 7), usage("c", 9), usage("d", 1, 2, 3)]
+    )
     assert recalls.hot(10) == ["d", "b", "a", "c"]
     for count in range(5):
         assert recalls.hot(count) == ["d", "b", "a", "c"][:count]
@@ -104,7 +123,9 @@ def test_a_reply_has_taught_while_its_record_is_there(rows: Rows[MemoryId]) -> N
     assert recalls.taught((ChatId("c1"), SlotId("r1"), 1))
 
 
-def test_records_come_oldest_first_in_whatever_order_they_taught(rows: Rows[MemoryId]) -> None:
+def test_records_come_oldest_first_in_whatever_order_they_taught(
+    rows: Rows[MemoryId],
+) -> None:
     """So that a soul that is opened again has the same."""
     recalls = Recalls(rows)
     late = replace(record("t1"), stamp=Stamp(NOON + timedelta(hours=1), 9))
@@ -112,7 +133,9 @@ def test_records_come_oldest_first_in_whatever_order_they_taught(rows: Rows[Memo
     assert [one.trace for one in recalls.records()] == ["t2", "t3", "t1"]
 
 
-def test_the_oldest_records_leave_for_new_ones(rows: Rows[MemoryId], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_records_leave_for_new_ones(
+    rows: Rows[MemoryId], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "KEPT", 3)
     recalls = Recalls(rows)
     for number in range(6):

@@ -44,10 +44,14 @@ class Machine(RuleBasedStateMachine):
             edge = Edge(like.soul, key(one), key(two), kind, Origin.CHAT, like.touched)
             self.stored[edge.id] = edge
         self.known.part(COUNT)
-        self.table.load(page_of([e for e in self.stored.values() if e.kind is EdgeKind.RELATES]))
+        self.table.load(
+            page_of([e for e in self.stored.values() if e.kind is EdgeKind.RELATES])
+        )
 
     def around(self, row: int) -> set[str]:
-        return {name for name, e in self.stored.items() if key(row) in (e.source, e.target)}
+        return {
+            name for name, e in self.stored.items() if key(row) in (e.source, e.target)
+        }
 
     @rule(rows=st.sets(ends, min_size=1))
     def read(self, rows: set[int]) -> None:
@@ -86,16 +90,28 @@ class Machine(RuleBasedStateMachine):
     def release(self, most: int, hot: set[int]) -> None:
         stays = self.staying(most, hot)
         before = len(self.table)
-        gone = self.known.release(self.table, COUNT, self.turn, unused=UNUSED, most=most, hot=hot)
+        gone = self.known.release(
+            self.table, COUNT, self.turn, unused=UNUSED, most=most, hot=hot
+        )
         assert len(self.table) == before - gone
         self.used = {row: at for row, at in self.used.items() if row in stays}
 
     def staying(self, most: int, hot: set[int]) -> set[int]:
         """The rows that stay complete: one age after the other goes, as long as there are too many edges."""
-        stays = {row for row, at in self.used.items() if row in hot or self.turn - at < UNUSED}
+        stays = {
+            row
+            for row, at in self.used.items()
+            if row in hot or self.turn - at < UNUSED
+        }
         for age in sorted({self.used[row] for row in stays - hot} - {self.turn}):
             held = {name for row in stays for name in self.around(row)}
-            if sum(name in held or e.kind not in LINKS for name, e in self.table.items()) <= most:
+            if (
+                sum(
+                    name in held or e.kind not in LINKS
+                    for name, e in self.table.items()
+                )
+                <= most
+            ):
                 break
             stays -= {row for row in stays - hot if self.used[row] == age}
         return stays
@@ -113,19 +129,25 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def nothing_is_there_that_is_not_stored(self) -> None:
         assert set(self.table) <= set(self.stored)
-        relations = {name for name, edge in self.stored.items() if edge.kind is EdgeKind.RELATES}
+        relations = {
+            name for name, edge in self.stored.items() if edge.kind is EdgeKind.RELATES
+        }
         assert relations <= set(self.table)
 
 
 TestResidency = pytest.mark.timeout(60)(Machine.TestCase)
-TestResidency.settings = settings(settings.get_profile("soulmem"), max_examples=30, stateful_step_count=20)
+TestResidency.settings = settings(
+    settings.get_profile("soulmem"), max_examples=30, stateful_step_count=20
+)
 
 
 def test_a_whole_soul_has_no_boundary() -> None:
     known = Residency()
     assert known.boundary(5) is None
     assert known.is_complete(3)
-    np.testing.assert_array_equal(known.mentions(4, np.asarray([1, 1, 3])), [0, 2, 0, 1])
+    np.testing.assert_array_equal(
+        known.mentions(4, np.asarray([1, 1, 3])), [0, 2, 0, 1]
+    )
 
 
 def test_texts_are_counted_once() -> None:
@@ -137,7 +159,14 @@ def test_texts_are_counted_once() -> None:
     table.load(
         page_of(
             [
-                Edge(like.soul, key(text), key(3), EdgeKind.MENTIONS, Origin.CHAT, like.touched)
+                Edge(
+                    like.soul,
+                    key(text),
+                    key(3),
+                    EdgeKind.MENTIONS,
+                    Origin.CHAT,
+                    like.touched,
+                )
                 for text in range(3)
             ]
         )
@@ -148,7 +177,14 @@ def test_texts_are_counted_once() -> None:
     known.counted([1, 2], [5, 7])
     known.weighed([3])
     assert list(known.uncounted(table, [3])) == []
-    np.testing.assert_array_equal(known.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0])
+    np.testing.assert_array_equal(
+        known.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0]
+    )
     boundary = known.boundary(4)
     assert boundary is not None
-    assert list(boundary) == [True, True, True, False]  # nobody has counted what the first is mentioned by
+    assert list(boundary) == [
+        True,
+        True,
+        True,
+        False,
+    ]  # nobody has counted what the first is mentioned by

@@ -14,13 +14,18 @@ from soulmem.graph import rows as module
 from soulmem.graph.rows import Rows
 
 IDS = ["", "a", "ab", "b", "a\x00", "é", "勃啨", "勃", "\U0001f427", "\ud800", "\x00"]
-STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from(IDS) | st.text(max_size=3)), max_size=60)
+STEPS = st.lists(
+    st.tuples(st.booleans(), st.sampled_from(IDS) | st.text(max_size=3)), max_size=60
+)
 
 
 @pytest.fixture(params=["own", "one", "few"], autouse=True, scope="module")
 def _hashes(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test with the hashes there are, with one for all ids, and with few; and with little waste."""
-    few: dict[str, Callable[[bytes], int]] = {"one": lambda _: -7, "few": lambda data: 64 * (len(data) % 3)}
+    few: dict[str, Callable[[bytes], int]] = {
+        "one": lambda _: -7,
+        "few": lambda data: 64 * (len(data) % 3),
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_LEAST_WASTE", 16)
         if request.param in few:
@@ -31,7 +36,9 @@ def _hashes(request: pytest.FixtureRequest) -> Iterator[None]:
 def check(rows: Rows[str], used: dict[str, int]) -> None:
     assert dict(rows) == used
     assert len(rows) == len(set(used.values())) == len(used)
-    assert {key: rows.row(key) for key in (*IDS, *used)} == {key: used.get(key) for key in (*IDS, *used)}
+    assert {key: rows.row(key) for key in (*IDS, *used)} == {
+        key: used.get(key) for key in (*IDS, *used)
+    }
     assert [key in rows for key in IDS] == [key in used for key in IDS]
     in_use = {row: key for key, row in used.items()}
     around = range(-2, rows.capacity + 2)
@@ -106,7 +113,11 @@ def test_thousands_of_ids_come_and_go() -> None:
             assert rows.drop(f"id {n - 100}") is not None
     assert len(rows) == 100
     assert rows.capacity <= 101
-    assert [rows.row(f"id {n}") is not None for n in (4_899, 4_900, 4_999)] == [False, True, True]
+    assert [rows.row(f"id {n}") is not None for n in (4_899, 4_900, 4_999)] == [
+        False,
+        True,
+        True,
+    ]
     ids, _, cells = rows._state
     assert len(ids) < 4_000
     assert len(cells) < 400
@@ -121,7 +132,11 @@ def test_others_find_every_id_that_stays_while_one_writes() -> None:
 
     def look() -> None:
         while not done.is_set():
-            wrong.extend(key for key, row in stay.items() if rows.row(key) != row or rows.id(row) != key)
+            wrong.extend(
+                key
+                for key, row in stay.items()
+                if rows.row(key) != row or rows.id(row) != key
+            )
 
     others = [threading.Thread(target=look) for _ in range(2)]
     before = sys.getswitchinterval()

@@ -37,7 +37,10 @@ def test_what_goes_together_is_a_topic_named_by_its_strongest() -> None:
     found = topics_of(links)
     assert members(found) == [set(KITCHEN), set(FRONTEND), set(SEA)]
     assert found[1].name[0] == "React"
-    assert all(len(topic.name) == 3 and set(topic.name) <= set(topic.members) for topic in found)
+    assert all(
+        len(topic.name) == 3 and set(topic.name) <= set(topic.members)
+        for topic in found
+    )
 
 
 def test_two_concepts_are_no_topic() -> None:
@@ -48,7 +51,9 @@ def test_two_concepts_are_no_topic() -> None:
 @given(st.integers(0, 2**32))
 def test_neither_order_nor_direction_matters(seed: int) -> None:
     rng = random.Random(seed)
-    items = [((a, b) if rng.random() < 0.5 else (b, a), w) for (a, b), w in three().items()]
+    items = [
+        ((a, b) if rng.random() < 0.5 else (b, a), w) for (a, b), w in three().items()
+    ]
     rng.shuffle(items)
     assert topics_of(dict(items)) == topics_of(three())
 
@@ -58,7 +63,11 @@ def test_a_topic_that_grows_keeps_key_and_name() -> None:
     links = three() | clique((*SEA, "anchor", "mast"), 0.9)
     later = topics_of(links, first)
     assert {t.key: t.name for t in later} == {t.key: t.name for t in first}
-    assert set(next(t for t in later if "anchor" in t.members).members) == {*SEA, "anchor", "mast"}
+    assert set(next(t for t in later if "anchor" in t.members).members) == {
+        *SEA,
+        "anchor",
+        "mast",
+    }
 
 
 def test_a_name_that_is_no_longer_in_it_goes() -> None:
@@ -71,7 +80,10 @@ def test_a_name_that_is_no_longer_in_it_goes() -> None:
 
 
 def test_members_do_not_depend_on_what_was_before() -> None:
-    before = [Topic("x", ("oven",), ("oven", "React", "storm")), Topic("y", ("sail",), SEA)]
+    before = [
+        Topic("x", ("oven",), ("oven", "React", "storm")),
+        Topic("y", ("sail",), SEA),
+    ]
     assert members(topics_of(three(), before)) == members(topics_of(three()))
 
 
@@ -83,10 +95,18 @@ def test_no_two_topics_share_a_key_or_a_member(seed: int) -> None:
     some = {pair: w for pair, w in links.items() if rng.random() < 0.7}
     found = topics_of(links, topics_of(some))  # type: ignore[arg-type]
     assert len({t.key for t in found}) == len(found)
-    assert sum(len(t.members) for t in found) == len({c for t in found for c in t.members})
+    assert sum(len(t.members) for t in found) == len(
+        {c for t in found for c in t.members}
+    )
 
 
 def test_more_resolution_gives_smaller_topics() -> None:
-    links = clique(FRONTEND, 0.4) | clique(KITCHEN, 0.4) | {("Vue", "oven"): 0.4, ("React", "butter"): 0.4}
-    coarse, fine = (topics_of(links, params=TopicParams(resolution=r)) for r in (0.05, 1.0))
+    links = (
+        clique(FRONTEND, 0.4)
+        | clique(KITCHEN, 0.4)
+        | {("Vue", "oven"): 0.4, ("React", "butter"): 0.4}
+    )
+    coarse, fine = (
+        topics_of(links, params=TopicParams(resolution=r)) for r in (0.05, 1.0)
+    )
     assert max(len(t.members) for t in coarse) > max(len(t.members) for t in fine)

@@ -18,7 +18,11 @@ def test_a_recall_activates_every_memory_and_step_on_its_ways_once() -> None:
     assert [(one.memory, one.count, one.turn) for one in working.active()] == [
         (name, 1, 4) for name in "abcde"
     ]
-    assert sorted(working.graph.edges(data="count")) == [("a", "b", 1), ("b", "c", 1), ("b", "d", 1)]
+    assert sorted(working.graph.edges(data="count")) == [
+        ("a", "b", 1),
+        ("b", "c", 1),
+        ("b", "d", 1),
+    ]
     working.recalled([m("a", "b")], turn=9)
     assert working.active(2) == [Active(name, 2, 9, False) for name in m("a", "b")]
     assert working.graph.edges["a", "b"] == {"count": 2, "turn": 9}

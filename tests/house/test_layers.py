@@ -16,7 +16,12 @@ def contracts_of(folder: Path) -> subprocess.CompletedProcess[str]:
     """Run import-linter over the soulmem in `folder`."""
     linter = Path(sys.executable).with_name("lint-imports")
     return subprocess.run(
-        [str(linter), "--no-cache"], cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False
+        [str(linter), "--no-cache"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
 
 
@@ -77,9 +82,12 @@ def top_imports(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize(
-    ("room", "allowed"), [("domain", set[str]()), ("kernels", {"numpy", "numba", "llvmlite", "scipy"})]
+    ("room", "allowed"),
+    [("domain", set[str]()), ("kernels", {"numpy", "numba", "llvmlite", "scipy"})],
 )
-def test_the_lowest_rooms_stand_on_little(repository: Path, room: str, allowed: set[str]) -> None:
+def test_the_lowest_rooms_stand_on_little(
+    repository: Path, room: str, allowed: set[str]
+) -> None:
     known = set(sys.stdlib_module_names) | allowed
     imports = list(top_imports(repository / "soulmem" / room))
     assert imports or room != "domain"

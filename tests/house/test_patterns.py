@@ -51,8 +51,37 @@ RUNS = (
         "'",
         '"',
     ),
-    *("<", "<a>", "(", "[", "{", "{{", "{{//", "<!--", "*", "“", "，", ", ", ". ", ": ", "x: ", "\r\n", "/*"),
-    *("a ", "Aa ", "Bo of the ", "a'", "a-", "&amp;", "http://", "3 days ago ", "12:30 ", '"a": '),
+    *(
+        "<",
+        "<a>",
+        "(",
+        "[",
+        "{",
+        "{{",
+        "{{//",
+        "<!--",
+        "*",
+        "“",
+        "，",
+        ", ",
+        ". ",
+        ": ",
+        "x: ",
+        "\r\n",
+        "/*",
+    ),
+    *(
+        "a ",
+        "Aa ",
+        "Bo of the ",
+        "a'",
+        "a-",
+        "&amp;",
+        "http://",
+        "3 days ago ",
+        "12:30 ",
+        '"a": ',
+    ),
 )
 
 
@@ -77,7 +106,11 @@ def expressions() -> Iterator[Found]:
                 key = pattern.pattern, pattern.flags
                 if key not in seen:
                     seen.add(key)
-                    yield Found(f"{info.name}.{name}", pattern, only_at_the_beginning(module, name))
+                    yield Found(
+                        f"{info.name}.{name}",
+                        pattern,
+                        only_at_the_beginning(module, name),
+                    )
 
 
 def inside(value: object, depth: int) -> Iterator[re.Pattern[Any]]:
@@ -123,13 +156,24 @@ def shortest_of(kind: Any, value: Any) -> str:
 
 
 REPEATS = (names.MAX_REPEAT, names.MIN_REPEAT, names.POSSESSIVE_REPEAT)
-CATEGORIES = {names.CATEGORY_DIGIT: "1", names.CATEGORY_SPACE: " ", names.CATEGORY_NOT_WORD: " "}
+CATEGORIES = {
+    names.CATEGORY_DIGIT: "1",
+    names.CATEGORY_SPACE: " ",
+    names.CATEGORY_NOT_WORD: " ",
+}
 
 
 def one_of(items: Any) -> str:
     """A sign of the class."""
     if items[0][0] is names.NEGATE:
-        return next((sign for sign in 'xa1 的\n"(' if not any(has(one, sign) for one in items[1:])), "z")
+        return next(
+            (
+                sign
+                for sign in 'xa1 的\n"('
+                if not any(has(one, sign) for one in items[1:])
+            ),
+            "z",
+        )
     kind, value = items[0]
     if kind is names.LITERAL:
         return chr(value)
@@ -173,11 +217,22 @@ def pumps(tree: Any, before: str = "") -> Iterator[tuple[str, str]]:
 
 def worst_of(pattern: re.Pattern[Any]) -> dict[tuple[str, str], None]:
     """Texts that may hurt: what stands once, and what is repeated behind it."""
-    source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
-    tree = parser.parse(source, pattern.flags if isinstance(pattern.pattern, str) else 0)
+    source = (
+        pattern.pattern
+        if isinstance(pattern.pattern, str)
+        else pattern.pattern.decode("latin-1")
+    )
+    tree = parser.parse(
+        source, pattern.flags if isinstance(pattern.pattern, str) else 0
+    )
     texts = {("", run): None for run in RUNS}
     for before, pump in pumps(tree):
-        for text in (("", pump), ("", before + pump), ("", pump + before), (before, pump)):
+        for text in (
+            ("", pump),
+            ("", before + pump),
+            ("", pump + before),
+            (before, pump),
+        ):
             texts[text] = None
     whole = shortest(tree)
     for end in range(1, min(len(whole), 12)):
@@ -208,7 +263,9 @@ def slow(found: Found) -> str | None:
             if SUSPECT < took < 5 * MOST:
                 took = min(took, seconds(found, once, pump, size))
             if took > MOST * size / SIZES[-1]:
-                return f"{found.place}: {took:.1f} s on {size} signs of {once!r} {pump!r}"
+                return (
+                    f"{found.place}: {took:.1f} s on {size} signs of {once!r} {pump!r}"
+                )
             if took <= SUSPECT * size / SIZES[0]:
                 break
     return None
@@ -223,4 +280,6 @@ def test_no_expression_is_slow_on_its_worst_text() -> None:
 
 @pytest.mark.parametrize("source", [r"\s+x", r"<!--.*-->", r"\w+\s*\(\w*\)"])
 def test_the_check_finds_slow_ones(source: str) -> None:
-    assert slow(Found("here", re.compile(source, re.DOTALL), anchored=False)) is not None
+    assert (
+        slow(Found("here", re.compile(source, re.DOTALL), anchored=False)) is not None
+    )

@@ -33,17 +33,30 @@ def project(repository: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def pinned(repository: Path) -> list[Requirement]:
     """The constraints."""
-    lines = (repository / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (repository / ".ci" / "constraints.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
 
 
 def wanted(project: dict[str, Any]) -> list[Requirement]:
     """Everything that pyproject.toml asks for, extras and build included."""
-    groups = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
-    return [Requirement(line) for group in [*groups, project["build-system"]["requires"]] for line in group]
+    groups = [
+        project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"].values(),
+    ]
+    return [
+        Requirement(line)
+        for group in [*groups, project["build-system"]["requires"]]
+        for line in group
+    ]
 
 
-def versions(requirements: list[Requirement], python: str, platform: str) -> dict[str, set[str]]:
+def versions(
+    requirements: list[Requirement], python: str, platform: str
+) -> dict[str, set[str]]:
     """What holds on one Python and system: name to the exact versions that are asked for."""
     environment: dict[str, str | AbstractSet[str]] = {
         "python_version": python,
@@ -54,7 +67,9 @@ def versions(requirements: list[Requirement], python: str, platform: str) -> dic
     found: dict[str, set[str]] = {}
     for requirement in requirements:
         if requirement.marker is None or requirement.marker.evaluate(environment):
-            found.setdefault(canonicalize_name(requirement.name), set()).add(str(requirement.specifier))
+            found.setdefault(canonicalize_name(requirement.name), set()).add(
+                str(requirement.specifier)
+            )
     return found
 
 
@@ -70,10 +85,14 @@ def test_one_exact_version_of_each(
 
 
 def test_pins_are_exact(pinned: list[Requirement]) -> None:
-    assert [str(pin) for pin in pinned if not re.fullmatch(r"==[^*,]+", str(pin.specifier))] == []
+    assert [
+        str(pin) for pin in pinned if not re.fullmatch(r"==[^*,]+", str(pin.specifier))
+    ] == []
 
 
-def test_nothing_comes_along_unpinned(project: dict[str, Any], pinned: list[Requirement]) -> None:
+def test_nothing_comes_along_unpinned(
+    project: dict[str, Any], pinned: list[Requirement]
+) -> None:
     """Follow what is installed here from pyproject.toml to the end of its requirements."""
     names = {canonicalize_name(pin.name) for pin in pinned}
     open_names, seen = wanted(project), set[str]()
@@ -81,18 +100,24 @@ def test_nothing_comes_along_unpinned(project: dict[str, Any], pinned: list[Requ
         requirement = open_names.pop()
         name = canonicalize_name(requirement.name)
         seen.add(name)
-        with contextlib.suppress(PackageNotFoundError):  # an extra or another platform's
+        with contextlib.suppress(
+            PackageNotFoundError
+        ):  # an extra or another platform's
             for line in requires(name) or []:
                 found = Requirement(line)
                 extras = requirement.extras or {""}
-                needed = found.marker is None or any(found.marker.evaluate({"extra": e}) for e in extras)
+                needed = found.marker is None or any(
+                    found.marker.evaluate({"extra": e}) for e in extras
+                )
                 if needed and canonicalize_name(found.name) not in seen:
                     open_names.append(found)
     assert seen > {"aiohttp", "yarl", "pytest", "pluggy"}
     assert seen - names == set()
 
 
-def test_the_pythons_we_promise_are_those_we_pin(project: dict[str, Any], repository: Path) -> None:
+def test_the_pythons_we_promise_are_those_we_pin(
+    project: dict[str, Any], repository: Path
+) -> None:
     assert project["project"]["requires-python"] == ">=3.10,<3.14"
     start = (repository / "start.py").read_text(encoding="utf-8")
     assert "(3, 10) <= sys.version_info[:2] <= (3, 13)" in start
@@ -109,4 +134,8 @@ def test_one_version_of_soulmem(repository: Path) -> None:
 def test_node_packages_are_exact_too(repository: Path) -> None:
     described = json.loads((repository / "package.json").read_text(encoding="utf-8"))
     pins = {**described.get("dependencies", {}), **described.get("devDependencies", {})}
-    assert {name: pin for name, pin in pins.items() if not re.fullmatch(r"\d+\.\d+\.\d+", pin)} == {}
+    assert {
+        name: pin
+        for name, pin in pins.items()
+        if not re.fullmatch(r"\d+\.\d+\.\d+", pin)
+    } == {}

@@ -31,4 +31,8 @@ def make_walker(
     """Makes walkers of one of the ways; on small graphs sweeps would soon take over from pushing."""
     if request.param == "pushing alone":
         monkeypatch.setattr(compiled_walk, "SWEEP_COST", 0.0)
-    return (lambda graph: Walker(graph, lambda: None)) if request.param == "scipy" else Walker
+    return (
+        (lambda graph: Walker(graph, lambda: None))
+        if request.param == "scipy"
+        else Walker
+    )

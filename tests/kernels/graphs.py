@@ -31,7 +31,9 @@ def random_graph(rng: np.random.Generator, n: int, m: int, hubs: int) -> Csr:
         source = np.concatenate([source, np.full(3 * n, hub)])
         target = np.concatenate([target, rng.integers(0, n, 3 * n)])
     weight = np.where(
-        rng.random(source.size) < 0.3, rng.choice(HARD_WEIGHTS, source.size), rng.lognormal(0, 2, source.size)
+        rng.random(source.size) < 0.3,
+        rng.choice(HARD_WEIGHTS, source.size),
+        rng.lognormal(0, 2, source.size),
     )
     weight[rng.random(n)[source] < 0.1] = 0  # whole rows
     return build_csr(n, source, target, weight, rng.integers(0, 5, source.size))
@@ -43,7 +45,9 @@ def queries(draw: st.DrawFn) -> Query:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, 60))
     graph = random_graph(rng, n, draw(st.integers(0, 6 * n)), draw(st.integers(0, 2)))
-    seeds = rng.choice(n, draw(st.integers(1, min(n, 5))), replace=draw(st.booleans())).astype(np.uint32)
+    seeds = rng.choice(
+        n, draw(st.integers(1, min(n, 5))), replace=draw(st.booleans())
+    ).astype(np.uint32)
     share = rng.dirichlet(np.ones(seeds.size)) + 1e-6
     restart = draw(st.sampled_from([0.05, 0.2, 0.5, 0.9, 1.0]))
     l1 = 10.0 ** draw(st.floats(-11, 0))
@@ -57,8 +61,16 @@ def tunings(draw: st.DrawFn, query: Query) -> Tuning:
     n, m = graph.nodes, graph.edge.size
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind_factor = rng.choice([0.0, 0.1, 0.7, 1.0, 5.0, 1e4], 256).astype(np.float32)
-    edges = rng.choice(m, rng.integers(0, m + 1), replace=False).astype(np.uint32) if m else None
-    factor = None if edges is None else rng.choice([0.0, 1e-6, 0.3, 2.0], edges.size).astype(np.float32)
+    edges = (
+        rng.choice(m, rng.integers(0, m + 1), replace=False).astype(np.uint32)
+        if m
+        else None
+    )
+    factor = (
+        None
+        if edges is None
+        else rng.choice([0.0, 1e-6, 0.3, 2.0], edges.size).astype(np.float32)
+    )
     alive = rng.random(n) < rng.choice([0.3, 0.9])
     alive[query.seeds] = True
     boundary = rng.random(n) < rng.choice([0.1, 0.5])
@@ -84,7 +96,9 @@ def transition_matrix(graph: Csr, tuning: Tuning | None = None) -> Floats:
 
 def start(query: Query) -> Floats:
     """Where the walk starts, by node."""
-    shares: Floats = np.bincount(query.seeds, query.share, query.graph.nodes).astype(np.float64)
+    shares: Floats = np.bincount(query.seeds, query.share, query.graph.nodes).astype(
+        np.float64
+    )
     return shares
 
 

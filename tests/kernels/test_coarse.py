@@ -18,6 +18,8 @@ def test_sweeps_end_when_the_error_is_reached(restart: float, l1: float) -> None
     rng = np.random.default_rng(1)
     source, target = np.divmod(np.arange(n * n), n)
     graph = build_csr(n, source, target, rng.lognormal(0, 1, n * n))
-    walk = Walker(graph).walk(np.array([3], np.uint32), np.ones(1), WalkParams(restart=restart, l1=l1))
+    walk = Walker(graph).walk(
+        np.array([3], np.uint32), np.ones(1), WalkParams(restart=restart, l1=l1)
+    )
     assert walk.error <= l1
     assert walk.visits <= 2 * graph.indices.size * np.log(l1) / np.log(1 - restart)

@@ -15,17 +15,29 @@ pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 
 
 @pytest.mark.parametrize("way", ["plain", "as python", "compiled"])
-def test_edges_stand_by_source_and_falling_weight_and_keep_their_number(way: str) -> None:
+def test_edges_stand_by_source_and_falling_weight_and_keep_their_number(
+    way: str,
+) -> None:
     rng = np.random.default_rng(3)
-    source, target, kind = rng.integers(0, 40, 500), rng.integers(0, 40, 500), rng.integers(0, 256, 500)
+    source, target, kind = (
+        rng.integers(0, 40, 500),
+        rng.integers(0, 40, 500),
+        rng.integers(0, 256, 500),
+    )
     weight = rng.choice([0.0, -0.0, 1e-40, 0.2, 0.3, 7.0, 1e12], 500)
     compiled = kernels()
     assert compiled is not None
-    order = {"plain": None, "as python": order_edges, "compiled": compiled.order_edges}[way]
+    order = {"plain": None, "as python": order_edges, "compiled": compiled.order_edges}[
+        way
+    ]
     graph = build_csr(40, source, target, weight, kind, order)
-    assert np.array_equal(graph.edge, np.lexsort((np.arange(500), -weight.astype(np.float32), source)))
+    assert np.array_equal(
+        graph.edge, np.lexsort((np.arange(500), -weight.astype(np.float32), source))
+    )
     assert np.array_equal(graph.sources, np.sort(source))
-    assert np.array_equal(graph.indptr[1:], np.cumsum(np.bincount(source, minlength=40)))
+    assert np.array_equal(
+        graph.indptr[1:], np.cumsum(np.bincount(source, minlength=40))
+    )
     assert sorted(graph.edge) == list(range(500))
     assert np.array_equal(graph.indices, target[graph.edge])
     assert np.array_equal(graph.kind, kind[graph.edge])
@@ -58,8 +70,18 @@ def test_edges_of_unknown_nodes_are_refused(source: int, target: int) -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.0, 0.5, 2.0])), max_size=30),
-    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.0, 0.5, 2.0])), max_size=30),
+    st.lists(
+        st.tuples(
+            st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.0, 0.5, 2.0])
+        ),
+        max_size=30,
+    ),
+    st.lists(
+        st.tuples(
+            st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.0, 0.5, 2.0])
+        ),
+        max_size=30,
+    ),
     st.sets(st.integers(0, 7)),
 )
 def test_some_rows_are_put_in_place_of_others(
@@ -75,13 +97,17 @@ def test_some_rows_are_put_in_place_of_others(
     for node in range(8):
         mine = slice(*made.indptr[node : node + 2].tolist())
         wanted = [edge for edge in expected if edge[0] == node]
-        assert sorted(zip(made.indices[mine].tolist(), made.weight[mine].tolist(), strict=True)) == sorted(
-            (target, weight) for _, target, weight in wanted
-        )
+        assert sorted(
+            zip(made.indices[mine].tolist(), made.weight[mine].tolist(), strict=True)
+        ) == sorted((target, weight) for _, target, weight in wanted)
         assert (np.diff(made.weight[mine]) <= 0).all()
 
 
 def made_of(nodes: int, edges: list[tuple[int, int, float]]) -> Csr:
     """The graph of these (source, target, weight)."""
-    source, target = (np.asarray([edge[at] for edge in edges], np.int64) for at in range(2))
-    return build_csr(nodes, source, target, np.asarray([edge[2] for edge in edges], np.float64))
+    source, target = (
+        np.asarray([edge[at] for edge in edges], np.int64) for at in range(2)
+    )
+    return build_csr(
+        nodes, source, target, np.asarray([edge[2] for edge in edges], np.float64)
+    )

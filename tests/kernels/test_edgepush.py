@@ -32,15 +32,21 @@ def connected(n: int, m: int, rng: np.random.Generator) -> Csr:
     seed=st.integers(0, 2**32 - 1),
 )
 def test_both_are_apart_by_no_more_than_their_errors(
-    n: int, density: float, seeds: int, restart: float, loose: float, l1: float, seed: int
+    n: int,
+    density: float,
+    seeds: int,
+    restart: float,
+    loose: float,
+    l1: float,
+    seed: int,
 ) -> None:
     rng = np.random.default_rng(seed)
     graph = connected(n, int(n * density), rng)
     start = rng.choice(n, min(seeds, n), replace=False).astype(np.uint32)
     share = rng.dirichlet(np.ones(start.size))
-    theirs = EdgePush(graph.indptr, graph.indices, graph.weight.astype(np.float64)).walk(
-        start, share, restart, loose
-    )
+    theirs = EdgePush(
+        graph.indptr, graph.indices, graph.weight.astype(np.float64)
+    ).walk(start, share, restart, loose)
     ours = Walker(graph).walk(start, share, WalkParams(restart=restart, l1=l1))
     score = np.zeros(n)
     score[ours.rows] = ours.score

@@ -58,35 +58,63 @@ def best_flows(
 
 @MANY
 @given(data=st.data())
-def test_chains_are_real_and_the_best(find_kernels: FindKernels, data: st.DataObject) -> None:
+def test_chains_are_real_and_the_best(
+    find_kernels: FindKernels, data: st.DataObject
+) -> None:
     query = data.draw(queries())
     tuning = data.draw(tunings(query))
     max_hops = data.draw(st.integers(0, 7))
-    found = Walker(query.graph, find_kernels).walk(query.seeds, query.share, query.params, tuning)
+    found = Walker(query.graph, find_kernels).walk(
+        query.seeds, query.share, query.params, tuning
+    )
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     targets = rng.permutation(query.graph.nodes)[:12].astype(np.uint32)
     chains = explain(
-        query.graph, found, targets, query.seeds, query.params.restart, tuning, max_hops, find_kernels
+        query.graph,
+        found,
+        targets,
+        query.seeds,
+        query.params.restart,
+        tuning,
+        max_hops,
+        find_kernels,
     )
     score = dict(zip(found.rows.tolist(), found.score.tolist(), strict=True))
     best, chance = best_flows(query, tuning, score, max_hops)
     reachable = [node for node in targets.tolist() if best.get(node, 0) > 1e-300]
     assert [int(chain.rows[-1]) for chain in chains if chain.flow > 1e-300] == reachable
-    source = dict(zip(query.graph.edge.tolist(), query.graph.sources.tolist(), strict=True))
-    target = dict(zip(query.graph.edge.tolist(), query.graph.indices.tolist(), strict=True))
+    source = dict(
+        zip(query.graph.edge.tolist(), query.graph.sources.tolist(), strict=True)
+    )
+    target = dict(
+        zip(query.graph.edge.tolist(), query.graph.indices.tolist(), strict=True)
+    )
     for chain in chains:
         assert chain.edges.size <= max_hops
         assert chain.rows[0] in query.seeds
-        assert [source[edge] for edge in chain.edges.tolist()] == chain.rows[:-1].tolist()
-        assert [target[edge] for edge in chain.edges.tolist()] == chain.rows[1:].tolist()
-        along = score[int(chain.rows[0])] * np.prod([chance[edge] for edge in chain.edges.tolist()])
+        assert [source[edge] for edge in chain.edges.tolist()] == chain.rows[
+            :-1
+        ].tolist()
+        assert [target[edge] for edge in chain.edges.tolist()] == chain.rows[
+            1:
+        ].tolist()
+        along = score[int(chain.rows[0])] * np.prod(
+            [chance[edge] for edge in chain.edges.tolist()]
+        )
         assert chain.flow == pytest.approx(along, rel=1e-9)
         assert chain.flow == pytest.approx(best[int(chain.rows[-1])], rel=1e-9)
 
 
-def test_a_short_chain_is_found_behind_a_richer_long_one(find_kernels: FindKernels) -> None:
+def test_a_short_chain_is_found_behind_a_richer_long_one(
+    find_kernels: FindKernels,
+) -> None:
     """0-1-2-3 carries more to 2 than 0-2, but has no hop left for 3."""
-    graph = build_csr(4, np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3]), np.array([0.9, 0.1, 1.0, 1.0]))
+    graph = build_csr(
+        4,
+        np.array([0, 0, 1, 2]),
+        np.array([1, 2, 2, 3]),
+        np.array([0.9, 0.1, 1.0, 1.0]),
+    )
     seeds = np.array([0], np.uint32)
     found = Walker(graph, find_kernels).walk(seeds, np.ones(1), WalkParams(0.1, 1e-6))
     targets = np.array([3, 2], np.uint32)

@@ -28,14 +28,20 @@ def both_ways(name: str) -> list[Callable[..., Any]]:
 
 
 @given(st.integers(1, 9), st.integers(0, 40), st.integers(0, 40), SEEDS)
-def test_chains_are_followed_to_their_ends(n: int, m: int, room: int, seed: int) -> None:
+def test_chains_are_followed_to_their_ends(
+    n: int, m: int, room: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     row, code = rng.integers(0, n, m), rng.integers(0, 3, m).astype(np.uint8)
     first, after = np.full(n, -1, np.int32), np.full(m, -1, np.int32)
     for slot in rng.permutation(m).tolist():
         after[slot], first[row[slot]] = first[row[slot]], slot
-    asked = rng.permutation(n + 3)[: rng.integers(0, n + 4)]  # some have no chain at all
-    expected = [{int(s) for s in np.flatnonzero((row == one) & (code == 1))} for one in asked]
+    asked = rng.permutation(n + 3)[
+        : rng.integers(0, n + 4)
+    ]  # some have no chain at all
+    expected = [
+        {int(s) for s in np.flatnonzero((row == one) & (code == 1))} for one in asked
+    ]
     for follow in both_ways("follow"):
         out, ends = np.full(room, -7), np.zeros(asked.size, np.int64)
         found = follow(first, after, asked, code, 1, ends, out)
@@ -49,17 +55,26 @@ def test_chains_are_followed_to_their_ends(n: int, m: int, room: int, seed: int)
 
 
 @given(
-    st.lists(HASHES | st.integers(-9, 9) | st.integers(2**62, 2**62 + 40), unique=True, max_size=80),
+    st.lists(
+        HASHES | st.integers(-9, 9) | st.integers(2**62, 2**62 + 40),
+        unique=True,
+        max_size=80,
+    ),
     st.lists(HASHES | st.integers(-9, 9) | st.integers(2**62, 2**62 + 40), max_size=9),
     SEEDS,
 )
-def test_tokens_are_found_however_they_lie(held: list[int], others: list[int], seed: int) -> None:
+def test_tokens_are_found_however_they_lie(
+    held: list[int], others: list[int], seed: int
+) -> None:
     """Evenly or crowded, near the ends of what 64 bits hold, and not at all."""
     rng = np.random.default_rng(seed)
     tokens = np.sort(np.asarray(held, np.int64))
     starts = np.cumsum(rng.integers(0, 4, tokens.size + 1)).astype(np.int32)
     wanted = rng.permutation(np.asarray([*held, *others], np.int64))
-    places = {token: (int(starts[i]), int(starts[i + 1])) for i, token in enumerate(tokens.tolist())}
+    places = {
+        token: (int(starts[i]), int(starts[i + 1]))
+        for i, token in enumerate(tokens.tolist())
+    }
     expected = [places.get(token, (0, 0)) for token in wanted.tolist()]
     for find in both_ways("find_tokens"):
         begin, end = np.full((2, wanted.size), -1)
@@ -79,7 +94,9 @@ def test_tokens_of_many_hashes_are_all_found() -> None:
 
 
 @given(st.integers(1, 9), st.lists(st.integers(0, 5), max_size=6), st.booleans(), SEEDS)
-def test_what_is_at_home_is_taken_in_its_order(n: int, many: list[int], is_whole: bool, seed: int) -> None:
+def test_what_is_at_home_is_taken_in_its_order(
+    n: int, many: list[int], is_whole: bool, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     end = np.cumsum(np.asarray(many, np.int64), dtype=np.int64)
     begin = end - np.asarray(many, np.int64)
@@ -88,13 +105,20 @@ def test_what_is_at_home_is_taken_in_its_order(n: int, many: list[int], is_whole
     often = rng.integers(1, 99, total).astype(np.uint8)
     home = rng.integers(3, 5, n).astype(np.int32)
     taken = np.ones(total, np.bool_) if is_whole else home[rows] == 4
-    size = np.asarray([int(taken[a:b].sum()) for a, b in zip(begin, end, strict=True)], np.int64)
-    for count, take in zip(both_ways("count_home"), both_ways("take_home"), strict=True):
+    size = np.asarray(
+        [int(taken[a:b].sum()) for a, b in zip(begin, end, strict=True)], np.int64
+    )
+    for count, take in zip(
+        both_ways("count_home"), both_ways("take_home"), strict=True
+    ):
         counted = np.full(size.size, 10)
         count(rows, begin, end, home, 4, counted)
         assert is_whole or (counted - 10).tolist() == size.tolist()
         place = np.cumsum(size) - size
-        found, times = np.zeros(int(size.sum()), np.int32), np.zeros(int(size.sum()), np.uint8)
+        found, times = (
+            np.zeros(int(size.sum()), np.int32),
+            np.zeros(int(size.sum()), np.uint8),
+        )
         take(rows, often, begin, end, home, 4, is_whole, place, found, times)
         assert found.tolist() == rows[taken].tolist()
         assert times.tolist() == often[taken].tolist()
@@ -102,19 +126,29 @@ def test_what_is_at_home_is_taken_in_its_order(n: int, many: list[int], is_whole
 
 
 @given(st.integers(1, 30), st.integers(1, 5), st.integers(1, 20), SEEDS)
-def test_numbers_that_rows_hold_are_counted(n: int, width: int, numbers: int, seed: int) -> None:
+def test_numbers_that_rows_hold_are_counted(
+    n: int, width: int, numbers: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     cells = np.full((n, width), -1, np.int32)
     for row in cells:
         held = rng.permutation(numbers)[: rng.integers(0, width + 1)]
         row[: held.size] = held
     rows = rng.permutation(n + 3)[: rng.integers(0, n + 4)]
-    expected = Counter(number for row in rows if row < n for number in cells[row].tolist() if number >= 0)
+    expected = Counter(
+        number
+        for row in rows
+        if row < n
+        for number in cells[row].tolist()
+        if number >= 0
+    )
     for count in both_ways("count_cells"):
         counts, seen = np.zeros(numbers, np.int32), np.full(numbers, -1, np.int32)
         found = count(cells, rows, counts, seen)
         assert sorted(seen[:found].tolist()) == sorted(expected)
-        assert {number: int(counts[number]) for number in np.flatnonzero(counts)} == expected
+        assert {
+            number: int(counts[number]) for number in np.flatnonzero(counts)
+        } == expected
 
 
 @given(st.integers(2, 12), st.integers(0, 12), SEEDS)

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 
 
 @given(st.integers(1, 12), st.integers(0, 60), st.integers(0, 9999), st.booleans())
-def test_marked_edges_share_what_leaves_their_source(n: int, m: int, seed: int, is_whole: bool) -> None:
+def test_marked_edges_share_what_leaves_their_source(
+    n: int, m: int, seed: int, is_whole: bool
+) -> None:
     """Edge by edge by the formula, with sinks, dead and boundary nodes; plain and compiled."""
     rng = np.random.default_rng(seed)
     source, target = rng.integers(0, n, (2, m))

@@ -25,5 +25,13 @@ def test_chains_pass_over_the_best_nodes(monkeypatch: pytest.MonkeyPatch) -> Non
     over = {int(row) for chain in chains for row in chain.rows}
     assert over <= within
     assert {int(chain.rows[-1]) for chain in chains} >= set(walk.top(10)[0].tolist())
-    assert all(chain.flow <= score[int(chain.rows[-1])] + 1e-12 for chain in chains if len(chain.edges))
-    assert {int(row) for chain in explain(graph, walk, targets, seeds, 0.3) for row in chain.rows} - within
+    assert all(
+        chain.flow <= score[int(chain.rows[-1])] + 1e-12
+        for chain in chains
+        if len(chain.edges)
+    )
+    assert {
+        int(row)
+        for chain in explain(graph, walk, targets, seeds, 0.3)
+        for row in chain.rows
+    } - within

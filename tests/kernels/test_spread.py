@@ -14,7 +14,9 @@ from soulmem.kernels.spread import Activation, Links, SpreadParams, Stop, spread
 
 pytestmark = pytest.mark.timeout(120)  # some hundred graphs a test on a busy machine
 Floats = NDArray[np.float64]
-LINKS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.floats(0, 1)), max_size=40)
+LINKS = st.lists(
+    st.tuples(st.integers(0, 7), st.integers(0, 7), st.floats(0, 1)), max_size=40
+)
 SEEDS = st.lists(st.integers(0, 7), min_size=1, max_size=4)
 PARAMS = st.builds(
     SpreadParams,
@@ -25,18 +27,26 @@ PARAMS = st.builds(
 )
 
 
-def links(n: int, triples: list[tuple[int, int, float]], both_ways: bool = False) -> Links:
+def links(
+    n: int, triples: list[tuple[int, int, float]], both_ways: bool = False
+) -> Links:
     every = triples + [(b, a, w) for a, b, w in triples] if both_ways else triples
     ends = np.asarray([[a, b] for a, b, _ in every], np.int64).reshape(-1, 2)
-    return Links.of(n, ends[:, 0], ends[:, 1], np.asarray([w for _, _, w in every], np.float64))
+    return Links.of(
+        n, ends[:, 0], ends[:, 1], np.asarray([w for _, _, w in every], np.float64)
+    )
 
 
-def run(n: int, triples: list[tuple[int, int, float]], seeds: list[int], **params: float) -> Activation:
+def run(
+    n: int, triples: list[tuple[int, int, float]], seeds: list[int], **params: float
+) -> Activation:
     made = replace(SpreadParams(), **params)  # type: ignore[arg-type]
     return spread(links(n, triples, both_ways=True), np.asarray(seeds, np.int64), made)
 
 
-def slowly(n: int, triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams) -> Floats:
+def slowly(
+    n: int, triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
+) -> Floats:
     """The definition, node by node."""
     energy = np.zeros(n)
     for seed in seeds:
@@ -48,7 +58,12 @@ def slowly(n: int, triples: list[tuple[int, int, float]], seeds: list[int], p: S
             out = [(b, w) for a, b, w in triples if a == i]
             if energy[i] > p.threshold and unsent[i] > 0:
                 for j, weight in out:
-                    received[j] += p.transmission * unsent[i] * weight / max(1.0, sum(w for _, w in out))
+                    received[j] += (
+                        p.transmission
+                        * unsent[i]
+                        * weight
+                        / max(1.0, sum(w for _, w in out))
+                    )
                 unsent[i] = 0.0
         energy += received
         unsent += received
@@ -73,7 +88,9 @@ def test_it_is_bounded_on_any_graph(
     triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
 ) -> None:
     found = spread(links(8, triples), np.asarray(seeds, np.int64), p)
-    most = sum(p.transmission**done for done in range(p.rounds + 1)) * len(seeds) * p.start
+    most = (
+        sum(p.transmission**done for done in range(p.rounds + 1)) * len(seeds) * p.start
+    )
     assert (found.energy >= 0).all()
     assert found.energy.sum() <= most + 1e-9
 
@@ -81,7 +98,10 @@ def test_it_is_bounded_on_any_graph(
 @settings(max_examples=200, deadline=None)
 @given(LINKS, SEEDS, PARAMS, st.permutations(range(8)))
 def test_the_order_of_nodes_does_not_matter(
-    triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams, order: list[int]
+    triples: list[tuple[int, int, float]],
+    seeds: list[int],
+    p: SpreadParams,
+    order: list[int],
 ) -> None:
     one = spread(links(8, triples), np.asarray(seeds, np.int64), p)
     moved = [(order[a], order[b], w) for a, b, w in reversed(triples)]
@@ -92,14 +112,21 @@ def test_the_order_of_nodes_does_not_matter(
 @settings(max_examples=200, deadline=None)
 @given(LINKS, SEEDS, PARAMS, st.floats(0, 1))
 def test_a_higher_threshold_shrinks_and_more_transmission_widens(
-    triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams, other: float
+    triples: list[tuple[int, int, float]],
+    seeds: list[int],
+    p: SpreadParams,
+    other: float,
 ) -> None:
     graph, at = links(8, triples), np.asarray(seeds, np.int64)
     low, high = sorted((p.threshold, other))
-    wide, narrow = (spread(graph, at, replace(p, threshold=f)).energy for f in (low, high))
+    wide, narrow = (
+        spread(graph, at, replace(p, threshold=f)).energy for f in (low, high)
+    )
     assert (wide >= narrow - 1e-9).all()
     low, high = sorted((p.transmission, other))
-    near, far = (spread(graph, at, replace(p, transmission=d)).energy for d in (low, high))
+    near, far = (
+        spread(graph, at, replace(p, transmission=d)).energy for d in (low, high)
+    )
     assert (far >= near - 1e-9).all()
 
 
@@ -127,7 +154,9 @@ def test_six_nodes_by_hand(seed: int) -> None:
 
 def test_between_two_nodes_of_equal_fan_as_much_flows_either_way() -> None:
     triples = [(0, 1, 0.7), (0, 2, 0.6), (1, 3, 0.6)]
-    assert run(4, triples, [0]).energy[1] == pytest.approx(run(4, triples, [1]).energy[0], abs=1e-12)
+    assert run(4, triples, [0]).energy[1] == pytest.approx(
+        run(4, triples, [1]).energy[0], abs=1e-12
+    )
 
 
 def test_a_ring_stops_by_delta_and_a_star_by_rounds() -> None:
@@ -171,7 +200,9 @@ def test_who_is_fed_by_two_outranks_who_is_fed_by_one() -> None:
         ("delta", 2.0),
     ],
 )
-def test_a_parameter_out_of_its_range_is_refused_by_name(name: str, value: float) -> None:
+def test_a_parameter_out_of_its_range_is_refused_by_name(
+    name: str, value: float
+) -> None:
     with pytest.raises(ValueError, match=f"{name} {value}"):
         replace(SpreadParams(), **{name: value})  # type: ignore[arg-type]
 

@@ -20,7 +20,9 @@ GAINS = st.sampled_from([0.0, 0.3, 0.5, 0.9, 0.99])
 
 
 def stimulus(query: Query) -> Floats:
-    return np.bincount(query.seeds, weights=query.share, minlength=query.graph.nodes).astype(np.float64)
+    return np.bincount(
+        query.seeds, weights=query.share, minlength=query.graph.nodes
+    ).astype(np.float64)
 
 
 def bound_of(graph: Csr) -> float:
@@ -32,7 +34,11 @@ def dense(graph: Csr) -> Floats:
     """W, from its definition."""
     n = graph.nodes
     w = np.zeros((n, n))
-    np.add.at(w, (graph.sources.astype(np.int64), graph.indices.astype(np.int64)), graph.weight)
+    np.add.at(
+        w,
+        (graph.sources.astype(np.int64), graph.indices.astype(np.int64)),
+        graph.weight,
+    )
     fan = np.sqrt(np.outer(w.sum(axis=1), w.sum(axis=0)))
     return np.divide(w, fan, out=np.zeros_like(w), where=fan > 0)
 
@@ -50,13 +56,17 @@ def test_one_state_from_any_start(query: Query, gain: float, seed: int) -> None:
 
 @MANY
 @given(query=queries(), gain=GAINS)
-def test_it_solves_the_equation_and_is_as_near_as_stated(query: Query, gain: float) -> None:
+def test_it_solves_the_equation_and_is_as_near_as_stated(
+    query: Query, gain: float
+) -> None:
     w, s = dense(query.graph), stimulus(query)
     rough = steady(query.graph, s, SteadyParams(gain, 1e-2))
     exact = steady(query.graph, s, SteadyParams(gain, 1e-11))
     norm = bound_of(query.graph)
     g = gain / norm if norm > 0 else 0.0
-    np.testing.assert_allclose(exact.potential, np.tanh(g * w.T @ exact.potential + s), atol=1e-9)
+    np.testing.assert_allclose(
+        exact.potential, np.tanh(g * w.T @ exact.potential + s), atol=1e-9
+    )
     assert np.linalg.norm(rough.potential - exact.potential) <= rough.error + 1e-10
 
 
@@ -73,7 +83,10 @@ def test_a_round_is_a_contraction_by_the_bound(query: Query, seed: int) -> None:
         one, two = draw.random((2, query.graph.nodes)) * 3
         s = stimulus(query)
         after = [np.tanh(0.9 / bound * w.T @ x + s) for x in (one, two)]
-        assert np.linalg.norm(after[0] - after[1]) <= 0.9 * np.linalg.norm(one - two) + 1e-9
+        assert (
+            np.linalg.norm(after[0] - after[1])
+            <= 0.9 * np.linalg.norm(one - two) + 1e-9
+        )
 
 
 @pytest.mark.parametrize("gain", [1.0, 1.5, -0.1])

@@ -13,7 +13,15 @@ from soulmem.kernels.csr import LARGEST, build_csr
 from soulmem.kernels.tuning import Tuning, tuned_weight
 from soulmem.kernels.walk import Walk, WalkParams
 from tests.kernels.conftest import MakeWalker
-from tests.kernels.graphs import Query, dense, queries, solution, start, transition_matrix, tunings
+from tests.kernels.graphs import (
+    Query,
+    dense,
+    queries,
+    solution,
+    start,
+    transition_matrix,
+    tunings,
+)
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 MANY = settings(
@@ -39,7 +47,9 @@ def check_certificate(found: Walk, query: Query, tuning: Tuning | None = None) -
 
 @MANY
 @given(query=queries())
-def test_the_error_is_exact_and_as_small_as_asked_for(make_walker: MakeWalker, query: Query) -> None:
+def test_the_error_is_exact_and_as_small_as_asked_for(
+    make_walker: MakeWalker, query: Query
+) -> None:
     found = walk(make_walker, query)
     check_certificate(found, query)
     assert found.error <= query.params.l1 + 1e-12
@@ -67,11 +77,15 @@ def test_a_tuned_walk_equals_one_on_a_graph_of_those_weights(
 
 @MANY
 @given(data=st.data())
-def test_stuck_walk_is_all_that_is_missing(make_walker: MakeWalker, data: st.DataObject) -> None:
+def test_stuck_walk_is_all_that_is_missing(
+    make_walker: MakeWalker, data: st.DataObject
+) -> None:
     query = data.draw(queries())
     n, restart = query.graph.nodes, query.params.restart
     query = dataclasses.replace(query, params=WalkParams(restart, 1e-10))
-    boundary = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.3
+    boundary = (
+        np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.3
+    )
     found = walk(make_walker, query, Tuning(boundary=boundary))
     assert boundary[found.stuck_rows].all()
     assert set(found.rows[boundary[found.rows]]) == set(found.stuck_rows)
@@ -90,12 +104,20 @@ def test_loading_where_walk_is_stuck_leads_to_the_answer_of_the_whole_graph(
 ) -> None:
     query = data.draw(queries())
     n = query.graph.nodes
-    boundary = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.7
+    boundary = (
+        np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.7
+    )
     sources = query.graph.sources
     for _ in range(n + 1):
         loaded = ~boundary[sources]
-        resident = build_csr(n, sources[loaded], query.graph.indices[loaded], query.graph.weight[loaded])
-        found = walk(make_walker, dataclasses.replace(query, graph=resident), Tuning(boundary=boundary))
+        resident = build_csr(
+            n, sources[loaded], query.graph.indices[loaded], query.graph.weight[loaded]
+        )
+        found = walk(
+            make_walker,
+            dataclasses.replace(query, graph=resident),
+            Tuning(boundary=boundary),
+        )
         check_certificate(found, query)
         if found.error <= query.params.l1 + 1e-12:
             break
@@ -106,7 +128,9 @@ def test_loading_where_walk_is_stuck_leads_to_the_answer_of_the_whole_graph(
 
 def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> None:
     rng = np.random.default_rng(5)
-    graph = build_csr(300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000))
+    graph = build_csr(
+        300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000)
+    )
     used, params = make_walker(graph), WalkParams(0.2, 1e-3)
     dead = Tuning(
         kind_factor=np.full(256, 0.5, np.float32),
@@ -118,8 +142,13 @@ def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> Non
     for seed in range(0, 300, 7):
         seeds, share = np.array([seed // 2 * 2], np.uint32), np.ones(1)
         used.walk(seeds, share, params, dead)
-        other = Tuning(edges=np.arange(1, 2000, 3, dtype=np.uint32), factor=np.full(667, 0.1, np.float32))
-        alike = dataclasses.replace(dead, factor=np.full(667, 0.3, np.float32), alive=None)  # the same edges
+        other = Tuning(
+            edges=np.arange(1, 2000, 3, dtype=np.uint32),
+            factor=np.full(667, 0.1, np.float32),
+        )
+        alike = dataclasses.replace(
+            dead, factor=np.full(667, 0.3, np.float32), alive=None
+        )  # the same edges
         tuning = (None, other, alike)[seed % 3]
         again = used.walk(seeds, share, params, tuning)
         fresh = make_walker(graph).walk(seeds, share, params, tuning)
@@ -130,8 +159,16 @@ def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> Non
 
 def test_a_seed_that_hardly_matters_costs_nothing(make_walker: MakeWalker) -> None:
     rng = np.random.default_rng(5)
-    graph = build_csr(3000, rng.integers(0, 3000, 20000), rng.integers(0, 3000, 20000), rng.random(20000))
-    seeds, share = np.arange(4, dtype=np.uint32), np.array([1.0 - 1e-9, 1e-9, 1e-30, 1e-104])
+    graph = build_csr(
+        3000,
+        rng.integers(0, 3000, 20000),
+        rng.integers(0, 3000, 20000),
+        rng.random(20000),
+    )
+    seeds, share = (
+        np.arange(4, dtype=np.uint32),
+        np.array([1.0 - 1e-9, 1e-9, 1e-30, 1e-104]),
+    )
     walker, params = make_walker(graph), WalkParams(0.5, 1e-2)
     alone = walker.walk(seeds[:1], np.ones(1), params)
     both = walker.walk(seeds, share, params)
@@ -166,19 +203,40 @@ def test_top_tells_the_best_first_and_equal_ones_by_node() -> None:
         ([0], [1.0], Tuning(boundary=np.ones(5, np.bool_)), "boundary must"),
         ([0], [1.0], Tuning(places=np.zeros(9, np.int32)), "places must"),
         ([0], [1.0], Tuning(edges=np.zeros(1, np.uint32)), "belong together"),
-        ([0], [1.0], Tuning(edges=np.zeros(2, np.uint32), factor=np.ones(1, np.float32)), "same length"),
-        ([0], [1.0], Tuning(edges=np.full(1, 2, np.uint32), factor=np.ones(1, np.float32)), "no edge 2"),
+        (
+            [0],
+            [1.0],
+            Tuning(edges=np.zeros(2, np.uint32), factor=np.ones(1, np.float32)),
+            "same length",
+        ),
+        (
+            [0],
+            [1.0],
+            Tuning(edges=np.full(1, 2, np.uint32), factor=np.ones(1, np.float32)),
+            "no edge 2",
+        ),
         ([0], [1.0], Tuning(kind_factor=np.ones(3, np.float32)), "256"),
         ([0], [1.0], Tuning(kind_factor=np.full(256, -1, np.float32)), "multipliers"),
-        ([0], [1.0], Tuning(kind_factor=np.full(256, np.nan, np.float32)), "multipliers"),
+        (
+            [0],
+            [1.0],
+            Tuning(kind_factor=np.full(256, np.nan, np.float32)),
+            "multipliers",
+        ),
     ],
 )
 def test_what_cannot_be_walked_is_refused(
-    make_walker: MakeWalker, seeds: list[int], share: list[float], tuning: Tuning | None, words: str
+    make_walker: MakeWalker,
+    seeds: list[int],
+    share: list[float],
+    tuning: Tuning | None,
+    words: str,
 ) -> None:
     graph = build_csr(4, np.array([0, 1]), np.array([1, 2]), np.ones(2))
     with pytest.raises(ValueError, match=words):
-        make_walker(graph).walk(np.array(seeds, np.uint32), np.array(share), WalkParams(), tuning)
+        make_walker(graph).walk(
+            np.array(seeds, np.uint32), np.array(share), WalkParams(), tuning
+        )
 
 
 @pytest.mark.parametrize(("restart", "l1"), [(0, 0.1), (1.1, 0.1), (0.5, 0)])

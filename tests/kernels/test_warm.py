@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # compiles in processes of its own
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # compiles in processes of its own
 
 WALK = """
 import sys, pathlib, numpy as np
@@ -29,14 +32,21 @@ made = [one.stats for one in vars_of(warm.kernels())]
 hits, misses = (sum(sum(counts.values()) for counts in kind) for kind in (
     [one.cache_hits for one in made], [one.cache_misses for one in made]))
 print("from the cache, and compiled:", hits, misses)
-""".replace("vars_of(warm.kernels())", "(getattr(warm.kernels(), k) for k in warm.kernels().__slots__)")
+""".replace(
+    "vars_of(warm.kernels())",
+    "(getattr(warm.kernels(), k) for k in warm.kernels().__slots__)",
+)
 
 
 def run(*arguments: str) -> tuple[int, int]:
     """How many kernels another process took from the cache, and how many it compiled for it."""
     environment = {**os.environ, "HOME": "/nonexistent", "NUMBA_CACHE_DIR": ""}
     done = subprocess.run(
-        [sys.executable, "-c", WALK, *arguments], capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-c", WALK, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     hits, misses = done.stdout.rpartition(":")[2].split()

@@ -13,9 +13,15 @@ from soulmem.language.names import is_person_like, names
     ("text", "found"),
     [
         ("He walked to Ravenhold with Tobin.", {"Ravenhold", "Tobin"}),
-        ("Kaelith smiles.", {"Kaelith"}),  # no dictionary has it, so the start of a sentence does not matter
+        (
+            "Kaelith smiles.",
+            {"Kaelith"},
+        ),  # no dictionary has it, so the start of a sentence does not matter
         ("*Wolves howl.* Nothing else.", set()),
-        ("We met Captain Ferro at the Queen of Thorns.", {"Captain Ferro", "Queen of Thorns"}),
+        (
+            "We met Captain Ferro at the Queen of Thorns.",
+            {"Captain Ferro", "Queen of Thorns"},
+        ),
         ("Thanks, Odette! See you on Monday in December.", {"Odette"}),
         ("Yes, Sir. I will ask Mom and the Doctor.", set()),
         ("I WILL NOT GO THERE, NEVER EVER", set()),
@@ -44,7 +50,8 @@ def test_the_same_name_in_two_texts_is_written_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "is_one"), [("林月", True), ("顾长风", True), ("苹果", False), ("Lin", False)]
+    ("name", "is_one"),
+    [("林月", True), ("顾长风", True), ("苹果", False), ("Lin", False)],
 )
 def test_person_like(name: str, is_one: bool) -> None:
     assert is_person_like(name) is is_one

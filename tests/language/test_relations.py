@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from soulmem.language.relations import also_called, no_longer, relation_of
 
 SAME = [
-    ("lives in", "lives_in", "lived in", "has lived in", "now lives in", "is still living in"),
+    (
+        "lives in",
+        "lives_in",
+        "lived in",
+        "has lived in",
+        "now lives in",
+        "is still living in",
+    ),
     ("is a friend of", "was the friend of", "friend of"),
     ("trusts", "trusted", "really trusts"),
     ("spoke of", "speaks of"),
@@ -18,8 +25,19 @@ SAME = [
     ("喜欢", "很喜欢", "一直喜欢着"),
 ]
 OVER = [
-    ("lives in", ("no longer lives in", "used to live in", "stopped living in", "doesn't live in anymore")),
-    ("is a friend of", ("is not a friend of", "is no longer a friend of", "was once a friend of")),
+    (
+        "lives in",
+        (
+            "no longer lives in",
+            "used to live in",
+            "stopped living in",
+            "doesn't live in anymore",
+        ),
+    ),
+    (
+        "is a friend of",
+        ("is not a friend of", "is no longer a friend of", "was once a friend of"),
+    ),
     ("住在", ("不再住在", "曾经住在", "已经不住在", "曾住在")),
     ("喜欢", ("不喜欢", "喜欢过", "再也不喜欢")),
 ]
@@ -27,12 +45,22 @@ OVER = [
 
 @pytest.mark.parametrize("spellings", SAME)
 def test_spellings_of_one_verb_are_one(spellings: tuple[str, ...]) -> None:
-    assert len({(r.topic, r.pole) if (r := relation_of(one)).topic else r.base for one in spellings}) == 1
+    assert (
+        len(
+            {
+                (r.topic, r.pole) if (r := relation_of(one)).topic else r.base
+                for one in spellings
+            }
+        )
+        == 1
+    )
     assert not any(relation_of(one).is_over for one in spellings)
 
 
 @pytest.mark.parametrize(("verb", "denied"), OVER)
-def test_what_is_denied_is_the_same_verb_and_over(verb: str, denied: tuple[str, ...]) -> None:
+def test_what_is_denied_is_the_same_verb_and_over(
+    verb: str, denied: tuple[str, ...]
+) -> None:
     plain = relation_of(verb)
     for one in denied:
         found = relation_of(one)
@@ -63,7 +91,10 @@ def test_what_verbs_are_about(one: str, other: str, is_same_topic: bool) -> None
 def test_any_verb_can_be_read_and_denied_once(verb: str) -> None:
     denied = no_longer(verb)
     assert no_longer(denied) == denied or not relation_of(denied).is_over
-    assert relation_of(verb) == relation_of(f" {verb.upper().lower()} ") or verb.casefold() != verb.lower()
+    assert (
+        relation_of(verb) == relation_of(f" {verb.upper().lower()} ")
+        or verb.casefold() != verb.lower()
+    )
 
 
 def test_names_of_one_thing() -> None:

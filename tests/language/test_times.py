@@ -19,16 +19,24 @@ TOKYO = timezone(timedelta(hours=9))
 
 
 @pytest.mark.parametrize(("text", "expected"), SPANS, ids=[text for text, _ in SPANS])
-def test_words_mean_these_days(text: str, expected: tuple[tuple[str, str], ...]) -> None:
+def test_words_mean_these_days(
+    text: str, expected: tuple[tuple[str, str], ...]
+) -> None:
     found = [one.spans[0] for one in time_phrases(text, NOON)]
-    assert [(s.start.date().isoformat(), s.end.date().isoformat()) for s in found] == list(expected)
+    assert [
+        (s.start.date().isoformat(), s.end.date().isoformat()) for s in found
+    ] == list(expected)
 
 
 @pytest.mark.parametrize(("text", "moment"), WITHIN, ids=[text for text, _ in WITHIN])
 def test_vague_words_mean_a_span_round_the_time(text: str, moment: str) -> None:
     (one,) = time_phrases(text, NOON)
     span = one.spans[0]
-    assert span.start <= datetime.fromisoformat(moment).replace(tzinfo=timezone.utc) < span.end
+    assert (
+        span.start
+        <= datetime.fromisoformat(moment).replace(tzinfo=timezone.utc)
+        < span.end
+    )
     assert span.end - span.start < timedelta(400)
 
 
@@ -42,16 +50,22 @@ def test_other_words_are_no_time(text: str) -> None:
     assert time_phrases(text, NOON) == ()
 
 
-@pytest.mark.parametrize(("english", "chinese"), [("last Tuesday", "上周二"), ("last Friday", "上周五")])
+@pytest.mark.parametrize(
+    ("english", "chinese"), [("last Tuesday", "上周二"), ("last Friday", "上周五")]
+)
 @given(day=st.integers(0, 20))
-def test_both_languages_mean_the_same_weekday(english: str, chinese: str, day: int) -> None:
+def test_both_languages_mean_the_same_weekday(
+    english: str, chinese: str, day: int
+) -> None:
     now = NOON + timedelta(day)
     ((one,), (other,)) = (time_phrases(text, now) for text in (english, chinese))
     assert one.spans[0] == other.spans[0]
 
 
 def test_what_is_counted_from_a_date_of_the_text_is_left_out() -> None:
-    (one,) = time_phrases("What did you lose last week, as mentioned on November 6, 2023?", NOON)
+    (one,) = time_phrases(
+        "What did you lose last week, as mentioned on November 6, 2023?", NOON
+    )
     assert one.words == "on November 6, 2023"
 
 
@@ -75,7 +89,12 @@ def test_only_the_past_is_meant_whatever_the_day(days: int, text: str) -> None:
             assert span.start <= aware
 
 
-@given(st.text(alphabet="0123456789年月日号前后上下个周昨今一二三十半多 -/.,agowekstrinmyhd", max_size=60))
+@given(
+    st.text(
+        alphabet="0123456789年月日号前后上下个周昨今一二三十半多 -/.,agowekstrinmyhd",
+        max_size=60,
+    )
+)
 def test_no_text_breaks_it(text: str) -> None:
     phrases = time_phrases(text, NOON)
     assert [one.start for one in phrases] == sorted(one.start for one in phrases)

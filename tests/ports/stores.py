@@ -23,7 +23,14 @@ from soulmem.domain.dialogue import (
 )
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.memories import (
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Origin,
+    Place,
+    Timelines,
+)
 from soulmem.domain.situation import (
     ConceptDetail,
     ConceptType,
@@ -33,7 +40,14 @@ from soulmem.domain.situation import (
     Situation,
     TimeSpan,
 )
-from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
+from soulmem.domain.soul import (
+    KnownName,
+    Scope,
+    Soul,
+    SoulClock,
+    SoulSettings,
+    SoulState,
+)
 from soulmem.domain.terms import Term
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
@@ -124,7 +138,9 @@ def message(number: int, text: str = "hello", rank: int | None = None) -> Ranked
     )
 
 
-def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: str = SOUL) -> Memory:
+def memory(
+    key: str = "mem-1", text: str = "the key is under the bridge", of: str = SOUL
+) -> Memory:
     """A memory with every field set but its protection."""
     return Memory(
         id=MemoryId(key),
@@ -138,7 +154,10 @@ def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: st
         timelines=Timelines.THIS,
         state=MemoryState.STALE,
         revision=4,
-        evidence=((Version(SlotId("slot-1"), "a" * 16), Version(SlotId("slot-2"), "b" * 16)), ()),
+        evidence=(
+            (Version(SlotId("slot-1"), "a" * 16), Version(SlotId("slot-2"), "b" * 16)),
+            (),
+        ),
         place=Place(CHAT, SlotId("slot-1")),
         situation=Situation(
             time_span=TimeSpan(NOON, NOON + timedelta(hours=1), "that rainy night"),
@@ -158,7 +177,10 @@ def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: st
 
 
 def edge(
-    source: str = "mem-1", target: str = "mem-2", kind: EdgeKind = EdgeKind.RELATES, of: str = SOUL
+    source: str = "mem-1",
+    target: str = "mem-2",
+    kind: EdgeKind = EdgeKind.RELATES,
+    of: str = SOUL,
 ) -> Edge:
     """An edge with every field set."""
     return Edge(
@@ -180,14 +202,19 @@ def edge(
 
 def usage(key: str = "mem-1", of: str = SOUL, recalls: int = 3) -> Usage:
     """The record of a memory recalled so many times, an hour and two turns apart."""
-    stamps = [Stamp(NOON + timedelta(hours=n, microseconds=n), 40 + 2 * n) for n in range(recalls)]
+    stamps = [
+        Stamp(NOON + timedelta(hours=n, microseconds=n), 40 + 2 * n)
+        for n in range(recalls)
+    ]
     made = first_use(MemoryId(key), SoulId(of), stamps[0])
     for stamp in stamps[1:]:
         made = made.again(stamp)
     return made
 
 
-def recall(trace: str = "trace-1", of: str = SOUL, slot: str = "slot-2", minutes: int = 0) -> RecallRecord:
+def recall(
+    trace: str = "trace-1", of: str = SOUL, slot: str = "slot-2", minutes: int = 0
+) -> RecallRecord:
     """A recall with every field set: one memory met at once, one over two steps."""
     far = Trail(
         MemoryId("mem-2"),
@@ -195,7 +222,9 @@ def recall(trace: str = "trace-1", of: str = SOUL, slot: str = "slot-2", minutes
         (edge().id, edge("mem-3", "mem-2").id),
     )
     stamp = Stamp(NOON + timedelta(minutes=minutes), 41)
-    return RecallRecord(trace, SoulId(of), CHAT, SlotId(slot), 2, stamp, (Trail(MemoryId("mem-1")), far))
+    return RecallRecord(
+        trace, SoulId(of), CHAT, SlotId(slot), 2, stamp, (Trail(MemoryId("mem-1")), far)
+    )
 
 
 def full_change(owner: Owner = OWNER) -> Change:
@@ -223,7 +252,9 @@ async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
         "souls": souls,
         "chats": chats,
         "messages": [await store.messages(owner, one.id) for one in chats],
-        "memories": [sorted(graph.memories, key=lambda one: one.id) for graph in graphs],
+        "memories": [
+            sorted(graph.memories, key=lambda one: one.id) for graph in graphs
+        ],
         "edges": [sorted(graph.edges, key=lambda one: one.id) for graph in graphs],
         "usages": [sorted(each.usages, key=lambda one: one.memory) for each in recalls],
         "recalls": [list(each.records) for each in recalls],
@@ -233,7 +264,14 @@ async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
 def without_context(one: Memory) -> Memory:
     """The same memory with every field that may be empty empty."""
     return replace(
-        one, tags=(), evidence=(), place=None, situation=Situation(), concept=None, terms=(), names=()
+        one,
+        tags=(),
+        evidence=(),
+        place=None,
+        situation=Situation(),
+        concept=None,
+        terms=(),
+        names=(),
     )
 
 
@@ -252,7 +290,9 @@ async def factory(kind: str, folder: Path) -> AsyncIterator[Factory]:
     elif kind == "surrealkv":
         yield lambda: SurrealStore(f"surrealkv://{folder}/my data 数据 #1")
     elif kind == "ws bridge":
-        from tests.adapters.bridge import bridge  # here: a child process that only writes starts sooner
+        from tests.adapters.bridge import (
+            bridge,  # here: a child process that only writes starts sooner
+        )
 
         async with bridge("mem://") as url:
             yield lambda: SurrealStore(url)

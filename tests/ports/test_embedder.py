@@ -16,7 +16,9 @@ from tests.adapters.tiny_bert import make_tiny_bert
 # transformers and torch warn about each other; none of it is ours.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers"),
-    pytest.mark.timeout(60),  # whichever test comes first imports torch: 10 to 20 s on a busy machine
+    pytest.mark.timeout(
+        60
+    ),  # whichever test comes first imports torch: 10 to 20 s on a busy machine
 ]
 
 TEXTS = [
@@ -39,7 +41,9 @@ def embedder(
     if request.param == "packaged":
         return packaged_encoder.load()
     if request.param == "tiny bert":
-        return sentence_transformer.load(str(make_tiny_bert(tmp_path_factory.mktemp("tiny"))))
+        return sentence_transformer.load(
+            str(make_tiny_bert(tmp_path_factory.mktemp("tiny")))
+        )
     return sentence_transformer.load(
         str(optional_data("SOULMEM_TEST_E5", "a folder with multilingual-e5-small"))
     )

@@ -57,12 +57,19 @@ async def test_an_empty_change_changes_nothing(store: Store) -> None:
 
 
 async def test_souls_and_chats_come_oldest_first(store: Store) -> None:
-    ages = {"b": NOON.replace(hour=3), "a": NOON.replace(hour=2), "c": NOON.replace(hour=1)}
+    ages = {
+        "b": NOON.replace(hour=3),
+        "a": NOON.replace(hour=2),
+        "c": NOON.replace(hour=1),
+    }
     await store.commit(
         Change(
             OWNER,
             souls=[replace(soul(key), created=born) for key, born in ages.items()],
-            chats=[ChatChange(replace(chat(key), created=born)) for key, born in ages.items()],
+            chats=[
+                ChatChange(replace(chat(key), created=born))
+                for key, born in ages.items()
+            ],
         )
     )
 
@@ -74,15 +81,28 @@ async def test_messages_come_by_rank_whatever_their_slots(store: Store) -> None:
     ranks = [0, -1, 2**52, -(2**52), RANK_GAP, RANK_GAP + 1, 7]
     random.Random(1).shuffle(ranks)
     await store.commit(
-        Change(OWNER, chats=[ChatChange(chat(), [message(n, rank=rank) for n, rank in enumerate(ranks)])])
+        Change(
+            OWNER,
+            chats=[
+                ChatChange(
+                    chat(), [message(n, rank=rank) for n, rank in enumerate(ranks)]
+                )
+            ],
+        )
     )
 
-    assert [ranked.rank for ranked in await store.messages(OWNER, CHAT)] == sorted(ranks)
+    assert [ranked.rank for ranked in await store.messages(OWNER, CHAT)] == sorted(
+        ranks
+    )
 
 
 async def test_dropped_messages_go_and_unknown_slots_are_ignored(store: Store) -> None:
     await store.commit(full_change())
-    await store.commit(Change(OWNER, chats=[ChatChange(chat(), drop=[SlotId("slot-1"), SlotId("never")])]))
+    await store.commit(
+        Change(
+            OWNER, chats=[ChatChange(chat(), drop=[SlotId("slot-1"), SlotId("never")])]
+        )
+    )
 
     assert await store.messages(OWNER, CHAT) == [message(2)]
 
@@ -103,19 +123,30 @@ async def test_what_is_dropped_and_put_in_one_change_is_there(store: Store) -> N
 
     assert after["messages"] == [[message(1, "again"), message(2)]]
     assert after["memories"] == [[memory("mem-1", "again"), memory("mem-2")]]
-    assert after["edges"] == [[edge("mem-2", "mem-1")]]  # the other one went with the memory that was dropped
+    assert after["edges"] == [
+        [edge("mem-2", "mem-1")]
+    ]  # the other one went with the memory that was dropped
 
 
 async def test_chats_keep_their_messages_apart(store: Store) -> None:
     keys = ("a", "a-", "a0", "aa", "b")
     await store.commit(
-        Change(OWNER, chats=[ChatChange(chat(key), [message(n)]) for n, key in enumerate(keys)])
+        Change(
+            OWNER,
+            chats=[ChatChange(chat(key), [message(n)]) for n, key in enumerate(keys)],
+        )
     )
     await store.commit(
-        Change(OWNER, chats=[ChatChange(chat("a"), drop=[SlotId(f"slot-{n}") for n in range(5)])])
+        Change(
+            OWNER,
+            chats=[ChatChange(chat("a"), drop=[SlotId(f"slot-{n}") for n in range(5)])],
+        )
     )
 
-    found = [[ranked.message.slot for ranked in await store.messages(OWNER, ChatId(key))] for key in keys]
+    found = [
+        [ranked.message.slot for ranked in await store.messages(OWNER, ChatId(key))]
+        for key in keys
+    ]
     assert found == [[], ["slot-1"], ["slot-2"], ["slot-3"], ["slot-4"]]
 
 
@@ -129,7 +160,9 @@ async def test_edges_go_with_their_memories(store: Store) -> None:
             put_edges=[edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("a", "a")],
         )
     )
-    await store.commit(Change(OWNER, drop_memories=[MemoryId("a"), MemoryId("unknown")]))
+    await store.commit(
+        Change(OWNER, drop_memories=[MemoryId("a"), MemoryId("unknown")])
+    )
     graph = await store.graph(OWNER, SOUL)
 
     assert sorted(one.id for one in graph.memories) == ["b", "c"]
@@ -145,21 +178,29 @@ async def test_dropped_edges_go_and_their_memories_stay(store: Store) -> None:
     assert list(graph.edges) == []
 
 
-async def test_parallel_edges_of_different_kinds_and_verbs_are_kept(store: Store) -> None:
+async def test_parallel_edges_of_different_kinds_and_verbs_are_kept(
+    store: Store,
+) -> None:
     parallel = [
         edge(),
         edge(kind=EdgeKind.ASSOCIATES),
         replace(edge(), verb="closes"),
         edge("mem-2", "mem-1"),
     ]
-    await store.commit(Change(OWNER, put_memories=[memory("mem-1"), memory("mem-2")], put_edges=parallel))
+    await store.commit(
+        Change(
+            OWNER, put_memories=[memory("mem-1"), memory("mem-2")], put_edges=parallel
+        )
+    )
 
     found = (await store.graph(OWNER, SOUL)).edges
     assert {one.id for one in found} == {one.id for one in parallel}
     assert len(found) == 4
 
 
-@pytest.mark.parametrize(("source", "target"), [("mem-1", "ghost"), ("ghost", "mem-1"), ("ghost", "ghost")])
+@pytest.mark.parametrize(
+    ("source", "target"), [("mem-1", "ghost"), ("ghost", "mem-1"), ("ghost", "ghost")]
+)
 async def test_an_edge_without_its_ends_is_refused_with_the_whole_change(
     store: Store, source: str, target: str
 ) -> None:
@@ -182,24 +223,33 @@ async def test_an_edge_without_its_ends_is_refused_with_the_whole_change(
     assert len((await store.graph(OWNER, SOUL)).memories) == 3
 
 
-async def test_an_edge_to_a_memory_dropped_in_the_same_change_is_refused(store: Store) -> None:
+async def test_an_edge_to_a_memory_dropped_in_the_same_change_is_refused(
+    store: Store,
+) -> None:
     await store.commit(full_change())
 
     with pytest.raises(StoreError):
-        await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-2")], put_edges=[edge()]))
+        await store.commit(
+            Change(OWNER, drop_memories=[MemoryId("mem-2")], put_edges=[edge()])
+        )
 
     assert (await snapshot(store))["edges"] == [[edge()]]
 
 
 async def test_owners_never_meet(store: Store) -> None:
     await store.commit(full_change())
-    theirs = replace(full_change(OTHER), put_memories=[memory("mem-1", "theirs"), memory("mem-2", "theirs")])
+    theirs = replace(
+        full_change(OTHER),
+        put_memories=[memory("mem-1", "theirs"), memory("mem-2", "theirs")],
+    )
     await store.commit(theirs)
     mine = await snapshot(store)
 
     assert mine["memories"] == [[memory("mem-1"), memory("mem-2")]]
     with pytest.raises(StoreError):
-        await store.commit(Change(Owner("third"), put_edges=[edge()]))  # both ends are others'
+        await store.commit(
+            Change(Owner("third"), put_edges=[edge()])
+        )  # both ends are others'
     await store.commit(
         Change(
             OTHER,
@@ -217,26 +267,42 @@ async def test_souls_have_graphs_of_their_own(store: Store) -> None:
         Change(
             OWNER,
             souls=[soul("a"), soul("a-")],
-            put_memories=[memory("m1", of="a"), memory("m2", of="a"), memory("m3", of="a-")],
+            put_memories=[
+                memory("m1", of="a"),
+                memory("m2", of="a"),
+                memory("m3", of="a-"),
+            ],
             put_edges=[edge("m1", "m2", of="a")],
         )
     )
 
-    assert [one.id for one in (await store.graph(OWNER, SoulId("a-"))).memories] == ["m3"]
+    assert [one.id for one in (await store.graph(OWNER, SoulId("a-"))).memories] == [
+        "m3"
+    ]
     assert list((await store.graph(OWNER, SoulId("a-"))).edges) == []
     assert len((await store.graph(OWNER, SoulId("a"))).memories) == 2
     assert len((await store.graph(OWNER, SoulId("a"))).edges) == 1
 
 
-async def test_more_rows_than_one_call_reads_or_writes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_rows_than_one_call_reads_or_writes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
     monkeypatch.setattr("soulmem.adapters.surreal.transaction.WRITE_ROWS", 7)
-    line = [memory(f"m{n:03}") for n in range(60)]  # a multiple of what is read: the last page is empty
+    line = [
+        memory(f"m{n:03}") for n in range(60)
+    ]  # a multiple of what is read: the last page is empty
     links = [edge(one.id, two.id) for one, two in itertools.pairwise(line)]
     said = [message(n) for n in range(60)]
     vectors = {f"k{n}": bytes([n]) * 4 for n in range(60)}
     await store.commit(
-        Change(OWNER, souls=[soul()], chats=[ChatChange(chat(), said)], put_memories=line, put_edges=links)
+        Change(
+            OWNER,
+            souls=[soul()],
+            chats=[ChatChange(chat(), said)],
+            put_memories=line,
+            put_edges=links,
+        )
     )
     await store.put_vectors("model", vectors)
 
@@ -256,35 +322,53 @@ async def test_more_rows_than_one_call_reads_or_writes(store: Store, monkeypatch
     )
     assert (await snapshot(store))["messages"] == [said[30:]]
     assert (await snapshot(store))["memories"] == [line[30:]]
-    assert sorted((await store.graph(OWNER, SOUL)).edges, key=lambda one: one.source) == links[30:40]
+    assert (
+        sorted((await store.graph(OWNER, SOUL)).edges, key=lambda one: one.source)
+        == links[30:40]
+    )
     await store.drop_vectors([("model", key) for key in list(vectors)[:30]])
     assert len(await vector_keys(store)) == 30
 
 
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 100])
-async def test_pages_hold_each_row_once(store: Store, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+async def test_pages_hold_each_row_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
     """And none of another soul."""
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
     line = [memory(f"m{n:03}") for n in range(count)]
     links = [edge(one.id, one.id) for one in line]
     others = [memory("a", of="other"), memory("n", of="other")]
     await store.commit(
-        Change(OWNER, put_memories=[*line, *others], put_edges=[*links, edge("a", "n", of="other")])
+        Change(
+            OWNER,
+            put_memories=[*line, *others],
+            put_edges=[*links, edge("a", "n", of="other")],
+        )
     )
     memories = [page async for page in store.memory_pages(OWNER, SOUL)]
     edges = [page async for page in store.edge_pages(OWNER, SOUL)]
     assert all(memories)
     assert all(page.id for page in edges)
-    assert sorted((one for page in memories for one in page), key=lambda one: one.id) == line
-    assert sorted(key for page in edges for key in page.id) == sorted(one.id for one in links)
-    assert sorted(key for page in edges for key in page.target) == [one.id for one in line]
+    assert (
+        sorted((one for page in memories for one in page), key=lambda one: one.id)
+        == line
+    )
+    assert sorted(key for page in edges for key in page.id) == sorted(
+        one.id for one in links
+    )
+    assert sorted(key for page in edges for key in page.target) == [
+        one.id for one in line
+    ]
 
 
 async def test_a_page_that_nobody_waits_for_does_not_keep_the_store(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
-    await store.commit(Change(OWNER, put_memories=[memory(f"m{n:03}") for n in range(100)]))
+    await store.commit(
+        Change(OWNER, put_memories=[memory(f"m{n:03}") for n in range(100)])
+    )
     async for page in store.memory_pages(OWNER, SOUL):
         assert page
         break

@@ -16,7 +16,9 @@ from soulmem.ports.store import Change, Store
 from tests.ports.stores import NOON, OWNER, SOUL, STRANGE, edge, memory, soul
 
 
-def entry(number: int = 1, of: str = SOUL, target: str = "mem-1", source: str = "job-1") -> AuditEntry:
+def entry(
+    number: int = 1, of: str = SOUL, target: str = "mem-1", source: str = "job-1"
+) -> AuditEntry:
     """An entry with every field set."""
     return AuditEntry(
         id=f"c{number:04}",
@@ -26,7 +28,12 @@ def entry(number: int = 1, of: str = SOUL, target: str = "mem-1", source: str = 
         action=Action.CHANGE,
         target=target,
         before={"text": f"旧 {number}", "tags": [], "importance": 0.5, "none": None},
-        after={"text": STRANGE[4], "tags": ["a"], "importance": 0.75, "none": {"a": [1, True]}},
+        after={
+            "text": STRANGE[4],
+            "tags": ["a"],
+            "importance": 0.75,
+            "none": {"a": [1, True]},
+        },
         source=source,
         reason="asked 'nicely'",
     )
@@ -69,7 +76,9 @@ async def test_entries_are_found_by_what_they_are_about(store: Store) -> None:
     assert await ids(AuditQuery(source="job-2")) == [other.id]
     assert await ids(AuditQuery(id=mine.id)) == [mine.id]
     assert await ids(AuditQuery(since=other.at)) == [late.id, other.id]
-    assert await ids(AuditQuery(since=other.at + timedelta(microseconds=1))) == [late.id]
+    assert await ids(AuditQuery(since=other.at + timedelta(microseconds=1))) == [
+        late.id
+    ]
     assert await ids(AuditQuery(before=late.id)) == [other.id, mine.id]
     assert await ids(AuditQuery(limit=1)) == [late.id]
     assert await ids(AuditQuery(soul=SOUL, target="mem-2")) == []
@@ -77,7 +86,9 @@ async def test_entries_are_found_by_what_they_are_about(store: Store) -> None:
 
 async def test_a_change_that_is_refused_leaves_no_entry(store: Store) -> None:
     with pytest.raises(StoreError):
-        await store.commit(Change(OWNER, put_edges=[edge("nobody", "nothing")], audit=[entry()]))
+        await store.commit(
+            Change(OWNER, put_edges=[edge("nobody", "nothing")], audit=[entry()])
+        )
 
     assert await store.audit(OWNER, AuditQuery()) == []
 
@@ -102,14 +113,22 @@ async def test_nor_is_one_without_words(store: Store) -> None:
     await store.commit(Change(OWNER, audit=[bare]))
 
     with pytest.raises(Protected):
-        await store.commit(Change(OWNER, audit=[replace(bare, reason="another")], by=Actor.USER))
+        await store.commit(
+            Change(OWNER, audit=[replace(bare, reason="another")], by=Actor.USER)
+        )
     assert await store.audit(OWNER, AuditQuery()) == [bare]
 
 
-async def test_purging_takes_the_words_of_one_memory_and_keeps_that_it_happened(store: Store) -> None:
+async def test_purging_takes_the_words_of_one_memory_and_keeps_that_it_happened(
+    store: Store,
+) -> None:
     other = entry(2, target="mem-2")
     await store.commit(
-        Change(OWNER, audit=[entry(), other], put_deletions=[deletion(), deletion("d-2", "mem-2")])
+        Change(
+            OWNER,
+            audit=[entry(), other],
+            put_deletions=[deletion(), deletion("d-2", "mem-2")],
+        )
     )
 
     await store.commit(Change(OWNER, purge_audit=["mem-1"]))
@@ -120,8 +139,19 @@ async def test_purging_takes_the_words_of_one_memory_and_keeps_that_it_happened(
 
 
 async def test_deletions_and_opinions_come_back_as_they_are(store: Store) -> None:
-    early = replace(deletion("d-0"), at=NOON - timedelta(days=1), state=DeletionState.AWAITING, decided=None)
-    opinion = Opinion(MemoryId("mem-1"), SOUL, 0.75, "0123456789abcdef", (ChatId("chat-1"), ChatId("chat-2")))
+    early = replace(
+        deletion("d-0"),
+        at=NOON - timedelta(days=1),
+        state=DeletionState.AWAITING,
+        decided=None,
+    )
+    opinion = Opinion(
+        MemoryId("mem-1"),
+        SOUL,
+        0.75,
+        "0123456789abcdef",
+        (ChatId("chat-1"), ChatId("chat-2")),
+    )
     plain = Opinion(MemoryId("l-1"), SOUL)
     await store.commit(
         Change(
@@ -134,8 +164,17 @@ async def test_deletions_and_opinions_come_back_as_they_are(store: Store) -> Non
     )
 
     assert await store.deletions(OWNER) == [early, deletion()]
-    assert sorted(await store.opinions(OWNER, SOUL), key=lambda one: one.memory) == [plain, opinion]
+    assert sorted(await store.opinions(OWNER, SOUL), key=lambda one: one.memory) == [
+        plain,
+        opinion,
+    ]
     confirmed = replace(early, state=DeletionState.CONFIRMED, decided=NOON)
-    await store.commit(Change(OWNER, put_deletions=[confirmed], put_opinions=[replace(opinion, score=0.25)]))
+    await store.commit(
+        Change(
+            OWNER,
+            put_deletions=[confirmed],
+            put_opinions=[replace(opinion, score=0.25)],
+        )
+    )
     assert await store.deletions(OWNER) == [confirmed, deletion()]
     assert replace(opinion, score=0.25) in await store.opinions(OWNER, SOUL)

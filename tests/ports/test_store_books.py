@@ -16,8 +16,14 @@ from tests.ports.stores import KINDS, NOON, OWNER, SOUL, STRANGE, factory, full_
 BOOKS = SoulBooks(
     SoulId(SOUL),
     {"consolidation": Spent(4, 1, 1484, 321, 12.25, 14), "": Spent(1)},
-    ((NOON, Spent(1, 0, 300, 40, 3.5)), (NOON + timedelta(microseconds=1), Spent(nodes=2))),
-    tuple(Parked(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1)) for work in Work),
+    (
+        (NOON, Spent(1, 0, 300, 40, 3.5)),
+        (NOON + timedelta(microseconds=1), Spent(nodes=2)),
+    ),
+    tuple(
+        Parked(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1))
+        for work in Work
+    ),
 )
 
 
@@ -28,7 +34,11 @@ async def test_they_come_back_and_are_replaced(store: Store) -> None:
     for books in (SoulBooks(BOOKS.soul, {"old": Spent(9)}), BOOKS, other):
         await store.put_books(OWNER, books)
     assert sorted(await store.books(OWNER), key=lambda one: one.soul) == [BOOKS, other]
-    assert all(at.tzinfo is not None for books in await store.books(OWNER) for at, _ in books.late)
+    assert all(
+        at.tzinfo is not None
+        for books in await store.books(OWNER)
+        for at, _ in books.late
+    )
     assert await store.books(Owner("somebody")) == []
     await store.put_books(OWNER, SoulBooks(BOOKS.soul))
     await store.put_books(OWNER, SoulBooks(SoulId("never-known")))
@@ -37,7 +47,9 @@ async def test_they_come_back_and_are_replaced(store: Store) -> None:
 
 @pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
 async def test_a_reason_is_kept_whatever_it_says(store: Store, text: str) -> None:
-    parked = Parked(ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc))
+    parked = Parked(
+        ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc)
+    )
     books = SoulBooks(SoulId(SOUL), parked=(parked,))
     await store.put_books(OWNER, books)
     assert await store.books(OWNER) == [books]

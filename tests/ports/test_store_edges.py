@@ -45,22 +45,39 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
     links = {
         one.id: one
         for _ in range(120)
-        for one in [edge(draw.choice(names), draw.choice(names), draw.choice(kinds))]  # loops among them
+        for one in [
+            edge(draw.choice(names), draw.choice(names), draw.choice(kinds))
+        ]  # loops among them
     }
     await store.commit(
-        Change(OWNER, [soul()], put_memories=[memory(n) for n in names], put_edges=[*links.values()])
+        Change(
+            OWNER,
+            [soul()],
+            put_memories=[memory(n) for n in names],
+            put_edges=[*links.values()],
+        )
     )
 
     for count in (1, 4, 11):
         wanted = draw.sample(names, count)
-        found = await store.edges_around(OWNER, SOUL, [*keys(*wanted), MemoryId("nobody")])
-        expected = {key for key, one in links.items() if {one.source, one.target} & set(wanted)}
+        found = await store.edges_around(
+            OWNER, SOUL, [*keys(*wanted), MemoryId("nobody")]
+        )
+        expected = {
+            key for key, one in links.items() if {one.source, one.target} & set(wanted)
+        }
         assert sorted(found.id) == sorted(expected)
         found = await store.edges_around(OWNER, SOUL, keys(*wanted), leaving=True)
-        assert sorted(found.id) == sorted(key for key, one in links.items() if one.source in wanted)
-        counts = await store.edges_leaving(OWNER, SOUL, [*keys(*wanted), *keys(*wanted)], EdgeKind.RELATES)
+        assert sorted(found.id) == sorted(
+            key for key, one in links.items() if one.source in wanted
+        )
+        counts = await store.edges_leaving(
+            OWNER, SOUL, [*keys(*wanted), *keys(*wanted)], EdgeKind.RELATES
+        )
         sources = [one.source for one in links.values() if one.kind is EdgeKind.RELATES]
-        assert counts == {one: sources.count(MemoryId(one)) for one in wanted if one in sources}
+        assert counts == {
+            one: sources.count(MemoryId(one)) for one in wanted if one in sources
+        }
 
 
 async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
@@ -68,25 +85,50 @@ async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
     await store.commit(full_change())
     await store.commit(full_change(somebody))
     names = [memory(n, of=OTHER) for n in ("a", "b", "c")]
-    links = [edge("a", "b", of=OTHER), edge("b", "c", of=OTHER), edge("c", "a", of=OTHER)]
-    await store.commit(Change(OWNER, [soul(OTHER)], put_memories=names, put_edges=links))
+    links = [
+        edge("a", "b", of=OTHER),
+        edge("b", "c", of=OTHER),
+        edge("c", "a", of=OTHER),
+    ]
+    await store.commit(
+        Change(OWNER, [soul(OTHER)], put_memories=names, put_edges=links)
+    )
 
-    assert [await store.edge_count(OWNER, one) for one in (None, SOUL, OTHER)] == [4, 1, 3]
+    assert [await store.edge_count(OWNER, one) for one in (None, SOUL, OTHER)] == [
+        4,
+        1,
+        3,
+    ]
     assert await store.edge_count(somebody) == 1
     assert len((await store.edges_around(OWNER, SOUL, keys("mem-1", "a"))).id) == 1
     assert {one.id for one in await store.memories(OWNER, OTHER)} == {"a", "b", "c"}
 
     await store.commit(Change(OWNER, drop_memories=keys("b")))
-    assert [await store.edge_count(OWNER, one) for one in (None, SOUL, OTHER)] == [2, 1, 1]
-    assert list((await store.edges_around(OWNER, OTHER, keys("a", "b"))).id) == [links[2].id]
+    assert [await store.edge_count(OWNER, one) for one in (None, SOUL, OTHER)] == [
+        2,
+        1,
+        1,
+    ]
+    assert list((await store.edges_around(OWNER, OTHER, keys("a", "b"))).id) == [
+        links[2].id
+    ]
 
 
-async def test_known_edges_are_told_from_unknown_ones(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_known_edges_are_told_from_unknown_ones(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 2)
     await store.commit(full_change())
-    links = [edge("mem-1", "mem-2", kind) for kind in (EdgeKind.ASSOCIATES, EdgeKind.TOPIC_OF)]
+    links = [
+        edge("mem-1", "mem-2", kind)
+        for kind in (EdgeKind.ASSOCIATES, EdgeKind.TOPIC_OF)
+    ]
     await store.commit(Change(OWNER, put_edges=links))
 
     asked = [edge().id, "never", links[0].id, edge("mem-2", "mem-1").id, links[1].id]
-    assert await store.edges_known(OWNER, asked) == {edge().id, links[0].id, links[1].id}
+    assert await store.edges_known(OWNER, asked) == {
+        edge().id,
+        links[0].id,
+        links[1].id,
+    }
     assert await store.edges_known(Owner("nobody"), asked) == set()

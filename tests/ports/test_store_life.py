@@ -46,7 +46,9 @@ async def test_concurrent_callers_lose_nothing(store: Store) -> None:
                     put_memories=[memory(key)],
                 )
             )
-            assert any(one.id == key for one in (await store.graph(OWNER, SOUL)).memories)
+            assert any(
+                one.id == key for one in (await store.graph(OWNER, SOUL)).memories
+            )
 
     await asyncio.gather(*(writer(number) for number in range(8)))
 
@@ -59,7 +61,9 @@ async def test_a_cancelled_commit_is_stored_whole_or_not_at_all(store: Store) ->
         task = asyncio.ensure_future(
             store.commit(
                 Change(
-                    OWNER, chats=[ChatChange(chat(), [message(number)])], put_memories=[memory(f"m{number}")]
+                    OWNER,
+                    chats=[ChatChange(chat(), [message(number)])],
+                    put_memories=[memory(f"m{number}")],
                 )
             )
         )
@@ -70,7 +74,9 @@ async def test_a_cancelled_commit_is_stored_whole_or_not_at_all(store: Store) ->
     kept = {one.id for one in (await store.graph(OWNER, SOUL)).memories}
     said = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
 
-    assert {key.removeprefix("m") for key in kept} == {slot.removeprefix("slot-") for slot in said}
+    assert {key.removeprefix("m") for key in kept} == {
+        slot.removeprefix("slot-") for slot in said
+    }
     await store.commit(Change(OWNER, put_memories=[memory("last")]))
     assert "last" in {one.id for one in (await store.graph(OWNER, SOUL)).memories}
 
@@ -97,7 +103,9 @@ async def test_a_closed_store_says_so_and_closes_twice(make: Factory) -> None:
 
 
 @pytest.fixture(params=[kind for kind in KINDS if kind != "mem"])
-async def lasting(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Factory]:
+async def lasting(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[Factory]:
     """Gives handles on one store that outlives them."""
     async with factory(request.param, tmp_path) as made:
         yield made

@@ -33,7 +33,9 @@ OTHER = SoulId("soul-2")
 async def marked(store: Store) -> Store:
     """The store with something of two souls, each with a mark."""
     await store.commit(full_change())
-    await store.commit(Change(OWNER, souls=[soul(OTHER)], put_memories=[memory("other", of=OTHER)]))
+    await store.commit(
+        Change(OWNER, souls=[soul(OTHER)], put_memories=[memory("other", of=OTHER)])
+    )
     await store.mark(OWNER, SoulId(SOUL), "one")
     await store.mark(OWNER, OTHER, "two")
     return store
@@ -50,7 +52,9 @@ async def test_without_a_mark_there_is_none(store: Store) -> None:
 
 
 @pytest.fixture(params=[kind for kind in KINDS if kind != "mem"])
-async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Factory]:
+async def kept(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[Factory]:
     """Stores that outlive their handle."""
     async with factory(request.param, tmp_path) as made:
         yield made
@@ -65,13 +69,18 @@ async def test_a_mark_outlives_the_handle_and_can_be_replaced(kept: Factory) -> 
     assert await marks(again) == ("one", "three")
     assert await again.marked(Owner("somebody"), OTHER) is None
     await again.commit(Change(OWNER, put_memories=[memory("late", of=OTHER)]))
-    assert await marks(again) in (("one", None), (None, None))  # on a server all of them go
+    assert await marks(again) in (
+        ("one", None),
+        (None, None),
+    )  # on a server all of them go
     await again.close()
 
 
 CHANGES: dict[str, Callable[[], Change]] = {
     "the soul": lambda: Change(OWNER, souls=[replace(soul(), name="Another")]),
-    "a chat it is in": lambda: Change(OWNER, chats=[ChatChange(replace(chat(), title="Later"))]),
+    "a chat it is in": lambda: Change(
+        OWNER, chats=[ChatChange(replace(chat(), title="Later"))]
+    ),
     "a message": lambda: Change(OWNER, chats=[ChatChange(chat(), [message(99)])]),
     "a memory": lambda: Change(OWNER, put_memories=[memory("late")]),
     "an edge": lambda: Change(OWNER, put_edges=[edge()]),
@@ -81,14 +90,21 @@ CHANGES: dict[str, Callable[[], Change]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-async def test_whatever_is_written_of_a_soul_takes_its_mark(store: Store, what: str) -> None:
+async def test_whatever_is_written_of_a_soul_takes_its_mark(
+    store: Store, what: str
+) -> None:
     await marked(store)
     await store.commit(CHANGES[what]())
     assert (await marks(store))[0] is None
 
 
-async def test_what_goes_by_its_id_alone_takes_every_mark_of_the_owner(store: Store) -> None:
-    for change in (Change(OWNER, drop_memories=[MemoryId("other")]), Change(OWNER, drop_edges=[edge().id])):
+async def test_what_goes_by_its_id_alone_takes_every_mark_of_the_owner(
+    store: Store,
+) -> None:
+    for change in (
+        Change(OWNER, drop_memories=[MemoryId("other")]),
+        Change(OWNER, drop_edges=[edge().id]),
+    ):
         await marked(store)
         await store.commit(change)
         assert await marks(store) == (None, None)
@@ -96,7 +112,9 @@ async def test_what_goes_by_its_id_alone_takes_every_mark_of_the_owner(store: St
 
 async def test_another_owner_takes_none(store: Store) -> None:
     await marked(store)
-    await store.commit(Change(Owner("somebody"), souls=[soul()], drop_memories=[MemoryId("other")]))
+    await store.commit(
+        Change(Owner("somebody"), souls=[soul()], drop_memories=[MemoryId("other")])
+    )
     assert await marks(store) == ("one", "two")
 
 

@@ -14,7 +14,16 @@ from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId, Owner, SlotId, SoulId
 from soulmem.ports.store import Change, ChatChange, Store
 from tests.fakes.store import FakeStore
-from tests.ports.stores import chat, edge, memory, message, recall, snapshot, soul, usage
+from tests.ports.stores import (
+    chat,
+    edge,
+    memory,
+    message,
+    recall,
+    snapshot,
+    soul,
+    usage,
+)
 
 SOULS = ("soul-1", "soul-2")
 CHATS = ("chat-1", "chat-2")
@@ -28,12 +37,21 @@ texts = st.text(alphabet="ab\x00'雨", max_size=3)
 
 def edges() -> st.SearchStrategy[Edge]:
     return st.builds(
-        lambda source, target, of, uses: replace(edge(source, target, of=of), uses=uses),
-        *(st.sampled_from(MEMORIES), st.sampled_from(MEMORIES), st.sampled_from(SOULS), st.integers(0, 9)),
+        lambda source, target, of, uses: replace(
+            edge(source, target, of=of), uses=uses
+        ),
+        *(
+            st.sampled_from(MEMORIES),
+            st.sampled_from(MEMORIES),
+            st.sampled_from(SOULS),
+            st.integers(0, 9),
+        ),
     )
 
 
-EVERY_EDGE = sorted({edge(source, target).id for source in MEMORIES for target in MEMORIES})
+EVERY_EDGE = sorted(
+    {edge(source, target).id for source in MEMORIES for target in MEMORIES}
+)
 
 chat_changes = st.builds(
     lambda key, title, put, drop: ChatChange(
@@ -43,14 +61,24 @@ chat_changes = st.builds(
     ),
     st.sampled_from(CHATS),
     texts,
-    st.dictionaries(st.sampled_from(NUMBERS), st.tuples(texts, st.integers(-(2**50), 2**50)), max_size=3),
+    st.dictionaries(
+        st.sampled_from(NUMBERS),
+        st.tuples(texts, st.integers(-(2**50), 2**50)),
+        max_size=3,
+    ),
     st.sets(st.sampled_from(NUMBERS), max_size=2),
 )
 
 changes = st.builds(
     Change,
     owner=st.sampled_from(OWNERS).map(Owner),
-    souls=st.lists(st.builds(lambda key, name: replace(soul(key), name=name), st.sampled_from(SOULS), texts)),
+    souls=st.lists(
+        st.builds(
+            lambda key, name: replace(soul(key), name=name),
+            st.sampled_from(SOULS),
+            texts,
+        )
+    ),
     chats=st.lists(chat_changes, max_size=2, unique_by=lambda changed: changed.chat.id),
     put_memories=st.lists(
         st.builds(
@@ -63,9 +91,16 @@ changes = st.builds(
     put_edges=st.lists(edges(), max_size=3),
     drop_edges=st.sets(st.sampled_from(EVERY_EDGE), max_size=2),
     put_usages=st.lists(
-        st.builds(usage, *(st.sampled_from(MEMORIES), st.sampled_from(SOULS), st.integers(1, 3))), max_size=2
+        st.builds(
+            usage,
+            *(st.sampled_from(MEMORIES), st.sampled_from(SOULS), st.integers(1, 3)),
+        ),
+        max_size=2,
     ),
-    put_recalls=st.lists(st.builds(recall, *(st.sampled_from(TRACES), st.sampled_from(SOULS))), max_size=2),
+    put_recalls=st.lists(
+        st.builds(recall, *(st.sampled_from(TRACES), st.sampled_from(SOULS))),
+        max_size=2,
+    ),
     drop_recalls=st.sets(st.sampled_from(TRACES), max_size=2),
 )
 
@@ -83,8 +118,12 @@ async def ranked(store: Store, owner: Owner) -> object:
     """The owner's contents; messages of equal rank, which the port leaves open, by slot."""
     found = await snapshot(store, owner)
     chats = [await store.messages(owner, one.id) for one in await store.chats(owner)]
-    found["messages"] = [sorted(said, key=lambda one: (one.rank, one.message.slot)) for said in chats]
-    around = [await store.edges_around(owner, SoulId(one), [MemoryId("m1")]) for one in SOULS]
+    found["messages"] = [
+        sorted(said, key=lambda one: (one.rank, one.message.slot)) for said in chats
+    ]
+    around = [
+        await store.edges_around(owner, SoulId(one), [MemoryId("m1")]) for one in SOULS
+    ]
     found["around"] = [sorted(page.id) for page in around]
     found["counts"] = [await store.edge_count(owner, SoulId(one)) for one in SOULS]
     return found
@@ -99,7 +138,9 @@ def test_the_engine_does_what_the_fake_does() -> None:
     async def compare(series: list[Change]) -> None:
         fake = FakeStore()
         await fake.open()
-        example = next(examples)  # owners of its own, so that one engine serves all examples
+        example = next(
+            examples
+        )  # owners of its own, so that one engine serves all examples
         for change in series:
             mine = replace(change, owner=Owner(f"{change.owner}-{example}"))
             assert await outcome(real, mine) == await outcome(fake, mine)

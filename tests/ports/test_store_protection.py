@@ -54,7 +54,9 @@ FREE: dict[str, Any] = {
 
 
 async def stored(store: Store, *memories: Memory) -> None:
-    await store.commit(Change(OWNER, souls=[soul()], put_memories=memories, by=Actor.USER))
+    await store.commit(
+        Change(OWNER, souls=[soul()], put_memories=memories, by=Actor.USER)
+    )
 
 
 @pytest.mark.parametrize("actor", AUTOMATIC)
@@ -70,12 +72,21 @@ async def test_no_automatic_hand_alters_or_drops_it(
             continue
         other = replace(memory("mem-2"), text="a change beside it")
         with pytest.raises(Protected, match="user's own hand"):
-            await store.commit(Change(OWNER, put_memories=[other, replace(kept, **{name: value})], by=actor))
+            await store.commit(
+                Change(
+                    OWNER,
+                    put_memories=[other, replace(kept, **{name: value})],
+                    by=actor,
+                )
+            )
     with pytest.raises(Protected):
         await store.commit(Change(OWNER, drop_memories=["mem-1"], by=actor))  # type: ignore[list-item]
 
     found = {one.id: one for one in await store.memories(OWNER, SOUL)}
-    assert found == {kept.id: kept, memory("mem-2").id: memory("mem-2")}  # nothing of such a change is stored
+    assert found == {
+        kept.id: kept,
+        memory("mem-2").id: memory("mem-2"),
+    }  # nothing of such a change is stored
 
 
 async def test_what_follows_from_its_text_may_be_kept_beside_it(store: Store) -> None:
@@ -101,12 +112,16 @@ async def test_the_users_own_hand_may(store: Store) -> None:
     assert await store.memories(OWNER, SOUL) == []
 
 
-async def test_what_the_user_put_into_the_bin_may_be_purged_and_not_be_taken_out(store: Store) -> None:
+async def test_what_the_user_put_into_the_bin_may_be_purged_and_not_be_taken_out(
+    store: Store,
+) -> None:
     binned = replace(memory(), permanent=True, state=MemoryState.BIN)
     await stored(store, binned)
 
     with pytest.raises(Protected):
-        await store.commit(Change(OWNER, put_memories=[replace(binned, state=MemoryState.ACTIVE)]))
+        await store.commit(
+            Change(OWNER, put_memories=[replace(binned, state=MemoryState.ACTIVE)])
+        )
     await store.commit(Change(OWNER, drop_memories=[binned.id]))
     assert await store.memories(OWNER, SOUL) == []
 
@@ -115,7 +130,9 @@ async def test_no_statement_of_ones_own_gets_past_the_store(tmp_path: Path) -> N
     url = f"surrealkv://{tmp_path / 'data'}"
     store = SurrealStore(url)
     await store.open()
-    await stored(store, replace(memory(), permanent=True), replace(memory("mem-2"), locked=True))
+    await stored(
+        store, replace(memory(), permanent=True), replace(memory("mem-2"), locked=True)
+    )
     before = sorted(await store.memories(OWNER, SOUL), key=lambda one: one.id)
     await store.close()
     link = EmbeddedLink(url)
@@ -139,7 +156,10 @@ async def test_no_statement_of_ones_own_gets_past_the_store(tmp_path: Path) -> N
 fields = st.sampled_from(sorted(ALTERED))
 moves = st.lists(
     st.tuples(
-        st.sampled_from(AUTOMATIC), st.booleans(), st.lists(fields, max_size=3), st.sampled_from([1, 2, 3])
+        st.sampled_from(AUTOMATIC),
+        st.booleans(),
+        st.lists(fields, max_size=3),
+        st.sampled_from([1, 2, 3]),
     ),
     max_size=12,
 )
@@ -147,9 +167,15 @@ moves = st.lists(
 
 @pytest.mark.timeout(60)  # forty stores are opened, one after the other
 @pytest.mark.parametrize("kind", ["fake", "mem"])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(moves=moves)
-def test_whatever_order_of_changes_comes(kind: str, moves: list[tuple[Actor, bool, list[str], int]]) -> None:
+def test_whatever_order_of_changes_comes(
+    kind: str, moves: list[tuple[Actor, bool, list[str], int]]
+) -> None:
     """No series of automatic changes leaves a protected memory other than it was, or gone."""
 
     async def play() -> None:
@@ -159,10 +185,16 @@ def test_whatever_order_of_changes_comes(kind: str, moves: list[tuple[Actor, boo
         await stored(store, *kept)
         for actor, drops, names, number in moves:
             one = kept[number - 1]
-            put = [] if drops else [replace(one, **{name: ALTERED[name] for name in names})]
+            put = (
+                []
+                if drops
+                else [replace(one, **{name: ALTERED[name] for name in names})]
+            )
             drop = [one.id] if drops else []
             try:
-                await store.commit(Change(OWNER, put_memories=put, drop_memories=drop, by=actor))
+                await store.commit(
+                    Change(OWNER, put_memories=put, drop_memories=drop, by=actor)
+                )
             except Protected:
                 continue
         found = sorted(await store.memories(OWNER, SOUL), key=lambda one: one.id)

@@ -26,7 +26,9 @@ from tests.ports.stores import (
 async def recalls(store: Store, of: str = SOUL, owner: Owner = OWNER) -> SoulRecalls:
     """What a soul recalled; usages by memory."""
     found = await store.recalls(owner, SoulId(of))
-    return SoulRecalls(sorted(found.usages, key=lambda one: one.memory), list(found.records))
+    return SoulRecalls(
+        sorted(found.usages, key=lambda one: one.memory), list(found.records)
+    )
 
 
 async def test_a_soul_that_recalled_nothing(store: Store) -> None:
@@ -39,7 +41,11 @@ async def test_records_come_back_as_they_were(make: Factory) -> None:
     await store.open()
     long, record = usage("mem-2", recalls=STAMPS + 9), recall()
     await store.commit(
-        replace(full_change(), put_usages=[usage(), long], put_recalls=[record, recall("t0", minutes=-1)])
+        replace(
+            full_change(),
+            put_usages=[usage(), long],
+            put_recalls=[record, recall("t0", minutes=-1)],
+        )
     )
     expected = SoulRecalls([usage(), long], [recall("t0", minutes=-1), record])
     assert await recalls(store) == expected
@@ -56,7 +62,9 @@ async def test_records_come_oldest_first(store: Store) -> None:
 
 async def test_the_same_record_again_replaces_it(store: Store) -> None:
     await store.commit(full_change())
-    await store.commit(Change(OWNER, put_usages=[usage(recalls=5)], put_recalls=[recall(minutes=3)]))
+    await store.commit(
+        Change(OWNER, put_usages=[usage(recalls=5)], put_recalls=[recall(minutes=3)])
+    )
     assert await recalls(store) == SoulRecalls([usage(recalls=5)], [recall(minutes=3)])
 
 
@@ -65,7 +73,9 @@ async def test_a_usage_goes_with_its_memory_and_with_nothing_else(store: Store) 
     await store.commit(replace(full_change(), put_usages=[usage(), usage("mem-2")]))
     await store.commit(Change(OWNER, put_memories=[memory("mem-1", "again")]))
     assert len((await recalls(store)).usages) == 2
-    await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-1"), MemoryId("unknown")]))
+    await store.commit(
+        Change(OWNER, drop_memories=[MemoryId("mem-1"), MemoryId("unknown")])
+    )
     assert (await recalls(store)).usages == [usage("mem-2")]
 
 
@@ -77,7 +87,9 @@ async def test_a_usage_of_a_fact_goes_with_its_edge(store: Store) -> None:
     assert (await recalls(store)).usages == [usage()]
 
 
-async def test_a_usage_that_comes_with_the_drop_of_its_memory_stays(store: Store) -> None:
+async def test_a_usage_that_comes_with_the_drop_of_its_memory_stays(
+    store: Store,
+) -> None:
     """What goes goes first."""
     await store.commit(full_change())
     again = Change(
@@ -92,8 +104,12 @@ async def test_a_usage_that_comes_with_the_drop_of_its_memory_stays(store: Store
 
 async def test_dropped_records_go(store: Store) -> None:
     """Unknown ones are ignored; one that is put in the same change stays."""
-    await store.commit(Change(OWNER, put_recalls=[recall("a"), recall("b"), recall("c")]))
-    await store.commit(Change(OWNER, put_recalls=[recall("c")], drop_recalls=["a", "c", "unknown"]))
+    await store.commit(
+        Change(OWNER, put_recalls=[recall("a"), recall("b"), recall("c")])
+    )
+    await store.commit(
+        Change(OWNER, put_recalls=[recall("c")], drop_recalls=["a", "c", "unknown"])
+    )
     assert [one.trace for one in (await recalls(store)).records] == ["b", "c"]
 
 
@@ -114,7 +130,9 @@ async def test_owners_and_souls_have_recalls_of_their_own(store: Store) -> None:
         [usage("mem-9", of="soul-2")], [recall("t9", of="soul-2")]
     )
     before = await snapshot(store, other)
-    await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-1")], drop_recalls=["trace-1"]))
+    await store.commit(
+        Change(OWNER, drop_memories=[MemoryId("mem-1")], drop_recalls=["trace-1"])
+    )
     assert await recalls(store) == SoulRecalls([], [])
     assert await snapshot(store, other) == before
 
@@ -124,7 +142,11 @@ async def test_many_usages(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
     monkeypatch.setattr("soulmem.adapters.surreal.transaction.WRITE_ROWS", 7)
     made = [usage(f"m{n:03}") for n in range(60)]
-    await store.commit(Change(OWNER, put_usages=made, put_recalls=[recall(f"t{n:03}") for n in range(60)]))
+    await store.commit(
+        Change(
+            OWNER, put_usages=made, put_recalls=[recall(f"t{n:03}") for n in range(60)]
+        )
+    )
     found = await recalls(store)
     assert found.usages == made
     assert [one.trace for one in found.records] == [f"t{n:03}" for n in range(60)]

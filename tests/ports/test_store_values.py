@@ -52,7 +52,13 @@ def unset_fields(value: object, path: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "value",
-    [soul(), chat(), message(1), replace(memory(), permanent=True, locked=True), edge()],
+    [
+        soul(),
+        chat(),
+        message(1),
+        replace(memory(), permanent=True, locked=True),
+        edge(),
+    ],
     ids=lambda v: type(v).__name__,
 )
 def test_the_sample_values_leave_no_field_at_its_default(value: object) -> None:
@@ -79,7 +85,10 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
     bare = Soul(SoulId("s"), "")
     talk = Chat(ChatId("c"), ())
     said = RankedMessage(
-        0, replace(message(1).message, sent_at=None, story_at=None, present=None, speaker="")
+        0,
+        replace(
+            message(1).message, sent_at=None, story_at=None, present=None, speaker=""
+        ),
     )
     nobody = RankedMessage(-5, replace(message(2).message, present=()))
     fact = without_context(memory("m", of="s"))
@@ -123,10 +132,16 @@ async def test_times_come_back_aware_and_exact(store: Store) -> None:
 @pytest.mark.parametrize("text", STRANGE, ids=lambda text: ascii(text[:12]))
 async def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
     said = message(1, text)
-    named = replace(soul(), name=text, settings=replace(soul().settings, weights={text[:100]: 0.5}))
+    named = replace(
+        soul(), name=text, settings=replace(soul().settings, weights={text[:100]: 0.5})
+    )
     kept = memory("mem-1", f"{text}!")
     talk = replace(chat(), title=text, persona=text)
-    await store.commit(Change(OWNER, souls=[named], chats=[ChatChange(talk, [said])], put_memories=[kept]))
+    await store.commit(
+        Change(
+            OWNER, souls=[named], chats=[ChatChange(talk, [said])], put_memories=[kept]
+        )
+    )
 
     assert await snapshot(store) == {
         "souls": [named],
@@ -151,7 +166,9 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
     await store.commit(full_change())
     bare_soul = Soul(SOUL, "new")
     bare_chat = Chat(CHAT, ())
-    bare_message = replace(message(1, "new"), message=replace(message(1, "new").message, present=None))
+    bare_message = replace(
+        message(1, "new"), message=replace(message(1, "new").message, present=None)
+    )
     bare_memory = without_context(memory("mem-1", "new"))
     bare_edge = replace(edge(), probability=None, at_turn=None, uses=13)
     bare_usage = usage(recalls=1)
@@ -184,9 +201,18 @@ async def test_vectors_are_kept_by_model_and_key(store: Store) -> None:
     await store.put_vectors("other", {"k1": b"else"})
     await store.put_vectors("e5/small", {"k1": b"\x00new"})
 
-    assert await store.vectors("e5/small", ["k1", "k2", "k3"]) == {"k1": b"\x00new", "k2": b""}
+    assert await store.vectors("e5/small", ["k1", "k2", "k3"]) == {
+        "k1": b"\x00new",
+        "k2": b"",
+    }
     assert await store.vectors("unknown", ["k1"]) == {}
     assert await store.vectors("e5/small", []) == {}
-    assert sorted(await vector_keys(store)) == [("e5/small", "k1"), ("e5/small", "k2"), ("other", "k1")]
-    await store.drop_vectors([("e5/small", "k1"), ("other", "unknown"), ("never", "k1")])
+    assert sorted(await vector_keys(store)) == [
+        ("e5/small", "k1"),
+        ("e5/small", "k2"),
+        ("other", "k1"),
+    ]
+    await store.drop_vectors(
+        [("e5/small", "k1"), ("other", "unknown"), ("never", "k1")]
+    )
     assert sorted(await vector_keys(store)) == [("e5/small", "k2"), ("other", "k1")]

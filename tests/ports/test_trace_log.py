@@ -23,7 +23,9 @@ Again = Callable[[], TraceLog]
 def again(request: pytest.FixtureRequest, tmp_path: Path) -> Again:
     """The same place, opened anew."""
     fake = FakeTraces()
-    return lambda: fake if request.param == "fake" else FolderTraces(tmp_path / "data" / "traces")
+    return lambda: (
+        fake if request.param == "fake" else FolderTraces(tmp_path / "data" / "traces")
+    )
 
 
 async def test_what_is_added_is_found_by_its_owner_alone(again: Again) -> None:
@@ -45,23 +47,37 @@ async def test_the_oldest_leave(again: Again, monkeypatch: pytest.MonkeyPatch) -
     await kept.add(ME, S2, "u1", b"of another soul")
     for n in range(20):
         await kept.add(ME, S1, f"t{n:02}", b"told")
-    assert [n for n in range(20) if await kept.find(ME, f"t{n:02}") is not None][-5:] == [15, 16, 17, 18, 19]
+    assert [n for n in range(20) if await kept.find(ME, f"t{n:02}") is not None][
+        -5:
+    ] == [15, 16, 17, 18, 19]
     assert await kept.find(ME, "t10") is None
     assert await kept.find(ME, "u1") is not None
 
 
 async def test_some_or_all_of_a_soul_are_forgotten(again: Again) -> None:
     kept = again()
-    for soul, key, told in ((S1, "t1", b"secret"), (S1, "t2", b"talk"), (S2, "t3", b"secret")):
+    for soul, key, told in (
+        (S1, "t1", b"secret"),
+        (S1, "t2", b"talk"),
+        (S2, "t3", b"secret"),
+    ):
         await kept.add(ME, soul, key, told)
     await kept.alter(ME, S1, lambda told: None if told == b"secret" else told)
-    assert [await again().find(ME, key) for key in ("t1", "t2", "t3")] == [None, b"talk", b"secret"]
+    assert [await again().find(ME, key) for key in ("t1", "t2", "t3")] == [
+        None,
+        b"talk",
+        b"secret",
+    ]
     await kept.alter(ME, S1, lambda told: told + b" of otters")
     assert await again().find(ME, "t2") == b"talk of otters"
     await kept.add(ME, S1, "t4", b"later")
     await kept.drop(ME, S1)
     await kept.drop(ME, S1)
-    assert [await again().find(ME, key) for key in ("t2", "t3", "t4")] == [None, b"secret", None]
+    assert [await again().find(ME, key) for key in ("t2", "t3", "t4")] == [
+        None,
+        b"secret",
+        None,
+    ]
 
 
 def list_of(folder: Path) -> list[Path]:
@@ -75,7 +91,11 @@ async def test_half_a_line_and_foreign_ones_are_left_out(tmp_path: Path) -> None
     (file,) = list_of(tmp_path)
     file.write_bytes(b"t0 no trace\n" + file.read_bytes()[:-4])
     later = FolderTraces(tmp_path)
-    assert [await later.find(ME, key) for key in ("t0", "t1", "t2")] == [None, b"one", None]
+    assert [await later.find(ME, key) for key in ("t0", "t1", "t2")] == [
+        None,
+        b"one",
+        None,
+    ]
     await later.add(ME, S1, "t3", b"three")
     assert await later.find(ME, "t3") == b"three"
 

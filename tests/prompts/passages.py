@@ -18,7 +18,9 @@ def passage(
     names: tuple[str, ...] = (),
 ) -> Passage:
     """A passage of these (speaker, text), numbered from 1."""
-    lines = tuple(PassageLine(at, speaker, text) for at, (speaker, text) in enumerate(rows, 1))
+    lines = tuple(
+        PassageLine(at, speaker, text) for at, (speaker, text) in enumerate(rows, 1)
+    )
     return Passage(language, soul, users, lines, summary, known, names)
 
 

@@ -7,14 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.drafts import Passage
-from soulmem.prompts.claims import Claim, Claims, Truth
+from soulmem.prompts.grounding.claims import Claim, Claims, Truth
 from tests.prompts.passages import EN, passage
 
 TAVERN = passage(
     [
-        ("Kira", "*Kira slides into the booth.* You're late. I already paid for the room upstairs."),
-        ("Dan", "*I shake the water from my hat.* The ferryman, old Marlow, wanted double."),
-        ("Kira", "Marlow robs everyone. *Her fingers trace the scar.* Did you bring the letter?"),
+        (
+            "Kira",
+            "*Kira slides into the booth.* You're late. I already paid for the room upstairs.",
+        ),
+        (
+            "Dan",
+            "*I shake the water from my hat.* The ferryman, old Marlow, wanted double.",
+        ),
+        (
+            "Kira",
+            "Marlow robs everyone. *Her fingers trace the scar.* Did you bring the letter?",
+        ),
         ("Dan", "Tobin writes that he opened a smithy in Harrowgate."),
         ("Kira", "He always hated iron. I never liked the cold."),
         ("Dan", "My horse can carry us both. I bought you this silver comb."),
@@ -102,9 +111,14 @@ def test_what_a_chinese_chat_says(asked: tuple[str, str, str], line: int) -> Non
         ),
     ],
 )
-def test_a_fact_is_of_whom_the_chat_tells_it(asked: tuple[str, str, str], said: tuple[str, str, str]) -> None:
+def test_a_fact_is_of_whom_the_chat_tells_it(
+    asked: tuple[str, str, str], said: tuple[str, str, str]
+) -> None:
     claim = Claims(EN).of(*asked)
-    assert (claim.truth, (claim.subject, claim.verb, claim.object)) == (Truth.MENDED, said)
+    assert (claim.truth, (claim.subject, claim.verb, claim.object)) == (
+        Truth.MENDED,
+        said,
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,14 +126,20 @@ def test_a_fact_is_of_whom_the_chat_tells_it(asked: tuple[str, str, str], said: 
     [
         (("子墨", "把灯笼挂在了阁楼上", "白芷"), ("沈砚", "把灯笼挂在了", "阁楼")),
         (("子墨", "怕", "马"), ("白芷", "怕", "马")),
-        (("子墨", "藏", "怀表"), ("外婆", "藏", "怀表")),  # no known name, but who takes the thing
+        (
+            ("子墨", "藏", "怀表"),
+            ("外婆", "藏", "怀表"),
+        ),  # no known name, but who takes the thing
     ],
 )
 def test_a_chinese_fact_is_of_whom_the_chat_tells_it(
     asked: tuple[str, str, str], said: tuple[str, str, str]
 ) -> None:
     claim = Claims(INN).of(*asked)
-    assert (claim.truth, (claim.subject, claim.verb, claim.object)) == (Truth.MENDED, said)
+    assert (claim.truth, (claim.subject, claim.verb, claim.object)) == (
+        Truth.MENDED,
+        said,
+    )
 
 
 def test_not_and_will_stay_with_the_verb() -> None:
@@ -161,7 +181,9 @@ def test_what_the_chat_says_otherwise_is_denied(asked: tuple[str, str, str]) -> 
         ("白芷", "转动", "白芷"),
     ],
 )
-def test_what_a_chinese_chat_says_otherwise_is_denied(asked: tuple[str, str, str]) -> None:
+def test_what_a_chinese_chat_says_otherwise_is_denied(
+    asked: tuple[str, str, str],
+) -> None:
     assert Claims(INN).of(*asked).truth is Truth.DENIED
 
 
@@ -177,7 +199,9 @@ def test_what_a_chinese_chat_says_otherwise_is_denied(asked: tuple[str, str, str
         (INN, ("子墨", "她转动", "梳子")),
     ],
 )
-def test_what_cannot_be_told_is_left_to_trust(told: Passage, asked: tuple[str, str, str]) -> None:
+def test_what_cannot_be_told_is_left_to_trust(
+    told: Passage, asked: tuple[str, str, str]
+) -> None:
     assert Claims(told).of(*asked).truth is Truth.REWORDED
 
 
@@ -192,19 +216,31 @@ SOME = "Kira Dan Tobin he she I you the comb horses hated iron never my in of a 
             ["Ich hasse es, weil Anton Donner liebt.", "Gestern sah ich ihn."],
             ("Anton", "liebt", "Donner"),
         ),
-        (["Yo no quiero que Bruno tema el trueno.", "Claro que no."], ("Bruno", "tema", "trueno")),
+        (
+            ["Yo no quiero que Bruno tema el trueno.", "Claro que no."],
+            ("Bruno", "tema", "trueno"),
+        ),
     ],
     ids=["ja", "de", "es"],
 )
-def test_other_languages_order_their_words_otherwise(lines: list[str], asked: tuple[str, str, str]) -> None:
-    told = passage([(who, text) for who, text in zip(("Lena", "Nora"), lines, strict=True)])
+def test_other_languages_order_their_words_otherwise(
+    lines: list[str], asked: tuple[str, str, str]
+) -> None:
+    told = passage(
+        [(who, text) for who, text in zip(("Lena", "Nora"), lines, strict=True)]
+    )
     assert Claims(told).of(*asked).truth is Truth.REWORDED
 
 
-@pytest.mark.parametrize("opening", ["Suddenly Anton", "Poor Anton", "Yesterday Anton", "Today, Anton"])
+@pytest.mark.parametrize(
+    "opening", ["Suddenly Anton", "Poor Anton", "Yesterday Anton", "Today, Anton"]
+)
 def test_a_sentence_may_open_with_other_words(opening: str) -> None:
     told = passage(
-        [("Lena", f"{opening} sold the boat to me. What will you do with it?"), ("Nora", "I am sad.")]
+        [
+            ("Lena", f"{opening} sold the boat to me. What will you do with it?"),
+            ("Nora", "I am sad."),
+        ]
     )
     assert Claims(told).of("Anton", "sold", "the boat").truth is Truth.SAID
     assert Claims(told).of("Nora", "sold", "the boat").subject != "Lena"
@@ -214,7 +250,9 @@ WORDS = st.lists(st.sampled_from(SOME.split()), max_size=5)
 
 
 @given(WORDS, WORDS, WORDS)
-def test_no_fact_is_more_than_its_words(subject: list[str], verb: list[str], thing: list[str]) -> None:
+def test_no_fact_is_more_than_its_words(
+    subject: list[str], verb: list[str], thing: list[str]
+) -> None:
     for told in (TAVERN, INN):
         claim = Claims(told).of(*(" ".join(part) for part in (subject, verb, thing)))
         assert isinstance(claim, Claim)
@@ -237,7 +275,10 @@ def test_no_fact_is_more_than_its_words(subject: list[str], verb: list[str], thi
 )
 def test_a_chinese_verb_may_hold_its_object(verb: str, parts: tuple[str, str]) -> None:
     told = passage(
-        [("白芷", f"苏晴{verb}。"), ("子墨", "我知道。")], soul="白芷", users=("子墨",), language="zh"
+        [("白芷", f"苏晴{verb}。"), ("子墨", "我知道。")],
+        soul="白芷",
+        users=("子墨",),
+        language="zh",
     )
     claim = Claims(told).of("苏晴", verb, "")
     assert (claim.truth, claim.verb, claim.object) == (Truth.SAID, *parts)
@@ -247,17 +288,27 @@ def test_a_chinese_verb_may_hold_its_object(verb: str, parts: tuple[str, str]) -
     ("lines", "asked"),
     [
         (
-            ["Ann lives in Oakham.", "Ann lives in Veltri.", "Is it far?", "So Ann lives in Oakham."],
+            [
+                "Ann lives in Oakham.",
+                "Ann lives in Veltri.",
+                "Is it far?",
+                "So Ann lives in Oakham.",
+            ],
             ("Ann", "lives in", "Oakham"),
         ),
-        (["小雨住在青石镇。", "小雨住在白河镇。", "远吗？", "小雨住在青石镇。"], ("小雨", "住在", "青石镇")),
+        (
+            ["小雨住在青石镇。", "小雨住在白河镇。", "远吗？", "小雨住在青石镇。"],
+            ("小雨", "住在", "青石镇"),
+        ),
     ],
 )
 def test_what_is_said_again_is_told_by_every_line_that_says_it(
     lines: list[str], asked: tuple[str, str, str]
 ) -> None:
     """Who moves away and back lives where they lived first."""
-    told = passage([("Tom", line) for line in lines], names=("Ann", "Oakham", "Veltri", "小雨"))
+    told = passage(
+        [("Tom", line) for line in lines], names=("Ann", "Oakham", "Veltri", "小雨")
+    )
     claim = Claims(told).of(*asked)
     assert (claim.truth, claim.lines) == (Truth.SAID, (1, 4))
 

@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.prompts.evidence import Grounds
-from soulmem.prompts.words import units
+from soulmem.prompts.grounding.evidence import Grounds
+from soulmem.prompts.grounding.passage_words import units
 from tests.prompts.passages import EN, ZH, passage
 
 WORDS = [
-    f"{a}{b}".lower() for a in ("Bram", "Quil", "Dros", "Fenk") for b in ("ford", "wick", "holm", "tarn")
+    f"{a}{b}".lower()
+    for a in ("Bram", "Quil", "Dros", "Fenk")
+    for b in ("ford", "wick", "holm", "tarn")
 ]
 SIGNS = "林沈砚月怀表阁楼磨坊骑马雷雨灰尘河边箱子"
 
@@ -19,7 +21,13 @@ SIGNS = "林沈砚月怀表阁楼磨坊骑马雷雨灰尘河边箱子"
 @st.composite
 def told(draw: st.DrawFn) -> tuple[list[str], set[int], str]:
     """Lines of words that stand in one line each, some of the lines, and a text made of words of these."""
-    rows = draw(st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=3), min_size=2, max_size=5))
+    rows = draw(
+        st.lists(
+            st.lists(st.sampled_from(WORDS), min_size=2, max_size=3),
+            min_size=2,
+            max_size=5,
+        )
+    )
     seen: set[str] = set()
     lines = []
     for row in rows:
@@ -27,7 +35,11 @@ def told(draw: st.DrawFn) -> tuple[list[str], set[int], str]:
         seen |= set(row)
     full = [at for at, line in enumerate(lines) if line]
     chosen = set(draw(st.lists(st.sampled_from(full), min_size=1, max_size=3)))
-    return [" ".join(line) for line in lines], chosen, " ".join(" ".join(lines[at]) for at in sorted(chosen))
+    return (
+        [" ".join(line) for line in lines],
+        chosen,
+        " ".join(" ".join(lines[at]) for at in sorted(chosen)),
+    )
 
 
 @given(told(), st.lists(st.integers(-3, 40), max_size=4))
@@ -49,15 +61,21 @@ def test_a_wrong_citation_is_put_right() -> None:
 
 
 def test_a_citation_that_is_too_small_grows() -> None:
-    found = Grounds(EN).lines_of([1], "Hester buried the locket in the bakery; Anton hates thunder.")
+    found = Grounds(EN).lines_of(
+        [1], "Hester buried the locket in the bakery; Anton hates thunder."
+    )
     assert {1, 10} <= set(found)
 
 
 def test_what_was_known_before_needs_no_line() -> None:
     rows = [("Nora", "We met Anton."), ("Lena", "The lantern burns.")]
     before = passage(rows, known=("Anton",))
-    assert Grounds(before).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (2,)
-    assert Grounds(passage(rows)).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (1, 2)
+    assert Grounds(before).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (
+        2,
+    )
+    assert Grounds(passage(rows)).lines_of(
+        [2], "The lantern of Anton burns.", ["Anton"]
+    ) == (1, 2)
 
 
 def test_without_a_line_nothing_is_known() -> None:
@@ -67,7 +85,9 @@ def test_without_a_line_nothing_is_known() -> None:
 
 def test_what_needs_half_the_chat_tells_no_one_thing() -> None:
     rows = [("Nora", f"{word} {word}berg") for word in WORDS]
-    assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:8])) == tuple(range(1, 9))
+    assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:8])) == tuple(
+        range(1, 9)
+    )
     assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:9])) == ()
 
 
@@ -88,11 +108,18 @@ def test_scripts_of_an_english_chat(text: str, foreign: bool) -> None:
 def test_scripts_of_other_chats() -> None:
     assert Grounds(ZH).is_foreign("Lin Yue promised to teach Xiaoyu")
     assert not Grounds(ZH).is_foreign("林月答应教小雨骑马")
-    japanese = Grounds(passage([("ミア", "ヘスターはロケットをパン屋に埋めたよ。覚えておいてね。")]))
+    japanese = Grounds(
+        passage([("ミア", "ヘスターはロケットをパン屋に埋めたよ。覚えておいてね。")])
+    )
     assert not japanese.is_foreign("ヘスターはロケットをパン屋に埋めた。")
     assert japanese.is_foreign("赫丝特把挂坠盒埋在了面包房里，让大家记住这件事。")
     both = Grounds(
-        passage([("Lena", "Tomorrow we ride to the harbour at dawn."), ("阿明", "好，我们明天黎明去港口。")])
+        passage(
+            [
+                ("Lena", "Tomorrow we ride to the harbour at dawn."),
+                ("阿明", "好，我们明天黎明去港口。"),
+            ]
+        )
     )
     assert not both.is_foreign("明天去港口")
     assert not both.is_foreign("Tomorrow to the harbour")
@@ -116,12 +143,23 @@ def test_made_up_names_in_chinese() -> None:
 
 def test_capitals_of_german_nouns_mark_no_names() -> None:
     german = "Der Hund schläft im Garten, und die Katze sitzt auf dem Dach neben der alten Linde."
-    assert Grounds(passage([("Lena", german)] * 2)).unknown_names("Nun schläft der Hund im Haus.") == ()
+    assert (
+        Grounds(passage([("Lena", german)] * 2)).unknown_names(
+            "Nun schläft der Hund im Haus."
+        )
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "holds"),
-    [("lena", True), ("locket", True), ("lock", False), ("old mill", True), ("Zorro", False)],
+    [
+        ("lena", True),
+        ("locket", True),
+        ("lock", False),
+        ("old mill", True),
+        ("Zorro", False),
+    ],
 )
 def test_names_stand_as_whole_words(name: str, holds: bool) -> None:
     assert Grounds(EN).holds(name) is holds
@@ -134,5 +172,15 @@ def test_names_stand_anywhere_in_chinese() -> None:
 
 
 def test_forms_of_a_word_are_one() -> None:
-    assert len({*units("promise"), *units("promised"), *units("promises"), *units("promising")}) == 1
+    assert (
+        len(
+            {
+                *units("promise"),
+                *units("promised"),
+                *units("promises"),
+                *units("promising"),
+            }
+        )
+        == 1
+    )
     assert units("the and of 的了在是") == []

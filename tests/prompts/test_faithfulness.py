@@ -7,13 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.drafts import Passage
-from soulmem.prompts.faithfulness import Faithfulness, Kept, Verdict
-from soulmem.prompts.words import each_once, sentences
+from soulmem.prompts.grounding.faithfulness import Faithfulness, Kept, Verdict
+from soulmem.prompts.grounding.passage_words import each_once, sentences
 from tests.engine.evenings import NAMES, SCENES
 from tests.prompts.passages import EN, ZH, passage
 
 THIRD = {
-    "en": ("Oswin", "Petra", "Quentin", "Rosalind", "Sorrel", "Tamsin", "Ulric", "Verity", "Norholm"),
+    "en": (
+        "Oswin",
+        "Petra",
+        "Quentin",
+        "Rosalind",
+        "Sorrel",
+        "Tamsin",
+        "Ulric",
+        "Verity",
+        "Norholm",
+    ),
     "zh": ("沈砚", "苏晴", "周岚", "顾南", "陆川", "江离", "温言", "秦朔", "北海"),
 }
 EVENING = {
@@ -70,10 +80,18 @@ def test_of_a_chinese_evening(clause: str, verdict: Verdict) -> None:
 
 
 def test_who_speaks_need_not_say_i() -> None:
-    said = passage([("Nora", "Just got back from a trip to the mountains."), ("Lena", "Lucky you.")])
+    said = passage(
+        [
+            ("Nora", "Just got back from a trip to the mountains."),
+            ("Lena", "Lucky you."),
+        ]
+    )
     assert Faithfulness(said).of("Nora got back from a trip to the mountains.") is SAID
     told = passage(
-        [("阿明", "你今天真好看。"), ("林月", "谢谢。")], soul="林月", users=("阿明",), language="zh"
+        [("阿明", "你今天真好看。"), ("林月", "谢谢。")],
+        soul="林月",
+        users=("阿明",),
+        language="zh",
     )
     assert Faithfulness(told).of("阿明今天真好看。") is UNFAITHFUL
     assert Faithfulness(told).of("林月今天真好看。") is SAID
@@ -108,7 +126,11 @@ def test_what_is_left(text: str, left: str | None) -> None:
 
 
 def test_chinese_clauses_are_judged_one_by_one() -> None:
-    told = "苏晴把小船卖给了磨坊主，米拉给苏晴送一篮鸡蛋，" + "米拉给苏晴送一篮鹦鹉，" * 20 + "米拉给苏"
+    told = (
+        "苏晴把小船卖给了磨坊主，米拉给苏晴送一篮鸡蛋，"
+        + "米拉给苏晴送一篮鹦鹉，" * 20
+        + "米拉给苏"
+    )
     assert Faithfulness(EVENING["zh"]).kept(told) == Kept(
         "苏晴把小船卖给了磨坊主，米拉给苏晴送一篮鸡蛋。", True
     )
@@ -116,12 +138,16 @@ def test_chinese_clauses_are_judged_one_by_one() -> None:
 
 def test_what_was_summed_up_before_is_as_good_as_a_line() -> None:
     before = "Zorro hid a crown in the chapel. Nora found a key."
-    told = Faithfulness(passage([("Nora", "I sing.")], summary=before, known=("Zorro",)))
+    told = Faithfulness(
+        passage([("Nora", "I sing.")], summary=before, known=("Zorro",))
+    )
     assert told.of("Zorro hid a crown in the chapel.") is SAID
     assert told.of("Zorro found a key.") is UNFAITHFUL
 
 
-@pytest.mark.parametrize("chat", [EN, ZH, EVENING["en"], EVENING["zh"]], ids=["en", "zh", "en2", "zh2"])
+@pytest.mark.parametrize(
+    "chat", [EN, ZH, EVENING["en"], EVENING["zh"]], ids=["en", "zh", "en2", "zh2"]
+)
 def test_the_lines_themselves_are_faithful(chat: Passage) -> None:
     told = Faithfulness(chat)
     for line in chat.lines:
@@ -133,8 +159,18 @@ def test_the_lines_themselves_are_faithful(chat: Passage) -> None:
 @given(st.data())
 def test_nothing_is_added(data: st.DataObject) -> None:
     language = data.draw(st.sampled_from(["en", "zh"]))
-    words = [*THIRD[language], *NAMES[language], *(w for text in SCENES[language] for w in text.split())]
-    text = " ".join(data.draw(st.lists(st.sampled_from([*words, ".", ",", "，", "。", "and"]), max_size=40)))
+    words = [
+        *THIRD[language],
+        *NAMES[language],
+        *(w for text in SCENES[language] for w in text.split()),
+    ]
+    text = " ".join(
+        data.draw(
+            st.lists(
+                st.sampled_from([*words, ".", ",", "，", "。", "and"]), max_size=40
+            )
+        )
+    )
     kept = Faithfulness(EVENING[language]).kept(text).text
     at = 0
     for sign in filter(str.isalnum, kept):

@@ -8,12 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.prompts import fields
-from soulmem.prompts.lenient_json import Partial
+from soulmem.prompts.reading import fields
+from soulmem.prompts.reading.lenient_json import Partial
 
 ANYTHING: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -21,7 +24,9 @@ ANYTHING: Any = st.recursive(
 @given(ANYTHING)
 def test_every_value_has_a_reading(value: Any) -> None:
     words = fields.text(value, 30)
-    assert words is None or (0 < len(words) <= 30 and words == words.strip() and "\n" not in words)
+    assert words is None or (
+        0 < len(words) <= 30 and words == words.strip() and "\n" not in words
+    )
     name = fields.short(value, 10)
     assert name is None or 0 < len(name) <= 10
     assert len(fields.shorts(value)) <= 8
@@ -46,10 +51,16 @@ def test_every_value_has_a_reading(value: Any) -> None:
         (Partial("It rained. They went ho"), "It rained."),
         (Partial("下雨了。他们回"), "下雨了。"),
         (Partial("They went ho"), None),
-        (Partial("Al went home, Petra sold a boat, Mira da"), "Al went home, Petra sold a boat."),
+        (
+            Partial("Al went home, Petra sold a boat, Mira da"),
+            "Al went home, Petra sold a boat.",
+        ),
         (Partial("In the evening, they went ho"), None),
         ("One. " * 300, "One. " * 79 + "One."),
-        (("It rained. " + "They went home and " * 30)[:400], "It rained."),  # cut by the schema
+        (
+            ("It rained. " + "They went home and " * 30)[:400],
+            "It rained.",
+        ),  # cut by the schema
         ("It rained" * 60, None),
     ],
 )

@@ -33,7 +33,12 @@ REGEN = passage(
     users=("阿明",),
     language="zh",
 )
-QUOTES = {1: "walk home slowly", 2: "walks on, soaked", 3: "splash through puddles", 5: "keeps walking"}
+QUOTES = {
+    1: "walk home slowly",
+    2: "walks on, soaked",
+    3: "splash through puddles",
+    5: "keeps walking",
+}
 
 
 def answer(kind: str, *numbers: int, **more: object) -> str:
@@ -48,17 +53,26 @@ def answer(kind: str, *numbers: int, **more: object) -> str:
         answer("getting wet on a walk", 1, 2, 3, 5),
         f"Sure!\n```json\n{answer('getting wet on a walk', 1, 2, 3, 5)}\n```\nAnything else?",
         f"<think>rain..</think>{answer('getting wet on a walk.', 5, 3, 2, 1, 1)}",
-        "K | 0.6 | getting wet on a walk\n" + "\n".join(f"S | {n} | {w}" for n, w in QUOTES.items()),
+        "K | 0.6 | getting wet on a walk\n"
+        + "\n".join(f"S | {n} | {w}" for n, w in QUOTES.items()),
         answer("getting wet on a walk", 1, 2, 3, 5, 9),
     ],
 )
 def test_a_kind_with_the_scenes_that_show_it(text: str) -> None:
     (kind,) = kinds.parse(text, RAIN).abstracts
-    assert (kind.text, kind.lines, kind.importance) == ("getting wet on a walk", (1, 2, 3, 5), 0.6)
+    assert (kind.text, kind.lines, kind.importance) == (
+        "getting wet on a walk",
+        (1, 2, 3, 5),
+        0.6,
+    )
 
 
 def test_chinese() -> None:
-    scenes = [{"line": 1, "words": "大雨倾盆"}, {"line": 2, "words": "下雨了"}, {"line": 3, "words": "雨水"}]
+    scenes = [
+        {"line": 1, "words": "大雨倾盆"},
+        {"line": 2, "words": "下雨了"},
+        {"line": 3, "words": "雨水"},
+    ]
     text = json.dumps({"kind": "在雨中行走", "scenes": scenes}, ensure_ascii=False)
     (kind,) = kinds.parse(text, REGEN).abstracts
     assert (kind.text, kind.lines) == ("在雨中行走", (1, 2, 3))
@@ -72,7 +86,10 @@ def test_chinese() -> None:
         answer("getting wet on a walk", 1, 2),
         answer("getting wet on a walk", 1, 2, 2, 9),
         json.dumps(
-            {"kind": "a walk", "scenes": [{"line": n, "words": "the queen waved"} for n in (1, 2, 3)]}
+            {
+                "kind": "a walk",
+                "scenes": [{"line": n, "words": "the queen waved"} for n in (1, 2, 3)],
+            }
         ),
         json.dumps({"kind": "a walk", "scenes": [1, 2, 3]}),
         answer("a walk with Zorro", 1, 2, 3),
@@ -87,14 +104,19 @@ def test_what_was_not_seen_is_no_kind(text: str) -> None:
     assert not kinds.parse(text, RAIN).count
 
 
-@pytest.mark.parametrize("text", ["", "<think>hm", "Sure!", "[]", "{}", '{"answer": 7}'])
+@pytest.mark.parametrize(
+    "text", ["", "<think>hm", "Sure!", "[]", "{}", '{"answer": 7}']
+)
 def test_what_says_nothing(text: str) -> None:
     with pytest.raises(Unreadable):
         kinds.parse(text, RAIN)
 
 
 def test_a_name_that_all_scenes_have_may_be_in_it() -> None:
-    lines = [("Nora", f"Anton fell off horse number {word}.") for word in ("one", "two", "three")]
+    lines = [
+        ("Nora", f"Anton fell off horse number {word}.")
+        for word in ("one", "two", "three")
+    ]
     text = json.dumps(
         {
             "kind": "Anton falls off a horse",
@@ -105,10 +127,14 @@ def test_a_name_that_all_scenes_have_may_be_in_it() -> None:
 
 
 @given(st.lists(st.integers(0, 7), max_size=12), st.text(max_size=200))
-def test_no_scene_is_made_up_and_three_always_stand(numbers: list[int], noise: str) -> None:
+def test_no_scene_is_made_up_and_three_always_stand(
+    numbers: list[int], noise: str
+) -> None:
     """Property: whatever is cited, a kind rests on three scenes or more, each quoted from its own line."""
     scenes = [{"line": n, "words": QUOTES.get(n, noise)} for n in numbers]
-    found = kinds.parse(json.dumps({"kind": "getting wet on a walk", "scenes": scenes}), RAIN)
+    found = kinds.parse(
+        json.dumps({"kind": "getting wet on a walk", "scenes": scenes}), RAIN
+    )
     for kind in found.abstracts:
         assert len(set(kind.lines)) == len(kind.lines) >= 3
         assert {n for n in kind.lines if n in QUOTES} <= set(numbers)

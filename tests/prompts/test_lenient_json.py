@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.prompts.lenient_json import Partial, read_json
+from soulmem.prompts.reading.lenient_json import Partial, read_json
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-99, 99) | st.sampled_from([0.5, 0.25, -1.5]) | TEXTS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-99, 99)
+    | st.sampled_from([0.5, 0.25, -1.5])
+    | TEXTS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4)
+    ),
     max_leaves=12,
 )
 CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(TEXTS, VALUES, max_size=4)
@@ -25,9 +31,15 @@ def is_part(found: Any, whole: Any) -> bool:
     if isinstance(found, Partial):
         return isinstance(whole, str)
     if isinstance(found, list):
-        return isinstance(whole, list) and all(map(is_part, found, whole)) and len(found) <= len(whole)
+        return (
+            isinstance(whole, list)
+            and all(map(is_part, found, whole))
+            and len(found) <= len(whole)
+        )
     if isinstance(found, dict):
-        return isinstance(whole, dict) and all(k in whole and is_part(v, whole[k]) for k, v in found.items())
+        return isinstance(whole, dict) and all(
+            k in whole and is_part(v, whole[k]) for k, v in found.items()
+        )
     return bool(found == whole)
 
 
@@ -40,7 +52,9 @@ def test_sound_json_is_read_as_it_is(value: Any, behind: str) -> None:
 
 
 @given(CONTAINERS, st.data())
-def test_what_was_cut_off_keeps_its_whole_parts(value: Any, data: st.DataObject) -> None:
+def test_what_was_cut_off_keeps_its_whole_parts(
+    value: Any, data: st.DataObject
+) -> None:
     text = json.dumps(value)
     cut = data.draw(st.integers(1, len(text)))
     found, end = read_json(text[:cut])
@@ -62,7 +76,10 @@ def test_nothing_breaks_it(text: str) -> None:
     [
         ('{"a": [1, 2,], }', {"a": [1, 2]}),
         ("{'a': 'it''s', 'b': True, 'c': None}", {"a": "it''s", "b": True, "c": None}),
-        ('{"a": "she said "no" to him", "b": 1}', {"a": 'she said "no" to him', "b": 1}),
+        (
+            '{"a": "she said "no" to him", "b": 1}',
+            {"a": 'she said "no" to him', "b": 1},
+        ),
         ("{“a”: “他说”, “b”: 2}", {"a": "他说", "b": 2}),
         ('{"a": "one\ntwo"}', {"a": "one\ntwo"}),
         ('{a: yes, "b": 0.5}', {"a": "yes", "b": 0.5}),
@@ -91,7 +108,10 @@ def test_depth_is_limited() -> None:
 
 @pytest.mark.parametrize("sign", ["\\ud83d", "\\ude00", "\\ud83dx"])
 def test_half_an_emoji_is_a_sign_that_can_be_stored(sign: str) -> None:
-    for text in (f'{{"a": ["by the wall {sign}"], "{sign}": 1}}', f'{{"a": ["by the wall {sign}'):
+    for text in (
+        f'{{"a": ["by the wall {sign}"], "{sign}": 1}}',
+        f'{{"a": ["by the wall {sign}',
+    ):
         found, _ = read_json(text)
         json.dumps(found, ensure_ascii=False).encode("utf-8")
         assert found["a"][0].startswith("by the wall")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.prompts import extraction, summary
-from soulmem.prompts.marking import language_of, marked, told_of
+from soulmem.prompts.rendering import language_of, marked, told_of
 from tests.prompts.passages import EN, ZH, passage
 
 TAG = re.compile(r"</?(?:character|user|known|summary|chat)>")
@@ -31,7 +31,9 @@ EVIL = st.text(max_size=30) | st.sampled_from(
 def test_a_chat_cannot_leave_its_place(
     rows: list[tuple[str, str]], soul: str, before: str, known: str
 ) -> None:
-    text = marked(passage(rows, soul=soul, users=(known,), summary=before, known=(known,)))
+    text = marked(
+        passage(rows, soul=soul, users=(known,), summary=before, known=(known,))
+    )
     tags = TAG.findall(text)
     assert tags[-2:] == ["<chat>", "</chat>"]
     assert len(tags) == len(set(tags))
@@ -51,7 +53,9 @@ def test_nothing_of_the_user_is_in_the_system_part(text: str) -> None:
 
 
 def test_braces_and_percent_signs_stay_as_they_are() -> None:
-    assert "{0} {soul} %s {{user}}" in marked(passage([("Nora", "{0} {soul} %s {{user}}")]))
+    assert "{0} {soul} %s {{user}}" in marked(
+        passage([("Nora", "{0} {soul} %s {{user}}")])
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,10 @@ def test_the_wording_follows_the_chat(text: str, language: str) -> None:
 def test_each_language_has_its_own_wording() -> None:
     for prompt in (summary, extraction):
         for plain in (False, True):
-            english, chinese = prompt.render(EN, plain=plain), prompt.render(ZH, plain=plain)
+            english, chinese = (
+                prompt.render(EN, plain=plain),
+                prompt.render(ZH, plain=plain),
+            )
             assert english.system.isascii()
             assert not chinese.system.isascii()
             assert (english.schema is None) is plain
@@ -80,7 +87,9 @@ def test_each_language_has_its_own_wording() -> None:
 
 def test_facts_are_asked_of_six_at_most() -> None:
     personas = tuple(f"Persona{number}" for number in range(9))
-    told = passage([("Lena", "Hello, Anton.")], users=personas, names=("Anton", "Hester"))
+    told = passage(
+        [("Lena", "Hello, Anton.")], users=personas, names=("Anton", "Hester")
+    )
     assert told_of(told) == ("Lena", *personas[:5])
     few = passage([("Lena", "Hello, Anton.")], names=("Anton", "Lena", "Hester"))
     assert told_of(few) == ("Anton", "Hester", "Lena", "Nora")
@@ -90,8 +99,13 @@ def test_facts_are_asked_of_names_and_not_of_what_looks_like_one() -> None:
     shouted = passage([("Lena", "HUGE!")], names=("HUGE", "Anton", "EP"), known=("EP",))
     assert told_of(shouted) == ("Anton", "EP", "Lena", "Nora")
     cut = passage(
-        [("林月", "小雨抢到了。")], soul="林月", users=("阿明",), names=("小雨抢", "外婆", "林月说")
+        [("林月", "小雨抢到了。")],
+        soul="林月",
+        users=("阿明",),
+        names=("小雨抢", "外婆", "林月说"),
     )
     assert told_of(cut) == ("小雨抢", "外婆", "林月", "阿明")
-    known = passage([("林月", "小雨抢到了。")], soul="林月", names=("小雨抢",), known=("小雨",))
+    known = passage(
+        [("林月", "小雨抢到了。")], soul="林月", names=("小雨抢",), known=("小雨",)
+    )
     assert told_of(known) == ("小雨", "林月", "Nora")

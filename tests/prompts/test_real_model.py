@@ -10,7 +10,7 @@ from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.llm import Unreadable
 from soulmem.prompts import extraction, summary
-from soulmem.prompts.evidence import Grounds
+from soulmem.prompts.grounding.evidence import Grounds
 from tests.prompts.passages import EN, ZH
 from tests.real_llm import llama
 
@@ -19,7 +19,9 @@ __all__ = ["llama"]  # a fixture
 pytestmark = [
     pytest.mark.llm,
     pytest.mark.slow,
-    pytest.mark.timeout(900),  # some 10 tokens a second, on a machine that does other things too
+    pytest.mark.timeout(
+        900
+    ),  # some 10 tokens a second, on a machine that does other things too
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 
@@ -68,9 +70,13 @@ async def test_it_summarises(endpoint: LitellmEndpoint, passage: Passage) -> Non
 
 
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
-async def test_it_drafts_only_what_the_chat_says(endpoint: LitellmEndpoint, passage: Passage) -> None:
+async def test_it_drafts_only_what_the_chat_says(
+    endpoint: LitellmEndpoint, passage: Passage
+) -> None:
     drafts, grounds = await extracted(endpoint, passage), Grounds(passage)
-    for _ in range(MOST_TRIES - 1):  # now and then nothing of what such a model says stands
+    for _ in range(
+        MOST_TRIES - 1
+    ):  # now and then nothing of what such a model says stands
         if not drafts.facts:
             drafts = await extracted(endpoint, passage)
     assert drafts.facts

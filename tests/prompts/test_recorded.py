@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from soulmem.prompts import digest, extraction, summary
-from soulmem.prompts.evidence import Grounds
+from soulmem.prompts.grounding.evidence import Grounds
 from tests.prompts.passages import EN, ZH
 
-RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text(encoding="utf-8"))["replies"]
+RECORDED = json.loads(
+    Path(__file__).with_name("recorded.json").read_text(encoding="utf-8")
+)["replies"]
 CHATS = {"en": EN, "zh": ZH}
 
 
@@ -43,9 +45,13 @@ def test_they_are_of_the_prompts_in_use() -> None:
     }
 
 
-@pytest.mark.parametrize("reply", RECORDED, ids=lambda reply: f"{reply['prompt']} {reply['chat']}")
+@pytest.mark.parametrize(
+    "reply", RECORDED, ids=lambda reply: f"{reply['prompt']} {reply['chat']}"
+)
 def test_what_comes_of_them(reply: dict[str, Any]) -> None:
     texts = given(reply)
     assert texts == reply["gives"]
     grounds = Grounds(CHATS[reply["chat"]])
-    assert not any(grounds.is_foreign(text) or grounds.unknown_names(text) for text in texts)
+    assert not any(
+        grounds.is_foreign(text) or grounds.unknown_names(text) for text in texts
+    )

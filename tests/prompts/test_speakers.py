@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.prompts.evidence import Grounds
+from soulmem.prompts.grounding.evidence import Grounds
 from tests.prompts.passages import EN, ZH, passage
 
 
@@ -20,7 +20,11 @@ from tests.prompts.passages import EN, ZH, passage
         ("Hester", "hates thunder", False),
         ("Lena", "looks away", True),  # a gesture of her own
         ("Nora", "looks away", False),
-        ("Nora", "juggles oranges", True),  # in no words of the chat: nothing can be told
+        (
+            "Nora",
+            "juggles oranges",
+            True,
+        ),  # in no words of the chat: nothing can be told
     ],
 )
 def test_english(subject: str, what: str, can: bool) -> None:
@@ -43,7 +47,13 @@ def test_chinese(subject: str, what: str, can: bool) -> None:
 
 
 def test_another_languages_pronouns_tell_nothing() -> None:
-    russian = passage([("Мия", "Я обещала Бруно кормить кота."), ("Алиса", "Хорошо."), ("Мия", "Кот спит.")])
+    russian = passage(
+        [
+            ("Мия", "Я обещала Бруно кормить кота."),
+            ("Алиса", "Хорошо."),
+            ("Мия", "Кот спит."),
+        ]
+    )
     assert Grounds(russian).can_be_said_of("Алиса", "обещала Бруно")
 
 
@@ -51,7 +61,11 @@ def test_another_languages_pronouns_tell_nothing() -> None:
     ("cited", "action", "lines"),
     [
         ([6, 8, 12], "looks away", (6, 8, 12)),
-        ([6], "looks away and makes light of it", (6, 8, 12)),  # two more lines say most of it
+        (
+            [6],
+            "looks away and makes light of it",
+            (6, 8, 12),
+        ),  # two more lines say most of it
         ([6], "looks away, tugging her sleeve", (6, 12)),
         (range(1, 13), "looks away", (6, 8, 12)),
         ([6, 8], "denies that it matters", (6, 8)),
@@ -60,7 +74,9 @@ def test_another_languages_pronouns_tell_nothing() -> None:
         ([77], "denies that it matters", ()),
     ],
 )
-def test_where_a_habit_showed(cited: list[int], action: str, lines: tuple[int, ...]) -> None:
+def test_where_a_habit_showed(
+    cited: list[int], action: str, lines: tuple[int, ...]
+) -> None:
     assert Grounds(EN).shown(cited, action, "Lena") == lines
 
 
@@ -77,9 +93,15 @@ def test_where_a_habit_showed(cited: list[int], action: str, lines: tuple[int, .
         ("Lena sang beautifully.", None),
         ("Nora told Lena that Hester buried the locket in the bakery.", None),
         ("Lena learned where the locket is.", None),
-        ("You are very kind, Lena. Lena looks away.", "Nora: You are very kind, Lena. Lena looks away."),
+        (
+            "You are very kind, Lena. Lena looks away.",
+            "Nora: You are very kind, Lena. Lena looks away.",
+        ),
         ("Yes, my older brother.", "Lena: Yes, my older brother."),
-        ("*looks away* It was only leftovers.", "Lena: *looks away* It was only leftovers."),
+        (
+            "*looks away* It was only leftovers.",
+            "Lena: *looks away* It was only leftovers.",
+        ),
         ("She met Zorro. Lena looks away.", "Lena looks away."),
         ("Lena looks away. Lena looks away.", "Lena looks away."),
         ("Lena looks away. Lena looks away. Lena loo…", "Lena looks away."),

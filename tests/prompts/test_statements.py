@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.prompts.statements import Statements, standing
+from soulmem.prompts.grounding.statements import Statements, standing
 
 STATEMENTS = Statements(("Al", "Petra", "Mira", "米拉", "苏晴"))
 
@@ -42,10 +42,26 @@ def test_what_a_text_states(text: str, parts: list[str] | None) -> None:
 @pytest.mark.parametrize(
     ("text", "kept", "rest"),
     [
-        ("Al walks home slowly, Petra sells her boat. It rains.", [0, 2], "Al walks home slowly. It rains."),
-        ("Al walks home slowly, Petra sells her boat. It rains.", [1], "Petra sells her boat."),
-        ("Al walks home slowly, and Petra sells her boat.", [1], "Petra sells her boat."),
-        ("Al walks home slowly, then fetches the lantern.", [0], "Al walks home slowly."),
+        (
+            "Al walks home slowly, Petra sells her boat. It rains.",
+            [0, 2],
+            "Al walks home slowly. It rains.",
+        ),
+        (
+            "Al walks home slowly, Petra sells her boat. It rains.",
+            [1],
+            "Petra sells her boat.",
+        ),
+        (
+            "Al walks home slowly, and Petra sells her boat.",
+            [1],
+            "Petra sells her boat.",
+        ),
+        (
+            "Al walks home slowly, then fetches the lantern.",
+            [0],
+            "Al walks home slowly.",
+        ),
         (
             "Al walks home slowly, then fetches the lantern, Petra sells her boat.",
             [0, 1],
@@ -73,11 +89,15 @@ def test_nothing_is_lost_but_what_is_said_again(text: str) -> None:
     assert STATEMENTS.told(STATEMENTS.of(told), told) == told
     assert all(one.text in text for one in every)
     letters = {sign for sign in text if sign.isalpha()}
-    assert {sign.lower() for sign in letters} == {sign.lower() for sign in told if sign.isalpha()}
+    assert {sign.lower() for sign in letters} == {
+        sign.lower() for sign in told if sign.isalpha()
+    }
 
 
 def test_what_goes_on_is_marked() -> None:
-    every = STATEMENTS.of("Al walks home slowly, then fetches the lantern, Petra sells her boat.")
+    every = STATEMENTS.of(
+        "Al walks home slowly, then fetches the lantern, Petra sells her boat."
+    )
     assert [one.goes_on for one in every] == [False, True, False]
     assert standing(every, lambda one: one is not every[0]) == [every[2]]
     assert standing(every, lambda one: one is not every[2]) == every[:2]

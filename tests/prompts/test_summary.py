@@ -79,9 +79,15 @@ def test_half_a_sentence_at_the_end_goes() -> None:
 
 def test_it_says_nothing_twice() -> None:
     assert summary.parse(f"{GOOD} " * 5, EN) == GOOD
-    assert summary.parse("林月怕打雷。小雨怕打雷。林月怕打雷。", ZH) == "林月怕打雷。小雨怕打雷。"
+    assert (
+        summary.parse("林月怕打雷。小雨怕打雷。林月怕打雷。", ZH)
+        == "林月怕打雷。小雨怕打雷。"
+    )
 
 
 def test_names_of_the_summary_so_far_are_no_inventions() -> None:
     told = "Long ago Lena met Zorro. Now she sings."
-    assert summary.parse(told, passage([("Lena", "I sing.")], summary="Lena met Zorro.")) == told
+    assert (
+        summary.parse(told, passage([("Lena", "I sing.")], summary="Lena met Zorro."))
+        == told
+    )

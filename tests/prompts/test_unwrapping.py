@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from soulmem.domain.llm import Failure, Unreadable
-from soulmem.prompts.unwrapping import answer_of, fenced
+from soulmem.prompts.reading.unwrapping import answer_of, fenced
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,9 @@ def test_thoughts_and_marks_go(text: str) -> None:
     assert answer_of(text).removeprefix("assistant") == "answer"
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "<think>I wonder", "<think>all of it</think>", "<|im_end|>"])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "<think>I wonder", "<think>all of it</think>", "<|im_end|>"]
+)
 def test_nothing_is_told_as_such(text: str) -> None:
     with pytest.raises(Unreadable) as raised:
         answer_of(text)

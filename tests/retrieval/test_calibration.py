@@ -7,9 +7,9 @@ import pytest
 
 from soulmem.adapters import packaged_encoder
 from soulmem.ports.embedder import Embedder
+from soulmem.retrieval.action_selection import attention
 from soulmem.retrieval.calibration import TEXTS, Calibration, word_fit
 from soulmem.retrieval.calibration_texts import EXAMPLES
-from soulmem.retrieval.firing import attention
 from soulmem.retrieval.words import Tokeniser
 
 pytestmark = pytest.mark.timeout(60)  # whichever test comes first loads the model
@@ -66,7 +66,10 @@ def calibration(embedder: Embedder) -> Calibration:
 
 def scenes(language: str) -> tuple[list[str], list[str], list[str]]:
     """Situations, lines near them, and lines that mean the same in other words."""
-    rows = [[cell.strip() for cell in line.split("|")] for line in SCENES[language].strip().splitlines()]
+    rows = [
+        [cell.strip() for cell in line.split("|")]
+        for line in SCENES[language].strip().splitlines()
+    ]
     situations, near, far = zip(*rows, strict=True)
     return list(situations), list(near), list(far)
 
@@ -82,7 +85,9 @@ def test_what_shares_words_is_present_and_small_talk_is_not(
         shares = attention(calibration.fit(embedder.embed([line]), told))
         assert np.flatnonzero(shares >= 0.4).tolist() == [i], line
     for line in TALK[language]:
-        assert attention(calibration.fit(embedder.embed([line]), told)).max() < 0.4, line
+        assert attention(calibration.fit(embedder.embed([line]), told)).max() < 0.4, (
+            line
+        )
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -107,7 +112,9 @@ def test_some_paraphrases_are_present_and_hardly_anything_else(
         situations, _, far = scenes(language)
         told = embedder.embed(situations)
         for i, line in enumerate(far):
-            present = np.flatnonzero(attention(calibration.fit(embedder.embed([line]), told)) >= 0.4)
+            present = np.flatnonzero(
+                attention(calibration.fit(embedder.embed([line]), told)) >= 0.4
+            )
             right += i in present
             wrong += np.count_nonzero(present != i)
             total += 1
@@ -115,14 +122,18 @@ def test_some_paraphrases_are_present_and_hardly_anything_else(
     assert wrong <= 0.1 * total
 
 
-def test_the_other_language_is_measured_by_its_own(embedder: Embedder, calibration: Calibration) -> None:
+def test_the_other_language_is_measured_by_its_own(
+    embedder: Embedder, calibration: Calibration
+) -> None:
     """Talk in one language about nothing of the sort does not fit situations in the other."""
     situations = scenes("zh")[0]
     fits = calibration.fit(embedder.embed(TALK["en"]), embedder.embed(situations))
     assert attention(fits).max() < 0.4
 
 
-def test_what_has_no_vector_has_no_fit(embedder: Embedder, calibration: Calibration) -> None:
+def test_what_has_no_vector_has_no_fit(
+    embedder: Embedder, calibration: Calibration
+) -> None:
     """NaN stays NaN, and its neighbours do not mind."""
     told = embedder.embed(scenes("en")[0][:2])
     told[0] = np.nan
@@ -143,11 +154,14 @@ def test_scenes_tell_what_a_situation_is_like(
     taught = calibration.fit(embedder.embed(near), told, seen)
     own = np.eye(len(near), dtype=np.bool_)
     assert (taught[own] > plain[own]).all()
-    assert taught[own].mean() - taught[~own].mean() > 1.1 * (plain[own].mean() - plain[~own].mean())
+    assert taught[own].mean() - taught[~own].mean() > 1.1 * (
+        plain[own].mean() - plain[~own].mean()
+    )
     unread = np.full((1, told.shape[1]), np.nan, np.float32)
     some = [np.concatenate([unread, one]) for one in seen]
     assert np.allclose(
-        calibration.fit(embedder.embed(far), told, some), calibration.fit(embedder.embed(far), told, seen)
+        calibration.fit(embedder.embed(far), told, some),
+        calibration.fit(embedder.embed(far), told, seen),
     )
     assert np.allclose(
         calibration.fit(embedder.embed(far), told, [unread] * len(told)),
@@ -188,7 +202,9 @@ def test_common_words_weigh_less_than_rare_ones() -> None:
     """How common the soul's own memories tell."""
     told = [["duke", "arrives"]]
     counts = {"duke": 1, "arrives": 400}
-    rare, common = word_fit([["duke"], ["arrives"]], told, counts.__getitem__, 500)[:, 0]
+    rare, common = word_fit([["duke"], ["arrives"]], told, counts.__getitem__, 500)[
+        :, 0
+    ]
     assert rare > 4 > 0 > common
 
 
@@ -196,5 +212,7 @@ def test_examples_are_neutral_and_balanced() -> None:
     """As many of each kind in each language, none twice, and none of them tested here."""
     assert len(set(TEXTS)) == len(TEXTS)
     assert len({(len(e.situations), len(e.lines)) for e in EXAMPLES}) == 1
-    tested = {text for language in SCENES for column in scenes(language) for text in column}
+    tested = {
+        text for language in SCENES for column in scenes(language) for text in column
+    }
     assert not tested & set(TEXTS)

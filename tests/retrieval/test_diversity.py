@@ -15,7 +15,9 @@ def units(*rows: tuple[float, ...]) -> Floats:
 
 
 @st.composite
-def candidates(draw: st.DrawFn) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def candidates(
+    draw: st.DrawFn,
+) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     m = draw(st.integers(0, 15))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     scores = rng.normal(size=m).astype(np.float32)
@@ -34,7 +36,9 @@ def test_the_budget_and_the_number_hold_and_room_is_used(
     novelty: float,
 ) -> None:
     scores, vectors, tokens = case
-    chosen = choose(scores, vectors, tokens, budget=budget, max_items=max_items, novelty=novelty)
+    chosen = choose(
+        scores, vectors, tokens, budget=budget, max_items=max_items, novelty=novelty
+    )
     spent = int(tokens[chosen].sum()) if chosen else 0
     assert spent <= budget
     assert len(chosen) == len(set(chosen)) <= max_items
@@ -49,31 +53,48 @@ def test_without_novelty_the_score_alone_ranks(
 ) -> None:
     scores, vectors, tokens = case
     chosen = choose(scores, vectors, tokens, budget=10**6, max_items=99, novelty=0.0)
-    assert scores[chosen].tolist() == sorted(scores[np.isfinite(scores)].tolist(), reverse=True)
+    assert scores[chosen].tolist() == sorted(
+        scores[np.isfinite(scores)].tolist(), reverse=True
+    )
 
 
 def test_a_repetition_gives_way_to_something_else() -> None:
     vectors = units((1, 0.02, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
     scores = np.asarray([3.0, 2.9, 2.6, 0.0], np.float32)
     tokens = np.full(4, 10)
-    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.3) == [0, 2]
-    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.0) == [0, 1]
+    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.3) == [
+        0,
+        2,
+    ]
+    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.0) == [
+        0,
+        1,
+    ]
 
 
 def test_a_memory_too_long_for_the_room_left_does_not_end_the_choice() -> None:
     scores = np.asarray([3.0, 2.0, 1.0], np.float32)
     vectors = units((1, 0), (0, 1), (1, 1))
-    assert choose(scores, vectors, np.asarray([10, 50, 10]), budget=25, max_items=3) == [0, 2]
+    assert choose(
+        scores, vectors, np.asarray([10, 50, 10]), budget=25, max_items=3
+    ) == [0, 2]
 
 
 def test_likeness_is_measured_against_what_is_usual() -> None:
     spread = units((1, 0, 0), (1, 0.05, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0))
-    squeezed = units(*(tuple(row + np.asarray([0, 0, 0, 2.0])) for row in np.pad(spread, ((0, 0), (0, 1)))))
+    squeezed = units(
+        *(
+            tuple(row + np.asarray([0, 0, 0, 2.0]))
+            for row in np.pad(spread, ((0, 0), (0, 1)))
+        )
+    )
     for vectors in (spread, squeezed):
         alike = likeness(vectors)
         assert alike[0, 1] > 0.9
         assert alike[0, 2] < 0.4
-    assert (squeezed @ squeezed.T).min() > 0.5  # every cosine is high, as among e5 vectors
+    assert (
+        squeezed @ squeezed.T
+    ).min() > 0.5  # every cosine is high, as among e5 vectors
 
 
 def test_candidates_without_vectors_resemble_nothing() -> None:
@@ -87,7 +108,13 @@ def test_the_seated_go_in_before_better_ones_as_far_as_they_fit() -> None:
     scores = np.asarray([3.0, 2.0, 1.0, 0.0, np.nan], np.float32)
     vectors = np.full((5, 2), np.nan, np.float32)
     tokens = np.asarray([10, 10, 10, 90, 10])
-    picked = choose(scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(3, 4, 2))
+    picked = choose(
+        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(3, 4, 2)
+    )
     assert picked == [2, 0, 1]
-    assert choose(scores, vectors, tokens, budget=30, max_items=1, novelty=0.0, seated=(2, 1)) == [2]
-    assert choose(scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(1, 1)) == [1, 0, 2]
+    assert choose(
+        scores, vectors, tokens, budget=30, max_items=1, novelty=0.0, seated=(2, 1)
+    ) == [2]
+    assert choose(
+        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(1, 1)
+    ) == [1, 0, 2]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from soulmem.retrieval.firing import (
+from soulmem.retrieval.action_selection import (
     FiringParams,
     Tendency,
     Way,
@@ -64,7 +64,9 @@ def test_two_situations_that_fit_share() -> None:
 def test_more_situations_and_more_lines_must_say_it_louder() -> None:
     """So the number of false alarms does not grow with either."""
     fit = FiringParams().present
-    assert attention(row(fit, *[-9.0] * 199))[0] == pytest.approx(1 / 11, abs=1e-3)  # ten times 20 situations
+    assert attention(row(fit, *[-9.0] * 199))[0] == pytest.approx(
+        1 / 11, abs=1e-3
+    )  # ten times 20 situations
     lines = np.asarray([[fit], *[[-9.0]] * 4])
     assert attention(lines)[0] == pytest.approx(1 / 6, abs=1e-3)
     assert attention(row(fit, *[-9.0] * 19))[0] == pytest.approx(0.5, abs=1e-3)
@@ -94,7 +96,9 @@ def test_an_action_fires_from_the_threshold_on() -> None:
 def test_a_full_strength_way_fires_sooner_than_one_that_is_made_by_default() -> None:
     """What one concrete episode triggers starts at 1, a reflex at 0.5."""
     ways = [Way(SCENE, TRIGGER, 0.5)]
-    strong, usual = ({TRIGGER: [Tendency(ACTION, 1.0, strength)]} for strength in (1.0, 0.5))
+    strong, usual = (
+        {TRIGGER: [Tendency(ACTION, 1.0, strength)]} for strength in (1.0, 0.5)
+    )
     assert fire({SCENE: 0.3}, {}, ways, strong, NO_DRAW)
     assert not fire({SCENE: 0.3}, {}, ways, usual, NO_DRAW)
 
@@ -102,7 +106,10 @@ def test_a_full_strength_way_fires_sooner_than_one_that_is_made_by_default() -> 
 def test_what_several_triggers_give_an_action_adds_up() -> None:
     """Two that would not do alone; and two situations of one trigger."""
     ways = [Way(SCENE, TRIGGER, 1.0), Way(CLASS, OTHER_TRIGGER, 1.0)]
-    both = {TRIGGER: [Tendency(ACTION, 1.0, 1.0)], OTHER_TRIGGER: [Tendency(ACTION, 1.0, 1.0)]}
+    both = {
+        TRIGGER: [Tendency(ACTION, 1.0, 1.0)],
+        OTHER_TRIGGER: [Tendency(ACTION, 1.0, 1.0)],
+    }
     (impulse,) = fire({SCENE: 0.15, CLASS: 0.12}, {}, ways, both, NO_DRAW)
     assert impulse.share == pytest.approx(0.27)
     assert impulse.trigger == TRIGGER
@@ -133,15 +140,30 @@ def test_an_intent_fires_a_trigger_that_it_names() -> None:
 
 def test_exactly_one_action_of_a_trigger_fires() -> None:
     """Whatever the draw; one without a probability never."""
-    three = {TRIGGER: [Tendency(ACTION, 0.4, 0.5), Tendency(9, 0.0, 1.0), Tendency(OTHER_ACTION, 0.6, 0.5)]}
-    for draw, action in ((0.0, ACTION), (0.39, ACTION), (0.41, OTHER_ACTION), (1.0 - 1e-12, OTHER_ACTION)):
-        found = fire({SCENE: 0.9}, {}, [Way(SCENE, TRIGGER, 0.5)], three, {TRIGGER: draw})
+    three = {
+        TRIGGER: [
+            Tendency(ACTION, 0.4, 0.5),
+            Tendency(9, 0.0, 1.0),
+            Tendency(OTHER_ACTION, 0.6, 0.5),
+        ]
+    }
+    for draw, action in (
+        (0.0, ACTION),
+        (0.39, ACTION),
+        (0.41, OTHER_ACTION),
+        (1.0 - 1e-12, OTHER_ACTION),
+    ):
+        found = fire(
+            {SCENE: 0.9}, {}, [Way(SCENE, TRIGGER, 0.5)], three, {TRIGGER: draw}
+        )
         assert [impulse.action for impulse in found] == [action]
     nothing = {TRIGGER: [Tendency(ACTION, 0.0, 1.0)]}
     assert fire({SCENE: 0.9}, {}, [Way(SCENE, TRIGGER, 1.0)], nothing, NO_DRAW) == []
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1, exclude_max=True))
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1, exclude_max=True)
+)
 def test_a_choice_is_one_that_can_be(probabilities: list[float], number: float) -> None:
     """None only when none can."""
     found = choose(list(enumerate(probabilities)), number)
@@ -156,7 +178,10 @@ def test_a_choice_is_one_that_can_be(probabilities: list[float], number: float) 
 def test_draws_follow_the_probabilities(probabilities: tuple[float, ...]) -> None:
     """2,000 swipes: total variation at most 0.03."""
     actions = list(enumerate(probabilities))
-    drawn = [choose(actions, draw_number("c1", f"m{i // 4}", str(i % 4), "t1")) for i in range(2000)]
+    drawn = [
+        choose(actions, draw_number("c1", f"m{i // 4}", str(i % 4), "t1"))
+        for i in range(2000)
+    ]
     count, whole = Counter(drawn), sum(probabilities)
     assert sum(abs(count[a] / 2000 - p / whole) for a, p in actions) / 2 <= 0.03
 

@@ -48,7 +48,11 @@ def chain(n: int, **parts: Floats) -> Evidence:
     return replace(plain, **parts)  # type: ignore[arg-type]
 
 
-@given(st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=30), st.floats(0.01, 100), st.floats(-5, 5))
+@given(
+    st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=30),
+    st.floats(0.01, 100),
+    st.floats(-5, 5),
+)
 def test_standardised_values_do_not_depend_on_unit_or_origin(
     values: list[float], unit: float, origin: float
 ) -> None:
@@ -58,10 +62,14 @@ def test_standardised_values_do_not_depend_on_unit_or_origin(
     everyone = np.ones(raw.size, np.bool_)
     z = standardise(raw, everyone)
     assert_allclose([z.mean(), z.std()], [0, 1], atol=1e-4)
-    assert_allclose(standardise((unit * raw + origin).astype(np.float32), everyone), z, atol=0.05)
+    assert_allclose(
+        standardise((unit * raw + origin).astype(np.float32), everyone), z, atol=0.05
+    )
 
 
-@pytest.mark.parametrize("values", [(), (0.7,), (0.7, 0.7), (np.nan, 0.7), (np.nan, np.nan)])
+@pytest.mark.parametrize(
+    "values", [(), (0.7,), (0.7, 0.7), (np.nan, 0.7), (np.nan, np.nan)]
+)
 def test_too_little_to_compare_says_nothing(values: tuple[float, ...]) -> None:
     raw = floats(*values)
     assert not standardise(raw, np.ones(raw.size, np.bool_)).any()
@@ -76,7 +84,9 @@ def test_rounding_noise_among_equal_cosines_says_nothing() -> None:
 def test_what_is_not_visible_neither_ranks_nor_sways_the_rest() -> None:
     seen = np.asarray([True, True, True, False])
     quiet = chain(4, turn=floats(0.1, 0.5, 0.3, 0.2), visible=seen)
-    loud = chain(4, turn=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen)
+    loud = chain(
+        4, turn=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen
+    )
     assert fuse(quiet)[3] == -np.inf
     assert_allclose(fuse(loud)[:3], fuse(quiet)[:3])
 
@@ -90,7 +100,9 @@ def test_what_has_no_vector_yet_is_not_behind_what_has_one() -> None:
     turn = floats(0.2, 0.3, 0.4, 0.3, np.nan, 0.2, 0.3, np.nan)
     late = chain(8, turn=turn, lexical=floats(0, 0.5, 0.5, 0, 9, 0, 0.5, 0))
     assert int(np.argmax(fuse(late))) == 4
-    assert int(np.argmin(fuse(late, ALONE)[[2, 4, 7]])) == 2, "no word of it matches, and nobody read it"
+    assert int(np.argmin(fuse(late, ALONE)[[2, 4, 7]])) == 2, (
+        "no word of it matches, and nobody read it"
+    )
 
 
 def test_meaning_decides_when_no_word_matches() -> None:
@@ -105,7 +117,10 @@ def test_nothing_known_scores_alike() -> None:
 def test_a_pair_lifts_both_of_its_memories() -> None:
     pair_in = floats(np.nan, 0.3, 0.9, 0.3)
     pair_out = floats(0.3, 0.9, 0.3, np.nan)
-    score = fuse(chain(4, turn=floats(0.5, 0.5, 0.5, 0.5), pair_in=pair_in, pair_out=pair_out), ALONE)
+    score = fuse(
+        chain(4, turn=floats(0.5, 0.5, 0.5, 0.5), pair_in=pair_in, pair_out=pair_out),
+        ALONE,
+    )
     assert set(np.argsort(-score)[:2].tolist()) == {1, 2}
     by_words = fuse(chain(4, lexical_in=floats(np.nan, 0, 5, 0)), ALONE)
     assert set(np.argsort(-by_words)[:2].tolist()) == {1, 2}
@@ -151,20 +166,29 @@ def two_scripts(n: int, **parts: Floats) -> Evidence:
     return replace(chain(2 * n, **parts), unread=np.arange(2 * n) >= n)
 
 
-@given(st.lists(st.floats(0.125, 0.875, width=32), min_size=24, max_size=24), st.floats(-0.5, 0.5))
-def test_what_a_script_adds_to_every_cosine_does_not_matter(cosines: list[float], bias: float) -> None:
+@given(
+    st.lists(st.floats(0.125, 0.875, width=32), min_size=24, max_size=24),
+    st.floats(-0.5, 0.5),
+)
+def test_what_a_script_adds_to_every_cosine_does_not_matter(
+    cosines: list[float], bias: float
+) -> None:
     raw = np.asarray(cosines, np.float32)
     if min(raw[:12].std(), raw[12:].std()) < 0.05:
         return
     shifted = raw + np.where(np.arange(24) < 12, np.float32(bias), np.float32(0))
     words = np.arange(24, dtype=np.float32) % 5
-    fair, biased = (fuse(two_scripts(12, turn=t, lexical=words), ALONE) for t in (raw, shifted))
+    fair, biased = (
+        fuse(two_scripts(12, turn=t, lexical=words), ALONE) for t in (raw, shifted)
+    )
     assert_allclose(fair, biased, atol=0.02)
 
 
 def test_words_the_cue_could_not_hold_count_as_their_meaning_does() -> None:
     meaning = np.tile(np.linspace(0.2, 0.8, 10, dtype=np.float32), 2)
-    words = np.concatenate([np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)])
+    words = np.concatenate(
+        [np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)]
+    )
     score = fuse(two_scripts(10, turn=meaning, lexical=words), ALONE)
     assert_allclose(score[10:], score[:10], atol=1e-4)
 
@@ -176,14 +200,21 @@ def test_a_handful_in_another_script_is_judged_with_all_others() -> None:
 
 
 @given(
-    st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 0.5]) | st.floats(-9, 9, width=32)), st.integers(0, 99)
+    st.lists(
+        st.sampled_from([np.nan, np.inf, -np.inf, 0.5]) | st.floats(-9, 9, width=32)
+    ),
+    st.integers(0, 99),
 )
-def test_compiled_code_standardises_alike(compiled: Path, values: list[float], seed: int) -> None:
+def test_compiled_code_standardises_alike(
+    compiled: Path, values: list[float], seed: int
+) -> None:
     raw = np.asarray(values, np.float32)
     among = np.random.default_rng(seed).random(raw.size) < 0.8
     assert kernels() is not None
     rows = np.arange(raw.size)[::-2]
-    assert_allclose(standardised(raw, among, rows), standardise(raw, among)[rows], atol=1e-4)
+    assert_allclose(
+        standardised(raw, among, rows), standardise(raw, among)[rows], atol=1e-4
+    )
 
 
 VIEW = st.sampled_from(["some", "none", "all", "alike"])
@@ -198,7 +229,13 @@ VIEW = st.sampled_from(["some", "none", "all", "alike"])
     st.sampled_from([0.2, 0.9, 1.0]),
 )
 def test_all_at_once_is_each_by_itself(
-    compiled: Path, is_compiled: bool, n: int, views: list[str], foreign: float | None, seed: int, seen: float
+    compiled: Path,
+    is_compiled: bool,
+    n: int,
+    views: list[str],
+    foreign: float | None,
+    seed: int,
+    seen: float,
 ) -> None:
     """In compiled code and without, whatever is missing, however chats branch, in one script or two."""
     rng = np.random.default_rng(seed)
@@ -213,7 +250,9 @@ def test_all_at_once_is_each_by_itself(
         pair_in=view(views[1]),
         pair_out=view(views[2]),
         lexical=np.maximum(rng.normal(0, 3, n), 0).astype(np.float32),
-        lexical_in=None if views[3] == "none" else np.maximum(view(views[3]) - 0.8, 0).astype(np.float32),
+        lexical_in=None
+        if views[3] == "none"
+        else np.maximum(view(views[3]) - 0.8, 0).astype(np.float32),
         before=rng.integers(-1, max(n, 1), n, np.int32),
         after=rng.integers(-1, max(n, 1), n, np.int32),
         visible=rng.random(n) < seen,

@@ -35,11 +35,17 @@ def _way(request: pytest.FixtureRequest, compiled: Path) -> Iterator[None]:
     """Every test with and without compiled code."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (lexical, postings):
-            patch.setattr(module, "kernels", kernels if request.param == "compiled" else lambda: None)
+            patch.setattr(
+                module,
+                "kernels",
+                kernels if request.param == "compiled" else lambda: None,
+            )
         yield
 
 
-def built(changes: Sequence[tuple[int, Doc | None]]) -> tuple[LexicalIndex, dict[int, Doc]]:
+def built(
+    changes: Sequence[tuple[int, Doc | None]],
+) -> tuple[LexicalIndex, dict[int, Doc]]:
     """The index after `changes`, and what each row then holds."""
     index = LexicalIndex()
     left: dict[int, Doc] = {}
@@ -53,7 +59,9 @@ def built(changes: Sequence[tuple[int, Doc | None]]) -> tuple[LexicalIndex, dict
     return index, left
 
 
-def oracle(docs: Sequence[Doc], query: Sequence[str], texts: Sequence[Doc]) -> NDArray[np.float32]:
+def oracle(
+    docs: Sequence[Doc], query: Sequence[str], texts: Sequence[Doc]
+) -> NDArray[np.float32]:
     """bm25s over `docs`, in their order; each word counts by how rare it is among `texts`.
 
     It indexes only words it has seen.
@@ -65,7 +73,10 @@ def oracle(docs: Sequence[Doc], query: Sequence[str], texts: Sequence[Doc]) -> N
         if any(word in doc for doc in docs):
             held = sum(word in text for text in texts)
             idf = math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
-            out += model.get_scores([word]) * (idf / math.log(1 + len(texts))) ** Bm25Params().sharpness
+            out += (
+                model.get_scores([word])
+                * (idf / math.log(1 + len(texts))) ** Bm25Params().sharpness
+            )
     return out
 
 
@@ -89,13 +100,17 @@ def test_a_pair_scores_like_its_two_texts_in_one(
 ) -> None:
     index, left = built(changes)
     rng = np.random.default_rng(seed)
-    before = rng.integers(-1, N_ROWS, N_ROWS, np.int32)  # as in branches: not always the row above
+    before = rng.integers(
+        -1, N_ROWS, N_ROWS, np.int32
+    )  # as in branches: not always the row above
     pairs = [row for row in range(N_ROWS) if row in left and int(before[row]) in left]
     scores = index.pair_scores(query, before)
     expected = np.full(N_ROWS, np.nan, np.float32)
     if pairs:
         expected[pairs] = oracle(
-            [left[int(before[row])] + left[row] for row in pairs], query, list(left.values())
+            [left[int(before[row])] + left[row] for row in pairs],
+            query,
+            list(left.values()),
         )
     assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
 
@@ -114,7 +129,9 @@ def test_the_order_of_puts_does_not_matter(order: list[int], query: list[str]) -
 def test_thousands_of_rows_that_are_put_again_and_again_leave_nothing_behind() -> None:
     """As when the soul is renamed: what the rows held before goes for good."""
     index, fresh = LexicalIndex(), LexicalIndex()
-    docs = [["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(6000)]
+    docs = [
+        ["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(6000)
+    ]
     for row in range(len(docs)):
         index.put(row, ["fir", "ash", "elm"])
     sizes = []
@@ -136,7 +153,9 @@ def test_a_weight_multiplies_what_its_token_adds() -> None:
     index.put(0, ["ash", "elm"])
     index.put(1, ["elm"])
     ash, elm = index.scores(["ash"], 2), index.scores(["elm"], 2)
-    assert_allclose(index.scores({"ash": 2.0, "elm": 0.5}, 2), 2 * ash + 0.5 * elm, rtol=1e-6)
+    assert_allclose(
+        index.scores({"ash": 2.0, "elm": 0.5}, 2), 2 * ash + 0.5 * elm, rtol=1e-6
+    )
     assert_allclose(index.scores(["ash", "ash"], 2), 2 * ash, rtol=1e-6)
 
 
@@ -146,10 +165,18 @@ def test_a_word_said_more_often_than_can_be_counted_counts_as_often_as_can_be() 
     index = LexicalIndex()
     for row, doc in enumerate(docs):
         index.put(row, doc)
-    assert_allclose(index.scores(["ash"], 5), oracle(counted, ["ash"], counted), rtol=1e-6)
+    assert_allclose(
+        index.scores(["ash"], 5), oracle(counted, ["ash"], counted), rtol=1e-6
+    )
     before = np.arange(-1, 4, dtype=np.int32)
-    pairs = [one + two for one, two in pairwise(counted)]  # of which each has up to twice as many
-    assert_allclose(index.pair_scores(["ash"], before)[1:], oracle(pairs, ["ash"], counted), rtol=1e-6)
+    pairs = [
+        one + two for one, two in pairwise(counted)
+    ]  # of which each has up to twice as many
+    assert_allclose(
+        index.pair_scores(["ash"], before)[1:],
+        oracle(pairs, ["ash"], counted),
+        rtol=1e-6,
+    )
 
 
 def test_rows_beyond_those_asked_for_still_count_as_texts() -> None:
@@ -204,9 +231,17 @@ def test_a_packed_index_goes_on_as_the_one_it_was(
         for one in (index, other):
             one.drop(row) if doc is None else one.put(row, doc)
         assert len(other) == len(index)
-        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
-        assert_allclose(other.pair_scores(query, before), index.pair_scores(query, before), rtol=1e-6)
-        assert [other.frequency(word) for word in query] == [index.frequency(word) for word in query]
+        assert_allclose(
+            other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
+        )
+        assert_allclose(
+            other.pair_scores(query, before),
+            index.pair_scores(query, before),
+            rtol=1e-6,
+        )
+        assert [other.frequency(word) for word in query] == [
+            index.frequency(word) for word in query
+        ]
 
 
 @given(CHANGES, CHANGES, CHANGES, st.lists(WORDS, max_size=5))
@@ -221,10 +256,14 @@ def test_a_gathered_index_goes_on_as_the_one_it_was(
         for row, doc in part:
             for one in (index, other):
                 one.drop(row) if doc is None else one.put(row, doc)
-        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
+        assert_allclose(
+            other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
+        )
         for _ in other.gather():
             pass
-        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
+        assert_allclose(
+            other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
+        )
     assert len(other.packed()["runs"]) == 1
 
 
@@ -260,4 +299,7 @@ def test_tokens_are_known_alike_in_every_process() -> None:
     """What is packed is read by another one, whose `hash` differs."""
     index = LexicalIndex()
     index.put(0, ["灯笼", "ash"])
-    assert sorted(index.packed()["tokens"].tolist()) == [-4292978596501755395, 3993032719337661088]
+    assert sorted(index.packed()["tokens"].tolist()) == [
+        -4292978596501755395,
+        3993032719337661088,
+    ]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.retrieval.mood import MoodParams, feeling_of, fit, irritation, mood_given, mood_of
+from soulmem.retrieval.mood import (
+    MoodParams,
+    feeling_of,
+    fit,
+    irritation,
+    mood_given,
+    mood_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +34,17 @@ def test_a_feeling_is_the_same_in_both_languages(one: str, other: str) -> None:
 
 
 def test_different_feelings_do_not_match() -> None:
-    names = ("joy", "sadness", "anger", "fear", "disgust", "surprise", "love", "irritation", "longing")
+    names = (
+        "joy",
+        "sadness",
+        "anger",
+        "fear",
+        "disgust",
+        "surprise",
+        "love",
+        "irritation",
+        "longing",
+    )
     assert len({feeling_of(name) for name in names}) == len(names)
     assert fit(mood_given("joy", 1.0), [("sadness", 1.0)]) == 0.0
 

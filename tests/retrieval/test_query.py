@@ -12,7 +12,9 @@ TEXTS = st.lists(st.text(max_size=20), max_size=8)
 
 
 @given(TEXTS)
-def test_message_shares_sum_to_one_and_grow_towards_the_newest(texts: list[str]) -> None:
+def test_message_shares_sum_to_one_and_grow_towards_the_newest(
+    texts: list[str],
+) -> None:
     parts = from_messages(texts)
     said = [text.strip() for text in texts if text.strip()]
     shares = [share for _, share in parts]
@@ -29,7 +31,10 @@ def test_a_text_is_embedded_once_or_not_at_all(text: str) -> None:
 
 
 def test_of_a_long_dialogue_the_end_is_kept() -> None:
-    lines = [f"line {i}: " + "so much was said on that evening by the harbour " * 2 for i in range(40)]
+    lines = [
+        f"line {i}: " + "so much was said on that evening by the harbour " * 2
+        for i in range(40)
+    ]
     [(kept, _)] = from_text("\n".join(lines))
     assert kept.endswith(lines[-1].strip())
     assert kept.startswith("line ")
@@ -43,7 +48,9 @@ def test_one_line_longer_than_the_limit_is_kept_whole() -> None:
 
 def test_chinese_reaches_the_limit_in_fewer_characters() -> None:
     [(chinese, _)] = from_text("\n".join(["我们昨天在河边看见了那盏灯笼"] * 100))
-    [(english, _)] = from_text("\n".join(["we saw that lantern down by the river"] * 100))
+    [(english, _)] = from_text(
+        "\n".join(["we saw that lantern down by the river"] * 100)
+    )
     assert 2 * len(chinese) < len(english)
 
 
@@ -55,7 +62,10 @@ def test_words_of_later_lines_and_later_messages_weigh_more() -> None:
 
 
 def test_repeating_a_word_adds_less_each_time() -> None:
-    once, four = words([("ash", 1.0)], str.split)["ash"], words([("ash ash ash ash", 1.0)], str.split)["ash"]
+    once, four = (
+        words([("ash", 1.0)], str.split)["ash"],
+        words([("ash ash ash ash", 1.0)], str.split)["ash"],
+    )
     assert four == pytest.approx(2 * once)
 
 

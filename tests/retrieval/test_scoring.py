@@ -12,7 +12,15 @@ from numpy.testing import assert_allclose
 
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import scoring
-from soulmem.retrieval.scoring import Floats, ScoreParams, combine, emphasis, travelled, voice, weighed
+from soulmem.retrieval.scoring import (
+    Floats,
+    ScoreParams,
+    combine,
+    emphasis,
+    travelled,
+    voice,
+    weighed,
+)
 
 
 def floats(*values: float) -> Floats:
@@ -23,7 +31,12 @@ def everyone(n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.ones(n, np.bool_)
 
 
-@given(st.floats(-6, 6, width=32), st.floats(-6, 6, width=32), st.floats(0, 1), st.floats(0, 1))
+@given(
+    st.floats(-6, 6, width=32),
+    st.floats(-6, 6, width=32),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
 def test_a_better_text_or_a_greater_weight_never_lowers(
     a: float, b: float, light: float, heavy: float
 ) -> None:
@@ -39,7 +52,10 @@ def test_a_better_text_or_a_greater_weight_never_lowers(
 
 def test_a_walk_is_heard_the_more_the_rarer_the_rarest_name_it_began_at() -> None:
     params = ScoreParams(walk=2.0, least=0.25, common=10.0)
-    heard = [voice(np.asarray(df, np.float64), params) for df in ([1, 900], [10], [900], [0], [])]
+    heard = [
+        voice(np.asarray(df, np.float64), params)
+        for df in ([1, 900], [10], [900], [0], [])
+    ]
     assert_allclose(heard, [0.5 + 1.5 / 1.01, 1.25, 0.5, 0.5, 0.5], rtol=1e-3)
 
 
@@ -59,16 +75,28 @@ def test_of_two_equal_texts_the_weightier_comes_first() -> None:
 def test_weight_does_not_drown_the_text() -> None:
     rng = np.random.default_rng(1)
     text = np.append(5, rng.normal(size=200)).astype(np.float32)
-    weight = np.append(0.45, np.full(200, 0.7)).astype(np.float32)  # all that importance can differ
-    assert np.argmax(combine(text, np.zeros(201, np.float32), everyone(201), emphasis(weight))) == 0
+    weight = np.append(0.45, np.full(200, 0.7)).astype(
+        np.float32
+    )  # all that importance can differ
+    assert (
+        np.argmax(
+            combine(text, np.zeros(201, np.float32), everyone(201), emphasis(weight))
+        )
+        == 0
+    )
 
 
 def test_the_walk_lifts_what_no_text_calls_for() -> None:
-    text = np.append([4, 0], np.random.default_rng(2).normal(size=98)).astype(np.float32)
+    text = np.append([4, 0], np.random.default_rng(2).normal(size=98)).astype(
+        np.float32
+    )
     walked = np.zeros(100, np.float32)
     walked[:2] = 0.3, 0.2
     alike = np.ones(100, np.float32)
-    assert np.argsort(-combine(text, walked, everyone(100), alike))[:2].tolist() == [0, 1]
+    assert np.argsort(-combine(text, walked, everyone(100), alike))[:2].tolist() == [
+        0,
+        1,
+    ]
     assert np.argsort(-combine(text, 0 * walked, everyone(100), alike))[1] != 1
 
 
@@ -76,7 +104,9 @@ def test_a_walk_that_stayed_where_it_started_is_not_heard() -> None:
     text, walked = floats(3, 2, 1, 0), floats(0.1, 0.2, 0.3, 0.4)
     alike = np.ones(4, np.float32)
     alone = combine(text, 0 * walked, everyone(4), alike)
-    assert_allclose(combine(text, walked, everyone(4), alike, started=walked), alone, atol=1e-6)
+    assert_allclose(
+        combine(text, walked, everyone(4), alike, started=walked), alone, atol=1e-6
+    )
     left = combine(text, walked, everyone(4), alike, started=floats(1, 0, 0, 0))
     assert_allclose(left, combine(text, walked, everyone(4), alike))
 
@@ -104,14 +134,21 @@ def test_the_walk_can_be_left_out() -> None:
 
 @pytest.mark.timeout(300)  # waits for the compiler
 @given(
-    st.integers(0, 60), st.integers(0, 9999), st.sampled_from([0.0, 0.1, 0.9]), st.sampled_from([0.3, 1.0])
+    st.integers(0, 60),
+    st.integers(0, 9999),
+    st.sampled_from([0.0, 0.1, 0.9]),
+    st.sampled_from([0.3, 1.0]),
 )
-def test_compiled_code_combines_alike(compiled: Path, n: int, seed: int, reached: float, seen: float) -> None:
+def test_compiled_code_combines_alike(
+    compiled: Path, n: int, seed: int, reached: float, seen: float
+) -> None:
     """Wherever the walk came, also nowhere, and whoever is seen, also nobody."""
     rng = np.random.default_rng(seed)
     visible = rng.random(n) < seen
     text = np.where(visible, rng.normal(0, 3, n), -np.inf).astype(np.float32)
-    walked = np.where(rng.random(n) < reached, rng.random(n) / max(n, 1), 0).astype(np.float32)
+    walked = np.where(rng.random(n) < reached, rng.random(n) / max(n, 1), 0).astype(
+        np.float32
+    )
     assert kernels() is not None
     found = combine(text, walked, visible, params=ScoreParams(walk=0.7))
     with pytest.MonkeyPatch.context() as patch:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from soulmem.retrieval.seats import (
+from soulmem.retrieval.association_paths import Ways
+from soulmem.retrieval.reserved_slots import (
     Floats,
     Seats,
     by_association,
@@ -16,7 +17,6 @@ from soulmem.retrieval.seats import (
     in_order,
     with_learned,
 )
-from soulmem.retrieval.ways import Ways
 
 RARE, COMMON, NAMELESS = np.asarray([3]), np.asarray([300]), np.zeros(0, np.int64)
 
@@ -26,7 +26,11 @@ def floats(*values: float) -> Floats:
 
 
 def told(hops: list[int], flow: list[float], straight: float = 0.5) -> Ways:
-    return Ways(np.asarray(hops, np.int8), np.full(len(hops), straight, np.float32), floats(*flow))
+    return Ways(
+        np.asarray(hops, np.int8),
+        np.full(len(hops), straight, np.float32),
+        floats(*flow),
+    )
 
 
 def scene(n: int = 40) -> tuple[Floats, list[int], list[float]]:
@@ -56,7 +60,9 @@ def test_those_that_come_in_anyway_use_up_the_share() -> None:
     assert by_association(score, told(hops, flow), RARE, 10).behind == (40,)
 
 
-def test_a_name_in_too_many_memories_gives_the_front_to_what_one_of_them_leads_to() -> None:
+def test_a_name_in_too_many_memories_gives_the_front_to_what_one_of_them_leads_to() -> (
+    None
+):
     score, hops, flow = scene()
     assert by_association(score, told(hops, flow), COMMON, 10).front == (40, 41, 42)
     assert by_association(score, told(hops, flow, straight=0.1), COMMON, 10).front == ()
@@ -70,7 +76,10 @@ def test_the_invisible_and_the_unreached_get_no_seat() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.floats(-5, 5, width=32), st.integers(-1, 5), st.floats(0, 1, width=32)), max_size=30
+        st.tuples(
+            st.floats(-5, 5, width=32), st.integers(-1, 5), st.floats(0, 1, width=32)
+        ),
+        max_size=30,
     ),
     st.integers(0, 12),
     st.sampled_from([RARE, COMMON, NAMELESS]),
@@ -79,7 +88,9 @@ def test_there_are_never_more_seats_than_places(
     rows: list[tuple[float, int, float]], max_items: int, names: NDArray[np.int64]
 ) -> None:
     score = floats(*(s for s, _, _ in rows))
-    seats = by_association(score, told([h for _, h, _ in rows], [f for _, _, f in rows]), names, max_items)
+    seats = by_association(
+        score, told([h for _, h, _ in rows], [f for _, _, f in rows]), names, max_items
+    )
     seated = seats.front + seats.behind
     assert len(set(seated)) == len(seated) <= max_items
     assert all(rows[row][1] >= 2 for row in seated)
@@ -118,7 +129,11 @@ def test_an_association_that_scores_better_stands_before_the_end() -> None:
 
 def test_long_answers_keep_seats_for_later_tens_too() -> None:
     score, hops, flow = scene()
-    assert by_association(score, told([2] * 40 + hops[40:], flow), RARE, 20).behind == (10, 11, 12)
+    assert by_association(score, told([2] * 40 + hops[40:], flow), RARE, 20).behind == (
+        10,
+        11,
+        12,
+    )
 
 
 def test_the_best_by_score_keeps_its_seat() -> None:
@@ -130,7 +145,9 @@ def test_the_best_by_score_keeps_its_seat() -> None:
 def test_of_what_is_called_alike_first_comes_what_tells_something_else() -> None:
     """The first called repeats what is told, the third the second: the last is as strong and new."""
     told = [[1.0, 0, 0, 0]]
-    vectors = np.asarray([*told, [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32)
+    vectors = np.asarray(
+        [*told, [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32
+    )
     pull = np.asarray([1.0, 1.0, 1.0, 1.0])
     assert by_learning(pull, vectors, 1, 3) == [1, 3, 0]
     assert by_learning(pull, vectors[1:], 0, 2) == [0, 1]

@@ -21,7 +21,12 @@ def frequency(*counts: int) -> NDArray[np.floating]:
     return np.asarray(counts, np.float64)
 
 
-def started(text: Floats, concepts: NDArray[np.uint32], df: NDArray[np.floating], **given: object) -> Floats:
+def started(
+    text: Floats,
+    concepts: NDArray[np.uint32],
+    df: NDArray[np.floating],
+    **given: object,
+) -> Floats:
     """The whole distribution over rows."""
     rows, share = seeds(text, np.isfinite(text), concepts, df, **given)  # type: ignore[arg-type]
     out = np.zeros(text.size)
@@ -34,8 +39,16 @@ def texts(*scores: float) -> Floats:
 
 
 @given(
-    st.lists(st.one_of(st.floats(-5, 5, width=32), st.just(float("nan"))), min_size=1, max_size=40),
-    st.lists(st.tuples(st.integers(0, 39), st.integers(0, 9)), max_size=5, unique_by=lambda pair: pair[0]),
+    st.lists(
+        st.one_of(st.floats(-5, 5, width=32), st.just(float("nan"))),
+        min_size=1,
+        max_size=40,
+    ),
+    st.lists(
+        st.tuples(st.integers(0, 39), st.integers(0, 9)),
+        max_size=5,
+        unique_by=lambda pair: pair[0],
+    ),
     st.floats(0.05, 0.9),
 )
 def test_shares_sum_to_one_over_distinct_rows(
@@ -66,7 +79,10 @@ def test_a_name_starts_in_inverse_proportion_to_what_mentions_it() -> None:
 def test_the_more_common_the_names_the_more_starts_at_texts() -> None:
     text = np.asarray([1.0, 0.0, np.nan], np.float32)
     params = SeedParams(text_mass=0.1, common_mass=0.6, common=10.0)
-    mass = [started(text, rows_of(2), frequency(df), params=params)[:2].sum() for df in (1, 10, 10_000)]
+    mass = [
+        started(text, rows_of(2), frequency(df), params=params)[:2].sum()
+        for df in (1, 10, 10_000)
+    ]
     assert_allclose(mass, [0.1 + 0.5 / 101, 0.35, 0.6], rtol=1e-3)
 
 
@@ -75,7 +91,10 @@ def test_texts_have_a_fixed_mass_however_many_they_are() -> None:
     for n in (10, 1000):
         text = np.append(rng.normal(size=n), np.nan).astype(np.float32)
         start = started(
-            text, rows_of(n), frequency(7), params=SeedParams(text_mass=0.3, common_mass=0.3, texts=5)
+            text,
+            rows_of(n),
+            frequency(7),
+            params=SeedParams(text_mass=0.3, common_mass=0.3, texts=5),
         )
         assert_allclose([start[n], start[:n].sum()], [0.7, 0.3], rtol=1e-5)
         assert np.count_nonzero(start[:n]) == 5
@@ -112,5 +131,10 @@ def test_one_deviation_is_worth_the_same_on_any_scale() -> None:
 
 
 def test_a_name_said_louder_starts_more() -> None:
-    start = started(texts(np.nan, np.nan), rows_of(0, 1), frequency(3, 3), loudness=np.asarray([0.75, 0.25]))
+    start = started(
+        texts(np.nan, np.nan),
+        rows_of(0, 1),
+        frequency(3, 3),
+        loudness=np.asarray([0.75, 0.25]),
+    )
     assert_allclose(start, [0.75, 0.25])

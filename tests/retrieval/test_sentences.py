@@ -14,7 +14,12 @@ from soulmem.retrieval.sentences import sentences
     [
         (
             '*She leans back.* "The stew is good. Really good!" Anyway, are you done?',
-            ["She leans back.", "The stew is good.", "Really good!", "Anyway, are you done?"],
+            [
+                "She leans back.",
+                "The stew is good.",
+                "Really good!",
+                "Anyway, are you done?",
+            ],
         ),
         (
             "*抖了抖书包上的水* 同学，你也没带伞？我有一把。",
@@ -22,7 +27,10 @@ from soulmem.retrieval.sentences import sentences
         ),
         ("“好啊。”她说。", ["好啊。", "她说。"]),
         ("one line\nand another", ["one line", "and another"]),
-        ("It costs 3.50 at www.shop.example today", ["It costs 3.50 at www.shop.example today"]),
+        (
+            "It costs 3.50 at www.shop.example today",
+            ["It costs 3.50 at www.shop.example today"],
+        ),
         ("Hm. Ok. ...", []),
         ("", []),
     ],

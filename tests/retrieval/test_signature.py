@@ -10,13 +10,23 @@ from soulmem.retrieval.calibration import rarity
 from soulmem.retrieval.signature import SignatureParams, signature_fit
 
 PARAMS = SignatureParams(scenes=2, rare=0.5, fit=1.5)
-SCENES = [[{"scar", "cheek", "old"}, {"scar", "aunt"}, {"scar", "cheek"}], [{"flute"}], []]
+SCENES = [
+    [{"scar", "cheek", "old"}, {"scar", "aunt"}, {"scar", "cheek"}],
+    [{"flute"}],
+    [],
+]
 TEXTS = 100
 
 
 def found(*lines: set[str]) -> list[list[float]]:
     """What the lines get."""
-    out = signature_fit(lines, SCENES, rarity(lambda word: {"old": 60}.get(word, 3), TEXTS), TEXTS, PARAMS)
+    out = signature_fit(
+        lines,
+        SCENES,
+        rarity(lambda word: {"old": 60}.get(word, 3), TEXTS),
+        TEXTS,
+        PARAMS,
+    )
     return [[round(float(value), 3) for value in row] for row in out]
 
 
@@ -45,7 +55,11 @@ def test_it_is_never_less_than_nothing_nor_more_than_all(
     assert not out.size or 0.0 <= out.min() <= out.max() <= PARAMS.fit + 1e-6
     for line, row in zip(lines, out, strict=True):
         for value, seen in zip(row, scenes, strict=True):
-            held = [word for word in line if sum(word in one for one in seen) >= PARAMS.scenes]
+            held = [
+                word
+                for word in line
+                if sum(word in one for one in seen) >= PARAMS.scenes
+            ]
             assert (value > 0) == bool(held)
 
 

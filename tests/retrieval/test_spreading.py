@@ -10,12 +10,24 @@ from numpy.typing import NDArray
 
 from soulmem.graph.incidence import Incidence
 from soulmem.kernels.spread import SpreadParams
-from soulmem.retrieval.spreading import Active, SpreadingParams, called, row_energy, spread_from
+from soulmem.retrieval.association import (
+    Active,
+    SpreadingParams,
+    called,
+    row_energy,
+    spread_from,
+)
 
 pytestmark = pytest.mark.timeout(60)
 Bools = NDArray[np.bool_]
 # Rows 0-2 tie the cue to the penguin, 3 once to the wolf; 4 and 5 tell of these without the cue.
-TEXTS = ["umbrella penguin", "umbrella penguin", "umbrella penguin rain", "umbrella wolf", "penguin letter"]
+TEXTS = [
+    "umbrella penguin",
+    "umbrella penguin",
+    "umbrella penguin rain",
+    "umbrella wolf",
+    "penguin letter",
+]
 TEXTS += ["wolf bread", *["rain bus", "bus late", "table chair"] * 6]
 
 
@@ -26,10 +38,14 @@ def held(texts: list[str]) -> Incidence:
     return incidence
 
 
-def spread(incidence: Incidence, words: str, known: Bools, **more: float) -> Active | None:
+def spread(
+    incidence: Incidence, words: str, known: Bools, **more: float
+) -> Active | None:
     numbers = [n for word in words.split() if (n := incidence.number(word)) is not None]
     params = SpreadingParams(spread=SpreadParams(**more))  # type: ignore[arg-type]
-    return spread_from(incidence, np.asarray(numbers, np.int64), np.ones(len(numbers)), known, params)
+    return spread_from(
+        incidence, np.asarray(numbers, np.int64), np.ones(len(numbers)), known, params
+    )
 
 
 def names(incidence: Incidence, active: Active) -> list[str]:
@@ -44,7 +60,9 @@ def test_what_was_met_often_calls_up_what_holds_it() -> None:
     assert energy["penguin"] > energy["wolf"] > 0
     found = called(active, incidence, known, 2, 0.0, 0.0)
     assert found.rows.tolist() == [4]
-    assert [incidence.key(int(active.terms[at])) for at in active.chain(int(found.place[0]))] == [
+    assert [
+        incidence.key(int(active.terms[at])) for at in active.chain(int(found.place[0]))
+    ] == [
         "umbrella",
         "penguin",
     ]
@@ -70,16 +88,22 @@ def test_a_row_is_as_active_as_its_terms_together() -> None:
     energy = row_energy(active, incidence, known)
     pull = dict(zip(names(incidence, active), active.pull.tolist(), strict=True))
     for row, text in enumerate(TEXTS):
-        assert energy[row] == pytest.approx(sum(pull.get(word, 0.0) for word in text.split()))
+        assert energy[row] == pytest.approx(
+            sum(pull.get(word, 0.0) for word in text.split())
+        )
     assert energy.argmax() in (0, 1, 2)
 
 
-WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True).map(" ".join)
+WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True).map(
+    " ".join
+)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=20), st.data())
-def test_it_depends_on_the_known_rows_alone(texts: list[str], data: st.DataObject) -> None:
+def test_it_depends_on_the_known_rows_alone(
+    texts: list[str], data: st.DataObject
+) -> None:
     """Rows in another order, among rows that are not known: the same energy for the same terms."""
     unknown = data.draw(st.lists(WORDS, max_size=10))
     order = data.draw(st.permutations(range(len(texts))))
@@ -88,10 +112,17 @@ def test_it_depends_on_the_known_rows_alone(texts: list[str], data: st.DataObjec
     other = held([*unknown, *(texts[at] for at in order)])
     found = [
         spread(one, cue, np.ones(len(texts), np.bool_), threshold=0.02),
-        spread(other, cue, np.arange(len(unknown) + len(texts)) >= len(unknown), threshold=0.02),
+        spread(
+            other,
+            cue,
+            np.arange(len(unknown) + len(texts)) >= len(unknown),
+            threshold=0.02,
+        ),
     ]
     energies = [
-        {} if active is None else dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
+        {}
+        if active is None
+        else dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
         for incidence, active in zip((one, other), found, strict=True)
     ]
     assert energies[0] == pytest.approx(energies[1], abs=1e-9)

@@ -10,7 +10,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.graph.association import arc_class
 from soulmem.kernels.csr import Csr, build_csr
-from soulmem.retrieval.ways import WayParams, Ways, ways
+from soulmem.retrieval.association_paths import WayParams, Ways, ways
 
 LINK = arc_class(EdgeKind.ASSOCIATES, MemoryKind.EPISODE)
 NEXT = arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)
@@ -19,7 +19,9 @@ Arc = tuple[int, int, float, int]
 
 
 def graph(n: int, *arcs: Arc) -> Csr:
-    source, target, weight, kind = (np.asarray(column) for column in zip(*arcs, strict=True))
+    source, target, weight, kind = (
+        np.asarray(column) for column in zip(*arcs, strict=True)
+    )
     return build_csr(n, source, target, weight.astype(np.float64), kind)
 
 
@@ -27,7 +29,9 @@ def both(a: int, b: int, weight: float = 0.5, kind: int = LINK) -> tuple[Arc, Ar
     return (a, b, weight, kind), (b, a, weight, kind)
 
 
-def find(arcs: Csr, *seeds: int, params: WayParams | None = None, **given: object) -> Ways:
+def find(
+    arcs: Csr, *seeds: int, params: WayParams | None = None, **given: object
+) -> Ways:
     n = arcs.nodes
     walked = np.zeros(n, np.float32)
     walked[list(seeds)] = 1 / len(seeds)
@@ -40,7 +44,14 @@ def test_hops_are_counted_from_the_nearest_seed() -> None:
     chain = graph(6, *both(0, 1), *both(1, 2), *both(2, 3), *both(3, 4))
     assert find(chain, 0).hops.tolist() == [0, 1, 2, 3, 4, -1]
     assert find(chain, 0, 4).hops.tolist() == [0, 1, 2, 1, 0, -1]
-    assert find(chain, 0, params=WayParams(hops=2)).hops.tolist() == [0, 1, 2, -1, -1, -1]
+    assert find(chain, 0, params=WayParams(hops=2)).hops.tolist() == [
+        0,
+        1,
+        2,
+        -1,
+        -1,
+        -1,
+    ]
 
 
 def test_what_merely_came_next_is_no_association() -> None:
@@ -57,7 +68,9 @@ def test_a_crowd_leads_nowhere_unless_the_cue_names_it() -> None:
 
 
 def test_what_arrives_is_shared_by_weight() -> None:
-    fork = graph(4, (0, 1, 3.0, LINK), (0, 2, 1.0, LINK), (1, 3, 1.0, LINK), (2, 3, 1.0, LINK))
+    fork = graph(
+        4, (0, 1, 3.0, LINK), (0, 2, 1.0, LINK), (1, 3, 1.0, LINK), (2, 3, 1.0, LINK)
+    )
     assert_allclose(find(fork, 0).flow, [1, 0.75, 0.25, 1])
 
 
@@ -68,7 +81,12 @@ def test_a_sequence_takes_its_share_though_it_is_not_followed() -> None:
 
 def test_the_first_step_is_straight_and_later_ones_as_wide_as_their_share() -> None:
     arcs = graph(
-        5, (0, 1, 1.0, LINK), (0, 2, 9.0, LINK), (1, 3, 1.0, LINK), (1, 0, 3.0, LINK), (3, 4, 1.0, LINK)
+        5,
+        (0, 1, 1.0, LINK),
+        (0, 2, 9.0, LINK),
+        (1, 3, 1.0, LINK),
+        (1, 0, 3.0, LINK),
+        (3, 4, 1.0, LINK),
     )
     assert_allclose(find(arcs, 0).straight, [1, 1, 1, 0.25, 0.25])
 

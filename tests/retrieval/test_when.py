@@ -14,7 +14,13 @@ moments = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
 def test_a_memory_that_reaches_into_a_span_is_inside() -> None:
     happened = np.array([0.0, 5.0, 10.0, 20.0, 2.0])
     ended = np.array([0.0, 10.0, 10.0, 20.0, 30.0])
-    assert inside(happened, ended, 10.0, 20.0).tolist() == [False, True, True, False, True]
+    assert inside(happened, ended, 10.0, 20.0).tolist() == [
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_a_moment_without_an_end_ends_when_it_happened() -> None:
@@ -24,13 +30,22 @@ def test_a_moment_without_an_end_ends_when_it_happened() -> None:
 def test_a_further_reading_is_less_sure_and_an_empty_one_is_passed_over() -> None:
     at = np.array([1.0, 11.0, 21.0])
     eligible = np.ones(3, np.bool_)
-    sure = sureness(at, at, eligible, [(40.0, 50.0), (10.0, 20.0), (0.0, 30.0)], 0.9, WhenParams(next=0.5))
+    sure = sureness(
+        at,
+        at,
+        eligible,
+        [(40.0, 50.0), (10.0, 20.0), (0.0, 30.0)],
+        0.9,
+        WhenParams(next=0.5),
+    )
     np.testing.assert_allclose(sure, [0.45, 0.9, 0.45])
     assert not sureness(at, at, eligible & False, [(0.0, 30.0)], 0.9).any()
 
 
 @given(moments, st.integers(1, 10))
-def test_every_part_of_a_span_that_holds_something_is_shown(at: list[float], count: int) -> None:
+def test_every_part_of_a_span_that_holds_something_is_shown(
+    at: list[float], count: int
+) -> None:
     happened = np.array(at)
     chosen = spread(happened, np.zeros(happened.size, np.float32), count)
     assert len(chosen) == len(set(chosen)) == min(count, happened.size)
@@ -41,7 +56,9 @@ def test_every_part_of_a_span_that_holds_something_is_shown(at: list[float], cou
         assert {part[i] for i in chosen} == set(part)
 
 
-def test_the_worthiest_of_a_part_stands_for_it_and_the_worthiest_part_comes_first() -> None:
+def test_the_worthiest_of_a_part_stands_for_it_and_the_worthiest_part_comes_first() -> (
+    None
+):
     happened = np.array([0.0, 1.0, 2.0, 98.0, 99.0, 100.0])
     worth = np.array([0.1, 0.5, 0.2, 0.3, 0.9, 0.4], np.float32)
     assert spread(happened, worth, 2) == [4, 1]

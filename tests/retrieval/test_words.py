@@ -10,9 +10,7 @@ from soulmem.retrieval.lexical import LexicalIndex
 from soulmem.retrieval.words import Tokeniser
 
 # Rare signs: a name made of three of them stands in no dictionary.
-SIGNS = (
-    "芙蕖璎珞霁岚澈昙螭鸢麟珀榫槿烛砚笙箬篁翎蘅虬衾裳谧赭酩钿阙霭韶飒髻鲸黛黧龛汀沅泠浔涿渌湄溟漪澹瀛灏煜熠燧"
-)
+SIGNS = "芙蕖璎珞霁岚澈昙螭鸢麟珀榫槿烛砚笙箬篁翎蘅虬衾裳谧赭酩钿阙霭韶飒髻鲸黛黧龛汀沅泠浔涿渌湄溟漪澹瀛灏煜熠燧"
 SYLLABLES = ["ba", "ko", "lu", "mi", "re", "sho", "tan", "vey", "xi", "zor"]
 ZH_TOLD = [
     "下雨之前我们去「{}」走走吧。",
@@ -29,7 +27,9 @@ EN_TOLD = [
 ZH_ASKED, EN_ASKED = "「{}」怎么样了？", "what about {}?"
 
 zh_names = st.permutations(SIGNS).map(lambda signs: "".join(signs[:3]))
-en_names = st.lists(st.sampled_from(SYLLABLES), min_size=3, max_size=4).map(lambda s: "".join(s).title())
+en_names = st.lists(st.sampled_from(SYLLABLES), min_size=3, max_size=4).map(
+    lambda s: "".join(s).title()
+)
 
 
 @given(st.lists(zh_names, min_size=6, max_size=6, unique=True))
@@ -73,7 +73,14 @@ def test_token_is_there(text: str, token: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "…！？ *—*", "What is it that you have done to them?", "他们的", "don't we'll can't"]
+    "text",
+    [
+        "",
+        "…！？ *—*",
+        "What is it that you have done to them?",
+        "他们的",
+        "don't we'll can't",
+    ],
 )
 def test_what_says_nothing_gives_no_token(text: str) -> None:
     assert Tokeniser().tokens(text) == []
@@ -95,7 +102,10 @@ def test_any_text_gives_clean_tokens(text: str) -> None:
 
 
 def test_what_is_in_every_other_line_is_no_reason() -> None:
-    cue, text = "Going to get the other lantern?", "She got another lantern under way, and went to Long."
+    cue, text = (
+        "Going to get the other lantern?",
+        "She got another lantern under way, and went to Long.",
+    )
     assert Tokeniser().shared(cue, text) == ["lantern"]
     assert Tokeniser().shared("How long, Long?", text) == []
     assert Tokeniser(["Long"]).shared("Where is Long?", text) == ["Long"]
@@ -103,9 +113,13 @@ def test_what_is_in_every_other_line_is_no_reason() -> None:
 
 def test_shared_words_read_as_the_cue_writes_them() -> None:
     tokeniser = Tokeniser(["Rose"])
-    assert tokeniser.shared("Remember the Presses at Rose's?", "rose stood by the press") == [
+    assert tokeniser.shared(
+        "Remember the Presses at Rose's?", "rose stood by the press"
+    ) == [
         "Presses",
         "Rose's",
     ]
-    assert tokeniser.shared("她又捏了捏黄鸭头的伞", "接过来，指尖在鸭头的嘴上一捏") == ["鸭头"]
+    assert tokeniser.shared("她又捏了捏黄鸭头的伞", "接过来，指尖在鸭头的嘴上一捏") == [
+        "鸭头"
+    ]
     assert tokeniser.shared("他们的", "她们的") == []

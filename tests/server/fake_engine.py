@@ -15,7 +15,17 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
 from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.domain.usage import Stamp, first_use
-from soulmem.engine.answers import (
+from soulmem.engine.api.requests import (
+    Activity,
+    ImportRequest,
+    MemoryFilter,
+    MemoryPatch,
+    NewMemory,
+    RecallRequest,
+    SyncAnswer,
+    SyncRequest,
+)
+from soulmem.engine.api.results import (
     Block,
     BlockItem,
     Considered,
@@ -30,19 +40,9 @@ from soulmem.engine.answers import (
     Timings,
     Trace,
 )
-from soulmem.engine.events import Events
-from soulmem.engine.jobs import JobState, JobView, Progress
-from soulmem.engine.llms import Llms, LlmSources
-from soulmem.engine.requests import (
-    Activity,
-    ImportRequest,
-    MemoryFilter,
-    MemoryPatch,
-    NewMemory,
-    RecallRequest,
-    SyncAnswer,
-    SyncRequest,
-)
+from soulmem.engine.llm.sources import Llms, LlmSources
+from soulmem.engine.runtime.events import Events
+from soulmem.engine.runtime.jobs import JobState, JobView, Progress
 from tests.server.fake_governor import FakeGovernor
 
 T = TypeVar("T")
@@ -55,7 +55,9 @@ class FakeJobs:
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
 
-    async def ask(self, owner: Owner, kind: str, soul: SoulId, arguments: dict[str, Any]) -> str:
+    async def ask(
+        self, owner: Owner, kind: str, soul: SoulId, arguments: dict[str, Any]
+    ) -> str:
         self._engine._called("ask_job", (owner, kind, soul, arguments))
         return "j1"
 
@@ -65,7 +67,9 @@ class FakeJobs:
 
     def get(self, owner: Owner, job: str) -> JobView:
         self._engine._called("get_job", (owner, job))
-        return JobView(job, "count", SoulId("s1"), JobState.RUNNING, NOW, Progress(3, 9, "pages"))
+        return JobView(
+            job, "count", SoulId("s1"), JobState.RUNNING, NOW, Progress(3, 9, "pages")
+        )
 
     def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
         self._engine._called("list_jobs", (owner, soul))
@@ -155,7 +159,9 @@ class FakeEngine:
             base,
             name=name,
             names=base.names if names is None else names,
-            settings=base.settings if settings is None else settings.of(base.settings, SoulSettings()),
+            settings=base.settings
+            if settings is None
+            else settings.of(base.settings, SoulSettings()),
         )
         self.souls[owner, soul] = made
         return made, before is None
@@ -164,14 +170,20 @@ class FakeEngine:
         self._called("get_soul", soul)
         return _found(self.souls, owner, soul)
 
-    async def list_souls(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
+    async def list_souls(
+        self, owner: Owner, state: SoulState = SoulState.ACTIVE
+    ) -> list[Soul]:
         self._called("list_souls", (owner, state))
         return [soul for (whose, _), soul in self.souls.items() if whose == owner]
 
-    async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
+    async def delete_soul(
+        self, owner: Owner, soul: SoulId, confirm: str | None
+    ) -> None:
         self._called("delete_soul", (soul, confirm))
         if confirm != _found(self.souls, owner, soul).name:
-            raise ConfirmationRequired(f"send confirm with the name of {soul!r}", field="confirm")
+            raise ConfirmationRequired(
+                f"send confirm with the name of {soul!r}", field="confirm"
+            )
         del self.souls[owner, soul]
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
@@ -184,7 +196,11 @@ class FakeEngine:
         if wanted:
             return SyncAnswer(needs_text=wanted, applied=False)
         chat = Chat(
-            request.chat, request.souls, title=request.title, persona=request.persona, parent=request.parent
+            request.chat,
+            request.souls,
+            title=request.title,
+            persona=request.persona,
+            parent=request.parent,
         )
         messages = [
             Message(
@@ -208,10 +224,16 @@ class FakeEngine:
         self._called("get_chat", chat)
         return _found(self.chats, owner, chat)
 
-    async def list_chats(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
+    async def list_chats(
+        self, owner: Owner, soul: SoulId | None
+    ) -> list[tuple[Chat, int]]:
         self._called("list_chats", soul)
         mine = [pair for (whose, _), pair in self.chats.items() if whose == owner]
-        return [(chat, len(messages)) for chat, messages in mine if soul is None or soul in chat.souls]
+        return [
+            (chat, len(messages))
+            for chat, messages in mine
+            if soul is None or soul in chat.souls
+        ]
 
     async def delete_chat(self, owner: Owner, chat: ChatId) -> None:
         self._called("delete_chat", chat)
@@ -241,7 +263,11 @@ class FakeEngine:
             grade_why="small talk",
             seeds=((MemoryId("m1"), 0.5),),
             guidance={"depth": "casual"},
-            considered=(Considered(MemoryId("m2"), "sun", 0.1, 0.2, None, False, "over the budget"),),
+            considered=(
+                Considered(
+                    MemoryId("m2"), "sun", 0.1, 0.2, None, False, "over the budget"
+                ),
+            ),
             answer=a_recalled(),
             notes=("lexical only",),
         )
@@ -283,10 +309,16 @@ class FakeEngine:
     async def list_memories(self, owner: Owner, wanted: MemoryFilter) -> Page:
         self._called("list_memories", wanted)
         _found(self.souls, owner, wanted.soul)
-        mine = [m for (whose, _), m in self.memories.items() if whose == owner and m.state is wanted.state]
+        mine = [
+            m
+            for (whose, _), m in self.memories.items()
+            if whose == owner and m.state is wanted.state
+        ]
         start = int(wanted.cursor or 0)
         end = start + wanted.limit
-        views = [MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine[start:end]]
+        views = [
+            MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine[start:end]
+        ]
         return Page(views, str(end) if end < len(mine) else None)
 
     async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
@@ -296,24 +328,35 @@ class FakeEngine:
             replace(found, evidence=((Version(SlotId("k1"), "0" * 16),),)),
             (Place(ChatId("c1"), SlotId("k1")),),
             visibility=0.5,
-            usage=first_use(memory, found.soul, Stamp(NOW, 4)).again(Stamp(NOW + timedelta(hours=1), 12)),
+            usage=first_use(memory, found.soul, Stamp(NOW, 4)).again(
+                Stamp(NOW + timedelta(hours=1), 12)
+            ),
         )
 
-    async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
+    async def patch_memory(
+        self, owner: Owner, memory: MemoryId, patch: MemoryPatch
+    ) -> MemoryView:
         self._called("patch_memory", patch)
         found = _found(self.memories, owner, memory)
         if patch.revision not in (None, found.revision):
-            raise Conflict(f"revision {patch.revision} is stale: it is {found.revision}", field="revision")
+            raise Conflict(
+                f"revision {patch.revision} is stale: it is {found.revision}",
+                field="revision",
+            )
         self.memories[owner, memory] = replace(
             found, text=patch.text or found.text, revision=found.revision + 1
         )
         return MemoryView(self.memories[owner, memory], ())
 
-    async def delete_memory(self, owner: Owner, memory: MemoryId, confirm: str | None) -> None:
+    async def delete_memory(
+        self, owner: Owner, memory: MemoryId, confirm: str | None
+    ) -> None:
         self._called("delete_memory", (memory, confirm))
         found = _found(self.memories, owner, memory)
         if found.permanent and confirm != "permanent":
-            raise ConfirmationRequired("a permanent memory: send confirm=permanent", field="confirm")
+            raise ConfirmationRequired(
+                "a permanent memory: send confirm=permanent", field="confirm"
+            )
         self.memories[owner, memory] = replace(found, state=MemoryState.BIN)
 
     async def restore_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
@@ -326,7 +369,11 @@ class FakeEngine:
         self, owner: Owner, soul: SoulId, center: MemoryId | None, hops: int, limit: int
     ) -> GraphView:
         self._called("graph", (soul, center, hops, limit))
-        views = [MemoryView(m, ()) for (whose, _), m in self.memories.items() if whose == owner]
+        views = [
+            MemoryView(m, ())
+            for (whose, _), m in self.memories.items()
+            if whose == owner
+        ]
         return GraphView(views, [])
 
     async def timeline(
@@ -340,9 +387,13 @@ class FakeEngine:
     ) -> Page:
         self._called("timeline", (soul, start, end, limit, cursor))
         mine = [
-            m for (whose, _), m in self.memories.items() if whose == owner and m.kind is MemoryKind.EPISODE
+            m
+            for (whose, _), m in self.memories.items()
+            if whose == owner and m.kind is MemoryKind.EPISODE
         ]
-        return Page([MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine], None)
+        return Page(
+            [MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine], None
+        )
 
     async def advance_clock(self, seconds: float, turns: int) -> None:
         self._called("advance_clock", (seconds, turns))
@@ -387,7 +438,9 @@ def a_recalled() -> Recalled:
         5,
         (BlockItem(memory.id, "It rained.", 3),),
     )
-    return Recalled("t1", (memory,), (block,), 5, False, Timings(1.0, 0.5, 0.25, 0.0, 0.25))
+    return Recalled(
+        "t1", (memory,), (block,), 5, False, Timings(1.0, 0.5, 0.25, 0.0, 0.25)
+    )
 
 
 def _found(things: dict[tuple[Owner, str], T], owner: Owner, name: str) -> T:

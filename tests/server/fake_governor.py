@@ -13,12 +13,12 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
-from soulmem.engine.audit import AuditPage
-from soulmem.engine.consolidating import Books
-from soulmem.engine.feedback import Judged
-from soulmem.engine.ledger import LedgerParams, Spent
-from soulmem.engine.parking import Parked
-from soulmem.engine.undo import Undone
+from soulmem.engine.consolidation.consolidator import Books
+from soulmem.engine.editing.undo import Undone
+from soulmem.engine.learning.feedback import Judged
+from soulmem.engine.llm.retry import Parked
+from soulmem.engine.llm.usage import LedgerParams, Spent
+from soulmem.engine.world.audit import AuditPage
 
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
 
@@ -32,17 +32,30 @@ class FakeGovernor:
         self.tools = self.deletions = FakeTools(called)
 
     async def audit(
-        self, owner: Owner, soul: SoulId, since: datetime | None, limit: int, cursor: str | None
+        self,
+        owner: Owner,
+        soul: SoulId,
+        since: datetime | None,
+        limit: int,
+        cursor: str | None,
     ) -> AuditPage:
         self._called("audit", (owner, soul, since, limit, cursor))
         return AuditPage([an_entry()], "c0")
 
-    async def history(self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None) -> AuditPage:
+    async def history(
+        self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None
+    ) -> AuditPage:
         self._called("history", (owner, memory, limit, cursor))
         return AuditPage([an_entry()], None)
 
     async def undo(
-        self, owner: Owner, soul: SoulId, *, since: datetime | None, change: str | None, job: str | None
+        self,
+        owner: Owner,
+        soul: SoulId,
+        *,
+        since: datetime | None,
+        change: str | None,
+        job: str | None,
     ) -> Undone:
         self._called("undo", (owner, soul, since, change, job))
         return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
@@ -53,11 +66,19 @@ class FakeGovernor:
             raise NotFound(f"no soul {soul!r}", field="soul")
         spent = Spent(3, 1, 900, 120, 4.5, 7)
         parked = Parked(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
-        return Books({"consolidation": spent}, spent, LedgerParams(), [parked], None, 4, 0.1)
+        return Books(
+            {"consolidation": spent}, spent, LedgerParams(), [parked], None, 4, 0.1
+        )
 
-    async def feedback(self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict) -> Judged:
+    async def feedback(
+        self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict
+    ) -> Judged:
         self._called("feedback", (owner, trace, memory, verdict))
-        return Judged(Opinion(memory, SoulId("s1"), 0.35, "0123456789abcdef", (ChatId("c1"),)), 2, "c9")
+        return Judged(
+            Opinion(memory, SoulId("s1"), 0.35, "0123456789abcdef", (ChatId("c1"),)),
+            2,
+            "c9",
+        )
 
 
 class FakeTools:
@@ -67,7 +88,12 @@ class FakeTools:
         self._called = called
 
     async def call(
-        self, owner: Owner, name: str, soul: str, actor: Actor, arguments: dict[str, Any]
+        self,
+        owner: Owner,
+        name: str,
+        soul: str,
+        actor: Actor,
+        arguments: dict[str, Any],
     ) -> dict[str, Any]:
         self._called("call_tool", (owner, name, soul, actor, arguments))
         return {"said": arguments}
@@ -90,5 +116,14 @@ def an_entry() -> AuditEntry:
     """What an archivist did to a memory."""
     before, after = {"text": "rain"}, {"text": "sun"}
     return AuditEntry(
-        "c1", SoulId("s1"), NOW, Actor.ARCHIVIST, Action.CHANGE, "m1", before, after, "j1", "asked"
+        "c1",
+        SoulId("s1"),
+        NOW,
+        Actor.ARCHIVIST,
+        Action.CHANGE,
+        "m1",
+        before,
+        after,
+        "j1",
+        "asked",
     )

@@ -51,7 +51,9 @@ async def soul(client: Client, engine: FakeEngine) -> None:
         b"a=b&c=d",
     ],
 )
-async def test_what_is_no_json_is_a_bad_request(client: Client, engine: FakeEngine, raw: bytes) -> None:
+async def test_what_is_no_json_is_a_bad_request(
+    client: Client, engine: FakeEngine, raw: bytes
+) -> None:
     await refused(await client.post("/v1/recall", data=raw, headers=JSON), 400)
     assert engine.calls == []
 
@@ -72,7 +74,9 @@ async def test_what_is_no_json_is_a_bad_request(client: Client, engine: FakeEngi
         b'{"soul":"s1","swipe":' + b"9" * 5000 + b"}",
     ],
 )
-async def test_json_of_another_shape_is_unprocessable(client: Client, engine: FakeEngine, raw: bytes) -> None:
+async def test_json_of_another_shape_is_unprocessable(
+    client: Client, engine: FakeEngine, raw: bytes
+) -> None:
     answer = await client.post("/v1/recall", data=raw, headers=JSON)
     field = (await answer.json()).get("field")
     await refused(answer, 422, field)
@@ -81,7 +85,9 @@ async def test_json_of_another_shape_is_unprocessable(client: Client, engine: Fa
 
 async def test_half_a_surrogate_pair_is_named(client: Client) -> None:
     for text in (rb"\ud83d", rb"\ude00", rb"x\uD83D y", rb"\ud83d\ud83d"):
-        answer = await client.post("/v1/recall", data=b'{"soul":"s1","query":"' + text + b'"}', headers=JSON)
+        answer = await client.post(
+            "/v1/recall", data=b'{"soul":"s1","query":"' + text + b'"}', headers=JSON
+        )
         assert "surrogate" in await refused(answer, 400)
     whole = b'{"soul":"s1","query":"\\ud83d\\ude00"}'
     assert (await client.post("/v1/recall", data=whole, headers=JSON)).status == 200
@@ -97,7 +103,9 @@ async def test_texts_arrive_as_they_are(client: Client, engine: FakeEngine) -> N
         '"\\/\b\f\n\r\t',
         "x" * 200_000,
     ):
-        assert (await client.post("/v1/recall", json={"soul": "s1", "query": text})).status == 200
+        assert (
+            await client.post("/v1/recall", json={"soul": "s1", "query": text})
+        ).status == 200
         assert engine.asked("recall").query == text
 
 
@@ -115,17 +123,26 @@ async def test_texts_arrive_as_they_are(client: Client, engine: FakeEngine) -> N
         "",
     ],
 )
-async def test_another_content_type_is_unsupported(client: Client, engine: FakeEngine, kind: str) -> None:
+async def test_another_content_type_is_unsupported(
+    client: Client, engine: FakeEngine, kind: str
+) -> None:
     answer = await client.post("/v1/recall", data=GOOD, headers={"Content-Type": kind})
     await refused(answer, 415, "Content-Type")
     assert engine.calls == []
 
 
 @pytest.mark.parametrize(
-    "kind", ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=utf8"]
+    "kind",
+    [
+        "application/json",
+        "Application/JSON; charset=UTF-8",
+        "application/json;charset=utf8",
+    ],
 )
 async def test_json_in_utf8_is_supported(client: Client, kind: str) -> None:
-    assert (await client.post("/v1/recall", data=GOOD, headers={"Content-Type": kind})).status == 200
+    assert (
+        await client.post("/v1/recall", data=GOOD, headers={"Content-Type": kind})
+    ).status == 200
 
 
 async def test_a_compressed_body_is_unsupported(client: Client) -> None:
@@ -135,11 +152,15 @@ async def test_a_compressed_body_is_unsupported(client: Client) -> None:
 
 
 async def test_a_missing_body_is_a_bad_request(client: Client) -> None:
-    assert "missing" in await refused(await client.post("/v1/recall", headers=JSON), 400)
+    assert "missing" in await refused(
+        await client.post("/v1/recall", headers=JSON), 400
+    )
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-async def test_an_announced_flood_is_refused_unread(client: Client, method: str) -> None:
+async def test_an_announced_flood_is_refused_unread(
+    client: Client, method: str
+) -> None:
     server = client.server
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     head = f"{method} /v1/souls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -161,7 +182,9 @@ async def in_pieces(raw: bytes) -> AsyncIterator[bytes]:
         yield raw[start : start + (1 << 16)]
 
 
-async def test_a_body_over_the_limit_is_too_large(client: Client, engine: FakeEngine, flood: bytes) -> None:
+async def test_a_body_over_the_limit_is_too_large(
+    client: Client, engine: FakeEngine, flood: bytes
+) -> None:
     assert len(flood) == BODY_LIMIT + 1
     for data in (io.BytesIO(flood), in_pieces(flood)):
         answer = await client.post("/v1/recall", data=data, headers=JSON)
@@ -170,7 +193,9 @@ async def test_a_body_over_the_limit_is_too_large(client: Client, engine: FakeEn
 
 
 async def test_the_limit_itself_is_read(client: Client, flood: bytes) -> None:
-    answer = await client.post("/v1/recall", data=in_pieces(flood.replace(b"xx", b"x", 1)), headers=JSON)
+    answer = await client.post(
+        "/v1/recall", data=in_pieces(flood.replace(b"xx", b"x", 1)), headers=JSON
+    )
     assert "200000" in await refused(answer, 422, "query")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from soulmem.domain.dialogue import Fork
-from soulmem.engine.requests import Activity, Base, SyncAnswer, SyncRequest
+from soulmem.engine.api.requests import Activity, Base, SyncAnswer, SyncRequest
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
@@ -82,18 +82,29 @@ async def test_a_chat_comes_back_as_it_was_sent(client: Client) -> None:
     }
     got = await (await client.get("/v1/chats/c1")).json()
     assert got == {**head, "messages": messages, "cursor": None}
-    assert await (await client.get("/v1/chats?soul=s1")).json() == {"chats": [head], "cursor": None}
-    assert await (await client.get("/v1/chats?soul=s2")).json() == {"chats": [], "cursor": None}
+    assert await (await client.get("/v1/chats?soul=s1")).json() == {
+        "chats": [head],
+        "cursor": None,
+    }
+    assert await (await client.get("/v1/chats?soul=s2")).json() == {
+        "chats": [],
+        "cursor": None,
+    }
 
 
 async def test_times_arrive_in_utc(client: Client, engine: FakeEngine) -> None:
-    await client.put("/v1/chats/c1", json=a_chat(a_message("m1", sent_at="2024-03-01T02:00:00+02:00")))
+    await client.put(
+        "/v1/chats/c1",
+        json=a_chat(a_message("m1", sent_at="2024-03-01T02:00:00+02:00")),
+    )
     sent = engine.asked("sync_chat").messages[0].sent_at
     assert sent == datetime(2024, 3, 1, tzinfo=timezone.utc)
     assert sent.utcoffset() == timedelta(0)
 
 
-async def test_the_request_reaches_the_engine(client: Client, engine: FakeEngine) -> None:
+async def test_the_request_reaches_the_engine(
+    client: Client, engine: FakeEngine
+) -> None:
     body = a_chat(
         a_message("m3", text="x"),
         souls=["s1", "s2", "s1"],
@@ -105,7 +116,11 @@ async def test_the_request_reaches_the_engine(client: Client, engine: FakeEngine
     answer = await client.put("/v1/chats/c1", json=body)
     assert (await answer.json())["needs_text"] == ["m3"]
     asked: SyncRequest = engine.asked("sync_chat")
-    assert (asked.chat, asked.souls, asked.base) == ("c1", ("s1", "s2"), Base(2, "0" * 64))
+    assert (asked.chat, asked.souls, asked.base) == (
+        "c1",
+        ("s1", "s2"),
+        Base(2, "0" * 64),
+    )
     assert (asked.parent, asked.confirm_removal) == (Fork("c0", "m1"), True)  # type: ignore[arg-type]
     assert asked.messages[0].text is None
 
@@ -138,8 +153,16 @@ async def test_held_removals_are_told(
         (("messages", 0, "sent_at"), "2024-02-30T00:00:00Z", "messages[0].sent_at"),
         (("messages", 0, "sent_at"), "yesterday", "messages[0].sent_at"),
         (("messages", 0, "sent_at"), 1700000000, "messages[0].sent_at"),
-        (("messages", 0, "sent_at"), "0001-01-01T00:00:00+14:00", "messages[0].sent_at"),
-        (("messages", 0, "story_at"), "9999-12-31T23:59:59-01:00", "messages[0].story_at"),
+        (
+            ("messages", 0, "sent_at"),
+            "0001-01-01T00:00:00+14:00",
+            "messages[0].sent_at",
+        ),
+        (
+            ("messages", 0, "story_at"),
+            "9999-12-31T23:59:59-01:00",
+            "messages[0].story_at",
+        ),
         (("messages", 0, "hidden"), 0, "messages[0].hidden"),
         (("messages", 0, "swipe"), -1, "messages[0].swipe"),
         (("messages", 0, "swipe"), "0", "messages[0].swipe"),
@@ -168,7 +191,8 @@ async def test_bad_syncs_are_refused(
 
 async def test_a_slot_may_come_once(client: Client) -> None:
     answer = await client.put(
-        "/v1/chats/c1", json=a_chat(a_message("m1"), a_message("m2"), a_message("m1", "y"))
+        "/v1/chats/c1",
+        json=a_chat(a_message("m1"), a_message("m2"), a_message("m1", "y")),
     )
     assert "messages[0]" in await refused(answer, 422, "messages[2].slot")
 
@@ -177,14 +201,21 @@ async def test_a_slot_may_come_once(client: Client) -> None:
 def large_chat() -> bytes:
     """5,000 messages, 6 MB; made outside the loop, which must not compute."""
     text = "x" * 1000
-    messages = [a_message(f"m{i}", text, sent_at="2024-03-01T02:00:00+02:00") for i in range(5000)]
+    messages = [
+        a_message(f"m{i}", text, sent_at="2024-03-01T02:00:00+02:00")
+        for i in range(5000)
+    ]
     return json.dumps(a_chat(*messages)).encode()
 
 
-async def test_a_large_chat_never_holds_the_loop(client: Client, large_chat: bytes) -> None:
+async def test_a_large_chat_never_holds_the_loop(
+    client: Client, large_chat: bytes
+) -> None:
     """The fixture of all tests fails this one if a step on the loop computes longer than 50 ms."""
     answer = await client.put(
-        "/v1/chats/c1", data=io.BytesIO(large_chat), headers={"Content-Type": "application/json"}
+        "/v1/chats/c1",
+        data=io.BytesIO(large_chat),
+        headers={"Content-Type": "application/json"},
     )
     assert (await answer.json())["added"] == 5000
     got = await client.get("/v1/chats/c1")
@@ -199,6 +230,12 @@ async def test_delete(client: Client) -> None:
 
 
 async def test_activity(client: Client, engine: FakeEngine) -> None:
-    assert (await client.post("/v1/activity", json={"chat": "c1", "state": "closed"})).status == 200
+    assert (
+        await client.post("/v1/activity", json={"chat": "c1", "state": "closed"})
+    ).status == 200
     assert engine.asked("activity") == ("c1", Activity.CLOSED)
-    await refused(await client.post("/v1/activity", json={"chat": "c1", "state": "open"}), 422, "state")
+    await refused(
+        await client.post("/v1/activity", json={"chat": "c1", "state": "open"}),
+        422,
+        "state",
+    )

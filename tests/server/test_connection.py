@@ -14,19 +14,27 @@ from soulmem.server.app import create_app
 from soulmem.server.run import serve
 from tests.server.fake_engine import FakeEngine
 
-HEAD = b"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+HEAD = (
+    b"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+)
 
 
 @pytest.fixture
 async def port(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     """A served application; its deadlines are short."""
-    for name, seconds in (("_HEAD_SECONDS", 0.2), ("_SILENT_SECONDS", 0.2), ("_LOOK_SECONDS", 0.02)):
+    for name, seconds in (
+        ("_HEAD_SECONDS", 0.2),
+        ("_SILENT_SECONDS", 0.2),
+        ("_LOOK_SECONDS", 0.02),
+    ):
         monkeypatch.setattr(connection, name, seconds)
     monkeypatch.setattr(connection, "_MOST", 5)
     taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     app = create_app(FakeEngine(), ServerSettings(), test_mode=False)  # type: ignore[arg-type]
-    ready = serve(app, "127.0.0.1", 0, ready=lambda _host, port: taken.set_result(port), stop=stop)
+    ready = serve(
+        app, "127.0.0.1", 0, ready=lambda _host, port: taken.set_result(port), stop=stop
+    )
     serving = asyncio.create_task(ready)
     yield await taken
     stop.set()
@@ -65,7 +73,11 @@ async def test_a_connection_that_is_used_again_is_not_closed(port: int) -> None:
 
 async def test_a_packed_body_is_refused_and_not_unpacked(port: int) -> None:
     packed = await asyncio.to_thread(gzip.compress, b" " * 50_000_000, 9)
-    sent = HEAD + f"Content-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n".encode() + packed
+    sent = (
+        HEAD
+        + f"Content-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n".encode()
+        + packed
+    )
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(sent)
     assert (await asyncio.wait_for(reader.readline(), 5)).startswith(b"HTTP/1.1 415")

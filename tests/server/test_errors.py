@@ -43,7 +43,11 @@ NOWHERE = [
     ],
 )
 async def test_each_error_has_its_status(
-    client: Client, engine: FakeEngine, error: errors.SoulMemError, status: int, code: str
+    client: Client,
+    engine: FakeEngine,
+    error: errors.SoulMemError,
+    status: int,
+    code: str,
 ) -> None:
     engine.failure = error
     answer = await client.get("/v1/souls")
@@ -66,16 +70,24 @@ async def test_an_unknown_failure_is_logged_without_its_words(
     assert "/v1/recall" in caplog.text
 
 
-async def test_nothing_of_a_request_is_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+async def test_nothing_of_a_request_is_logged(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.INFO):
-        await client.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": SECRET})
+        await client.post(
+            "/v1/memories", json={"soul": "s1", "kind": "note", "text": SECRET}
+        )
         await client.post("/v1/recall", json={"soul": "nobody", "query": SECRET})
-        await client.get("/v1/memories", params={"soul": "s1", "q": SECRET, "oops": SECRET})
+        await client.get(
+            "/v1/memories", params={"soul": "s1", "q": SECRET, "oops": SECRET}
+        )
     assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize(("method", "path"), LATER + NOWHERE)
-async def test_what_is_not_there_is_not_found(client: Client, method: str, path: str) -> None:
+async def test_what_is_not_there_is_not_found(
+    client: Client, method: str, path: str
+) -> None:
     await refused(await client.request(method, path, json={}), 404)
 
 
@@ -110,9 +122,16 @@ async def test_a_wrong_method_names_the_right_ones(client: Client) -> None:
         "a%0a",
     ],
 )
-async def test_a_path_that_names_no_id(client: Client, engine: FakeEngine, name: str) -> None:
+async def test_a_path_that_names_no_id(
+    client: Client, engine: FakeEngine, name: str
+) -> None:
     port = client.server.port
-    for door in ("GET /v1/souls/{}", "DELETE /v1/chats/{}", "POST /v1/memories/{}/restore", "GET /v1/{}"):
+    for door in (
+        "GET /v1/souls/{}",
+        "DELETE /v1/chats/{}",
+        "POST /v1/memories/{}/restore",
+        "GET /v1/{}",
+    ):
         head = f"{door.format(name)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         status, body = await exchange(port or 0, head.encode())
         assert status in (404, 422), body

@@ -14,7 +14,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from soulmem.config.settings import ServerSettings
 from soulmem.domain.errors import Busy
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
-from soulmem.engine.events import _LISTENERS, _WAITING, MISSED, Event, Events
+from soulmem.engine.runtime.events import _LISTENERS, _WAITING, MISSED, Event, Events
 from soulmem.server.app import create_app
 from soulmem.server.doors import ENGINE
 from tests.engine.stage import Stage
@@ -34,9 +34,13 @@ async def whole() -> AsyncIterator[Client]:
 
 async def heard(answer: ClientResponse) -> tuple[str, Any]:
     """The next event."""
-    kind, data, end = [await asyncio.wait_for(answer.content.readline(), 5) for _ in range(3)]
+    kind, data, end = [
+        await asyncio.wait_for(answer.content.readline(), 5) for _ in range(3)
+    ]
     assert end == b"\n"
-    return kind.decode().removeprefix("event: ").strip(), json.loads(data.removeprefix(b"data: "))
+    return kind.decode().removeprefix("event: ").strip(), json.loads(
+        data.removeprefix(b"data: ")
+    )
 
 
 async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
@@ -45,13 +49,26 @@ async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
         assert await heard(answer) == ("phase", {"phase": "working"})
         note = {"soul": "s1", "kind": "note", "text": "a red kite"}
         made = (await (await whole.post("/v1/memories", json=note)).json())["id"]
-        assert await heard(answer) == ("memory", {"soul": "s1", "memories": [made], "actor": "user"})
+        assert await heard(answer) == (
+            "memory",
+            {"soul": "s1", "memories": [made], "actor": "user"},
+        )
 
-        call = {"soul": "s1", "actor": "archivist", "arguments": {"memory_id": made, "reason": "old"}}
+        call = {
+            "soul": "s1",
+            "actor": "archivist",
+            "arguments": {"memory_id": made, "reason": "old"},
+        }
         await whole.post("/v1/tools/delete_memory", json=call)
         kind, asked = await heard(answer)
-        assert (kind, asked["state"], asked["memory"]) == ("deletion", "awaiting_confirmation", made)
-        await whole.post(f"/v1/deletions/{asked['request']}", json={"decision": "confirm"})
+        assert (kind, asked["state"], asked["memory"]) == (
+            "deletion",
+            "awaiting_confirmation",
+            made,
+        )
+        await whole.post(
+            f"/v1/deletions/{asked['request']}", json={"decision": "confirm"}
+        )
         assert (await heard(answer))[1]["memories"] == [made]
         assert (await heard(answer))[1]["state"] == "confirmed"
 
@@ -65,10 +82,14 @@ async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
 async def test_nobody_hears_of_another_user(whole: Client) -> None:
     async with whole.get("/v1/events", headers=OTHER) as answer:
         await heard(answer)
-        await whole.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": "mine"})
+        await whole.post(
+            "/v1/memories", json={"soul": "s1", "kind": "note", "text": "mine"}
+        )
         await whole.put("/v1/souls/s1", json={"name": "Bel"}, headers=OTHER)
         mine = {"soul": "s1", "kind": "note", "text": "of bob"}
-        made = (await (await whole.post("/v1/memories", json=mine, headers=OTHER)).json())["id"]
+        made = (
+            await (await whole.post("/v1/memories", json=mine, headers=OTHER)).json()
+        )["id"]
         assert (await heard(answer))[1]["memories"] == [made]
 
 

@@ -37,7 +37,9 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-SCHEMA = schemathesis.openapi.from_dict(openapi.describe((*app._ALWAYS, *test_doors.DOORS)))
+SCHEMA = schemathesis.openapi.from_dict(
+    openapi.describe((*app._ALWAYS, *test_doors.DOORS))
+)
 OPERATIONS = [
     SCHEMA[path][method]
     for path, methods in PAGE["paths"].items()
@@ -46,9 +48,37 @@ OPERATIONS = [
 ]
 # What no parser should choke on, put where a value, a name or the end of a body was.
 PIECES = (
-    *(b"\x00", b"\xff\xfe", b"\\ud800", b"\xed\xa0\x80", b'"', b"\\", b"{", b"]", b",", b":", b"NaN", b"-0"),
-    *(b"Infinity", b"1e999", b"9" * 400, b"null", b"true", b'"__proto__"', b"\xe2\x80\xae", b"\\u0000"),
-    *(b"[" * 3000, b'{"a":' * 2000, b'"' + b"x" * 70_000 + b'"', b"\r\n\r\nGET / HTTP/1.1\r\n", b"{{char}}"),
+    *(
+        b"\x00",
+        b"\xff\xfe",
+        b"\\ud800",
+        b"\xed\xa0\x80",
+        b'"',
+        b"\\",
+        b"{",
+        b"]",
+        b",",
+        b":",
+        b"NaN",
+        b"-0",
+    ),
+    *(
+        b"Infinity",
+        b"1e999",
+        b"9" * 400,
+        b"null",
+        b"true",
+        b'"__proto__"',
+        b"\xe2\x80\xae",
+        b"\\u0000",
+    ),
+    *(
+        b"[" * 3000,
+        b'{"a":' * 2000,
+        b'"' + b"x" * 70_000 + b'"',
+        b"\r\n\r\nGET / HTTP/1.1\r\n",
+        b"{{char}}",
+    ),
 )
 
 pytestmark = pytest.mark.timeout(0)  # the environment says how long it takes
@@ -79,21 +109,34 @@ def aim(case: Any, known: dict[str, list[str]]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-@pytest.mark.parametrize("mode", schemathesis.GenerationMode, ids=lambda mode: mode.value)
+@pytest.mark.parametrize(
+    "mode", schemathesis.GenerationMode, ids=lambda mode: mode.value
+)
 def test_no_request_makes_a_door_fail(
-    sidecar: Client, known: dict[str, list[str]], operation: Any, mode: schemathesis.GenerationMode
+    sidecar: Client,
+    known: dict[str, list[str]],
+    operation: Any,
+    mode: schemathesis.GenerationMode,
 ) -> None:
     if operation.label.startswith("DELETE /v1/souls"):
         known = {}  # the one that all the others ask about stays
 
-    @settings(max_examples=TRIES, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=TRIES,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
-        case.headers.pop("X-SoulMem-User", None)  # without the token it would never come in
+        case.headers.pop(
+            "X-SoulMem-User", None
+        )  # without the token it would never come in
         for aimed in (False, True):
             if aimed:
                 aim(case, known)
-            case.call_and_validate(base_url=sidecar.url.removesuffix("/v1"), checks=CHECKS)
+            case.call_and_validate(
+                base_url=sidecar.url.removesuffix("/v1"), checks=CHECKS
+            )
 
     ask()
     assert sidecar.health()[0]["store"]["state"] == "ok"
@@ -119,11 +162,17 @@ def broken(body: bytes, chance: random.Random) -> bytes:
 def doors_with_bodies() -> list[tuple[str, str, bytes]]:
     """Method, path and a body that fits, of each door that takes one."""
     return [
-        (method.upper(), path.replace("{", "").replace("}", ""), json.dumps(good(schema)).encode())
+        (
+            method.upper(),
+            path.replace("{", "").replace("}", ""),
+            json.dumps(good(schema)).encode(),
+        )
         for path, methods in PAGE["paths"].items()
         for method, operation in methods.items()
         if "requestBody" in operation
-        for schema in [operation["requestBody"]["content"]["application/json"]["schema"]]
+        for schema in [
+            operation["requestBody"]["content"]["application/json"]["schema"]
+        ]
     ]
 
 
@@ -132,7 +181,9 @@ def test_broken_bodies_are_refused_and_nothing_else_happens(
 ) -> None:
     """Each is answered, in the contract's shape, on a connection that lives on."""
     chance = random.Random(20261122)
-    doors = [door for door in doors_with_bodies() if not door[1].startswith("/v1/test/")]
+    doors = [
+        door for door in doors_with_bodies() if not door[1].startswith("/v1/test/")
+    ]
     before = sidecar.ask("GET", "/souls/s1/fingerprint")
     connection = http.client.HTTPConnection(sidecar.host, sidecar.port, timeout=30)
     statuses: Counter[int] = Counter()

@@ -16,9 +16,20 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "api": {"major": 1, "minor": 1},
         "phase": "working",
         "store": {"state": "ok", "detail": ""},
-        "embedder": {"state": "ok", "model": "tiny", "dim": 8, "fallback": True, "prompt": ""},
+        "embedder": {
+            "state": "ok",
+            "model": "tiny",
+            "dim": 8,
+            "fallback": True,
+            "prompt": "",
+        },
         "kernels": {"state": "ok"},
-        "llm": {"state": "off", "model": None, "calls_this_hour": 0, "tokens_this_hour": 0},
+        "llm": {
+            "state": "off",
+            "model": None,
+            "calls_this_hour": 0,
+            "tokens_this_hour": 0,
+        },
         "pending": 0,
         "bin_days": 7.0,
         "core_left_out": [],
@@ -26,7 +37,9 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
     }
 
 
-async def test_a_watching_client_does_not_keep_the_sidecar_awake(client: Client, engine: FakeEngine) -> None:
+async def test_a_watching_client_does_not_keep_the_sidecar_awake(
+    client: Client, engine: FakeEngine
+) -> None:
     await client.get("/v1/health")
     await client.get("/openapi.json")
     assert engine.touches == 0
@@ -34,7 +47,9 @@ async def test_a_watching_client_does_not_keep_the_sidecar_awake(client: Client,
     assert engine.touches == 1
 
 
-async def test_the_engine_lives_as_long_as_the_application(client: Client, engine: FakeEngine) -> None:
+async def test_the_engine_lives_as_long_as_the_application(
+    client: Client, engine: FakeEngine
+) -> None:
     assert engine.running
     await client.close()
     assert not engine.running

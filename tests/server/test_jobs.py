@@ -10,7 +10,7 @@ import pytest
 
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, SoulId
-from soulmem.engine.requests import ImportFormat, ImportRequest
+from soulmem.engine.api.requests import ImportFormat, ImportRequest
 from soulmem.server.bodies import BODY_LIMIT
 from soulmem.server.jobs import IMPORT_LIMIT
 from tests.server.conftest import Client, refused
@@ -18,11 +18,20 @@ from tests.server.fake_engine import FakeEngine
 
 JSON = {"Content-Type": "application/json"}
 _S1, _S2 = SoulId("s1"), SoulId("s2")
-FILE: dict[str, Any] = {"soul": "s1", "format": "st_chat", "name": "night.jsonl", "text": "{}\n"}
+FILE: dict[str, Any] = {
+    "soul": "s1",
+    "format": "st_chat",
+    "name": "night.jsonl",
+    "text": "{}\n",
+}
 
 
-async def test_a_job_is_started_looked_at_and_cancelled(client: Client, engine: FakeEngine) -> None:
-    answer = await client.post("/v1/jobs", json={"kind": "count", "soul": "s1", "arguments": {"to": 3}})
+async def test_a_job_is_started_looked_at_and_cancelled(
+    client: Client, engine: FakeEngine
+) -> None:
+    answer = await client.post(
+        "/v1/jobs", json={"kind": "count", "soul": "s1", "arguments": {"to": 3}}
+    )
     assert (answer.status, await answer.json()) == (202, {"job": "j1"})
     answer = await client.get("/v1/jobs/j1")
     assert await answer.json() == {
@@ -44,7 +53,9 @@ async def test_a_job_is_started_looked_at_and_cancelled(client: Client, engine: 
     ]
 
 
-async def test_the_jobs_of_a_soul_are_listed(client: Client, engine: FakeEngine) -> None:
+async def test_the_jobs_of_a_soul_are_listed(
+    client: Client, engine: FakeEngine
+) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira"})
     engine.calls.clear()
     (told,) = (await (await client.get("/v1/jobs?soul=s1")).json())["jobs"]
@@ -53,25 +64,40 @@ async def test_the_jobs_of_a_soul_are_listed(client: Client, engine: FakeEngine)
     await refused(await client.get("/v1/jobs"), 422, "soul")
 
 
-async def test_looking_at_a_job_is_no_use_of_the_sidecar(client: Client, engine: FakeEngine) -> None:
+async def test_looking_at_a_job_is_no_use_of_the_sidecar(
+    client: Client, engine: FakeEngine
+) -> None:
     await client.get("/v1/jobs/j1")
     assert engine.touches == 0
     await client.post("/v1/import", json=FILE)
     assert engine.touches == 1
 
 
-async def test_what_the_engine_refuses_is_refused(client: Client, engine: FakeEngine) -> None:
+async def test_what_the_engine_refuses_is_refused(
+    client: Client, engine: FakeEngine
+) -> None:
     engine.failure = Unprocessable("no job of kind 'dream'", field="kind")
-    await refused(await client.post("/v1/jobs", json={"kind": "dream", "soul": "s1"}), 422, "kind")
+    await refused(
+        await client.post("/v1/jobs", json={"kind": "dream", "soul": "s1"}), 422, "kind"
+    )
     engine.failure = NotFound("no job 'j9'", field="job")
     await refused(await client.get("/v1/jobs/j9"), 404, "job")
     engine.failure = NotFound("no soul 's9'", field="soul")
-    await refused(await client.post("/v1/import", json={**FILE, "soul": "s9"}), 404, "soul")
+    await refused(
+        await client.post("/v1/import", json={**FILE, "soul": "s9"}), 404, "soul"
+    )
 
 
-async def test_a_file_comes_as_text_or_as_base64(client: Client, engine: FakeEngine) -> None:
+async def test_a_file_comes_as_text_or_as_base64(
+    client: Client, engine: FakeEngine
+) -> None:
     raw = b"\x89PNG\x00\xff"
-    body = {**FILE, "base64": base64.b64encode(raw).decode(), "dry_run": True, "others": ["s2", "s1", "s2"]}
+    body = {
+        **FILE,
+        "base64": base64.b64encode(raw).decode(),
+        "dry_run": True,
+        "others": ["s2", "s1", "s2"],
+    }
     del body["text"]
     for sent, expected in (
         (
@@ -80,7 +106,14 @@ async def test_a_file_comes_as_text_or_as_base64(client: Client, engine: FakeEng
         ),
         (
             body,
-            ImportRequest(_S1, ImportFormat.ST_CHAT, raw, "night.jsonl", others=(_S2,), dry_run=True),
+            ImportRequest(
+                _S1,
+                ImportFormat.ST_CHAT,
+                raw,
+                "night.jsonl",
+                others=(_S2,),
+                dry_run=True,
+            ),
         ),
     ):
         answer = await client.post("/v1/import", json=sent)
@@ -108,11 +141,15 @@ async def test_a_bad_file_request_is_refused(
     client: Client, engine: FakeEngine, change: dict[str, Any], field: str, words: str
 ) -> None:
     sent = {**FILE, **change}
-    assert words in await refused(await client.post("/v1/import", json=sent), 422, field)
+    assert words in await refused(
+        await client.post("/v1/import", json=sent), 422, field
+    )
     assert engine.calls == []
 
 
-async def test_files_may_be_larger_than_other_bodies(client: Client, engine: FakeEngine) -> None:
+async def test_files_may_be_larger_than_other_bodies(
+    client: Client, engine: FakeEngine
+) -> None:
     text = json.dumps({**FILE, "text": "§"}).encode().split(b"\\u00a7")
     large = b"x" * (BODY_LIMIT + 1)
 
@@ -125,6 +162,10 @@ async def test_files_may_be_larger_than_other_bodies(client: Client, engine: Fak
     answer = await client.post("/v1/import", data=body(), headers=JSON)
     assert answer.status == 202
     assert len(engine.calls[0][1][1].data) == len(large)
-    announced = {**JSON, "Content-Length": str(IMPORT_LIMIT + 1), "Expect": "100-continue"}
+    announced = {
+        **JSON,
+        "Content-Length": str(IMPORT_LIMIT + 1),
+        "Expect": "100-continue",
+    }
     answer = await client.post("/v1/import", data=b"{}", headers=announced)
     assert str(IMPORT_LIMIT) in await refused(answer, 413)

@@ -21,7 +21,12 @@ async def test_the_books_of_a_soul(client: Client, engine: FakeEngine) -> None:
     assert await answer.json() == {
         "totals": {"consolidation": spent},
         "this_hour": spent,
-        "most_an_hour": {"calls": 120, "tokens": 400_000, "memories": 3000, "minutes": 30.0},
+        "most_an_hour": {
+            "calls": 120,
+            "tokens": 400_000,
+            "memories": 3000,
+            "minutes": 30.0,
+        },
         "due": {"calls": 4, "minutes": 0.1},
         "parked": [
             {

@@ -10,7 +10,7 @@ import pytest
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
-from soulmem.engine.events import Event
+from soulmem.engine.runtime.events import Event
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
@@ -48,7 +48,9 @@ async def test_a_call_goes_out_and_its_answer_comes_back(
             "max_tokens": 30,
         },
     )
-    assert (await client.get("/v1/llm/next")).status == 204  # it is with one client at a time
+    assert (
+        await client.get("/v1/llm/next")
+    ).status == 204  # it is with one client at a time
     answer = await client.post(f"/v1/llm/{request}", json={"text": "written"})
     assert answer.status == 200
     assert (await call).text == "written"
@@ -68,7 +70,10 @@ async def test_asking_for_the_head_alone_takes_nothing(
 async def test_whoever_listens_hears_of_a_call(engine: FakeEngine) -> None:
     llm = engine.llms.archivist(DEFAULT_OWNER)
     assert llm is not None
-    with engine.events.listen(DEFAULT_OWNER) as mine, engine.events.listen(Owner("bob")) as others:
+    with (
+        engine.events.listen(DEFAULT_OWNER) as mine,
+        engine.events.listen(Owner("bob")) as others,
+    ):
         task = asyncio.create_task(llm.complete(PROMPT))
         await asyncio.sleep(0)
         request = engine.llms.take(DEFAULT_OWNER)
@@ -103,7 +108,9 @@ async def test_what_nobody_waits_for_cannot_be_given_back(client: Client) -> Non
     await refused(await client.delete("/v1/llm/abc"), 404)
 
 
-async def test_no_other_user_gives_it_back(engine: FakeEngine, call: asyncio.Task[Completion]) -> None:
+async def test_no_other_user_gives_it_back(
+    engine: FakeEngine, call: asyncio.Task[Completion]
+) -> None:
     request = engine.llms.take(DEFAULT_OWNER)
     assert request is not None
     with pytest.raises(NotFound):
@@ -112,7 +119,9 @@ async def test_no_other_user_gives_it_back(engine: FakeEngine, call: asyncio.Tas
     call.cancel()
 
 
-async def test_a_failed_connection_is_told(client: Client, call: asyncio.Task[Completion]) -> None:
+async def test_a_failed_connection_is_told(
+    client: Client, call: asyncio.Task[Completion]
+) -> None:
     request = (await (await client.get("/v1/llm/next")).json())["request"]
     await client.post(f"/v1/llm/{request}", json={"error": "no\nconnection"})
     with pytest.raises(LlmFailed, match="no connection") as raised:
@@ -130,7 +139,9 @@ async def test_no_call_goes_out_while_a_reply_is_written(
     call.cancel()
 
 
-async def test_no_other_users_client_gets_it(engine: FakeEngine, call: asyncio.Task[Completion]) -> None:
+async def test_no_other_users_client_gets_it(
+    engine: FakeEngine, call: asyncio.Task[Completion]
+) -> None:
     assert engine.llms.take(Owner("somebody")) is None
     assert engine.llms.take(DEFAULT_OWNER) is not None
     call.cancel()
@@ -138,7 +149,14 @@ async def test_no_other_users_client_gets_it(engine: FakeEngine, call: asyncio.T
 
 @pytest.mark.parametrize(
     ("body", "field"),
-    [({}, "text"), ({"text": "a", "error": "b"}, "text"), ({"text": 7}, "text"), ({"word": "a"}, "word")],
+    [
+        ({}, "text"),
+        ({"text": "a", "error": "b"}, "text"),
+        ({"text": 7}, "text"),
+        ({"word": "a"}, "word"),
+    ],
 )
-async def test_one_of_the_two_is_sent(client: Client, body: dict[str, Any], field: str) -> None:
+async def test_one_of_the_two_is_sent(
+    client: Client, body: dict[str, Any], field: str
+) -> None:
     await refused(await client.post("/v1/llm/abc", json=body), 422, field)

@@ -20,7 +20,13 @@ from tests.server.fake_engine import FakeEngine
 
 PAGE = openapi.describe((*app._ALWAYS, *test_doors.DOORS))
 SCHEMAS = PAGE["components"]["schemas"]
-SAMPLES: dict[str, Any] = {"string": "x1", "integer": 7, "number": 0.5, "boolean": True, "null": None}
+SAMPLES: dict[str, Any] = {
+    "string": "x1",
+    "integer": 7,
+    "number": 0.5,
+    "boolean": True,
+    "null": None,
+}
 NO_IDS = ["", "a" * 65, "a b", "a/b", "../etc", "é", "a\u0000", "⟨a⟩", "a\n"]
 
 
@@ -32,7 +38,11 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 def options(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """The schemas of which one must fit."""
     schema = resolved(schema)
-    return [leaf for option in schema["anyOf"] for leaf in options(option)] if "anyOf" in schema else [schema]
+    return (
+        [leaf for option in schema["anyOf"] for leaf in options(option)]
+        if "anyOf" in schema
+        else [schema]
+    )
 
 
 def good(schema: dict[str, Any]) -> Any:
@@ -42,7 +52,11 @@ def good(schema: dict[str, Any]) -> Any:
         return schema["enum"][0]
     if schema.get("type") == "object":
         if "properties" not in schema:
-            return {"x": good(schema["additionalProperties"])} if "additionalProperties" in schema else {}
+            return (
+                {"x": good(schema["additionalProperties"])}
+                if "additionalProperties" in schema
+                else {}
+            )
         return {name: good(inner) for name, inner in schema["properties"].items()}
     if schema.get("type") == "array":
         return [good(schema["items"])]
@@ -92,7 +106,13 @@ def bad_texts(option: dict[str, Any]) -> Iterator[str]:
     if option.get("minLength"):
         yield ""
     if option.get("format") == "date-time":
-        yield from ("yesterday", "2024-13-45T99:00:00Z", "2024-03-01T00:00:00", "2024-03-01", "")
+        yield from (
+            "yesterday",
+            "2024-13-45T99:00:00Z",
+            "2024-03-01T00:00:00",
+            "2024-03-01",
+            "",
+        )
 
 
 def broken(schema: dict[str, Any], value: Any) -> Iterator[Any]:
@@ -114,7 +134,12 @@ def broken(schema: dict[str, Any], value: Any) -> Iterator[Any]:
 def operations() -> list[Any]:
     """Every door with its operation."""
     return [
-        pytest.param(method.upper(), path.replace("{", "").replace("}", ""), operation, id=f"{method} {path}")
+        pytest.param(
+            method.upper(),
+            path.replace("{", "").replace("}", ""),
+            operation,
+            id=f"{method} {path}",
+        )
         for path, methods in PAGE["paths"].items()
         for method, operation in methods.items()
     ]
@@ -133,19 +158,31 @@ def cases(operation: dict[str, Any]) -> list[tuple[dict[str, str], Any]]:
         if not any(option.get("type") == "string" for option in options(p["schema"])):
             texts += ["many", "", "1e2", "null"]
         found += [
-            ({**query, p["name"]: text}, sample) for text in texts if p["required"] or text != "perhaps"
+            ({**query, p["name"]: text}, sample)
+            for text in texts
+            if p["required"] or text != "perhaps"
         ]
     found += [({k: v for k, v in query.items() if k != name}, sample) for name in query]
     faults = [fault for fault in bad(schema) if fault != {}] if body else []
-    return found + [(query, fault) for fault in [*faults, *(broken(schema, sample) if body else ())]]
+    return found + [
+        (query, fault) for fault in [*faults, *(broken(schema, sample) if body else ())]
+    ]
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), operations())
 async def test_what_the_page_forbids_is_refused(
-    client: Client, engine: FakeEngine, method: str, path: str, operation: dict[str, Any]
+    client: Client,
+    engine: FakeEngine,
+    method: str,
+    path: str,
+    operation: dict[str, Any],
 ) -> None:
     for query, body in cases(operation):
-        raw = None if body is None and "requestBody" not in operation else json.dumps(body).encode()
+        raw = (
+            None
+            if body is None and "requestBody" not in operation
+            else json.dumps(body).encode()
+        )
         answer = await client.request(
             method,
             path,

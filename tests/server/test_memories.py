@@ -18,13 +18,23 @@ from soulmem.domain.situation import (
     Situation,
     TimeSpan,
 )
-from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemory, TagMatch
+from soulmem.engine.api.requests import (
+    MemoryFilter,
+    MemoryPatch,
+    NewEdge,
+    NewMemory,
+    TagMatch,
+)
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
 NOTE: dict[str, Any] = {"soul": "s1", "kind": "note", "text": "t"}
 EPISODE_FIELDS = {
-    "time_span": {"from": "2024-03-01T00:00:00Z", "to": "2024-03-01T06:00:00Z", "story": "that night"},
+    "time_span": {
+        "from": "2024-03-01T00:00:00Z",
+        "to": "2024-03-01T06:00:00Z",
+        "story": "that night",
+    },
     "location": "the pier",
     "participants": [
         {"name": "Bo", "kind": "other", "feels": [{"label": "fear", "intensity": 0.4}]},
@@ -34,7 +44,11 @@ EPISODE_FIELDS = {
     "sensations": ["salt wind"],
     "situation": "waiting for the ferry",
 }
-CONCEPT_FIELDS = {"concept_type": "abstract", "aliases": ["home"], "description": "where one is safe"}
+CONCEPT_FIELDS = {
+    "concept_type": "abstract",
+    "aliases": ["home"],
+    "description": "where one is safe",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +117,13 @@ async def test_an_episode_with_everything(client: Client, engine: FakeEngine) ->
         "fields": EPISODE_FIELDS,
         "edges": [
             {"to": "m9", "kind": "mentions", "strength": 0.4},
-            {"from": "m8", "kind": "associates", "verb": "recalls", "confidence": 0.5, "probability": 0.25},
+            {
+                "from": "m8",
+                "kind": "associates",
+                "verb": "recalls",
+                "confidence": 0.5,
+                "probability": 0.25,
+            },
         ],
     }
     answer = await client.post("/v1/memories", json=body)
@@ -149,17 +169,29 @@ async def test_an_episode_with_everything(client: Client, engine: FakeEngine) ->
 
 
 async def test_edges_are_told_with_what_they_have(client: Client) -> None:
-    edges = [{"to": "m9", "kind": "relates", "verb": "loves"}, {"to": "m9", "kind": "associates"}]
-    got = await (await client.post("/v1/memories", json={**NOTE, "edges": edges})).json()
+    edges = [
+        {"to": "m9", "kind": "relates", "verb": "loves"},
+        {"to": "m9", "kind": "associates"},
+    ]
+    got = await (
+        await client.post("/v1/memories", json={**NOTE, "edges": edges})
+    ).json()
     first, second = got["edges"]
-    assert (first["from"], first["to"], first["kind"], first["verb"]) == ("m1", "m9", "relates", "loves")
+    assert (first["from"], first["to"], first["kind"], first["verb"]) == (
+        "m1",
+        "m9",
+        "relates",
+        "loves",
+    )
     assert {"id", "strength", "stability", "uses", "confidence"} <= set(first)
     assert "verb" not in second
     assert "probability" not in second
 
 
 async def test_a_concept(client: Client, engine: FakeEngine) -> None:
-    answer = await client.post("/v1/memories", json={**NOTE, "kind": "concept", "fields": CONCEPT_FIELDS})
+    answer = await client.post(
+        "/v1/memories", json={**NOTE, "kind": "concept", "fields": CONCEPT_FIELDS}
+    )
     assert engine.asked("create_memory").concept == ConceptDetail(
         ConceptType.ABSTRACT, ("home",), "where one is safe"
     )
@@ -190,23 +222,40 @@ async def test_a_concept(client: Client, engine: FakeEngine) -> None:
         ({"kind": "episode", "fields": {"aliases": []}}, "fields.aliases"),
         ({"kind": "abstract_episode", "fields": {"location": "x"}}, "fields.location"),
         ({"kind": "episode", "fields": {"place": "x"}}, "fields.place"),
-        ({"kind": "episode", "fields": {"emotions": [{"label": "joy"}]}}, "fields.emotions[0].intensity"),
         (
-            {"kind": "episode", "fields": {"emotions": [{"label": "joy", "intensity": 2}]}},
+            {"kind": "episode", "fields": {"emotions": [{"label": "joy"}]}},
             "fields.emotions[0].intensity",
         ),
         (
-            {"kind": "episode", "fields": {"participants": [{"name": "Bo", "kind": "god"}]}},
+            {
+                "kind": "episode",
+                "fields": {"emotions": [{"label": "joy", "intensity": 2}]},
+            },
+            "fields.emotions[0].intensity",
+        ),
+        (
+            {
+                "kind": "episode",
+                "fields": {"participants": [{"name": "Bo", "kind": "god"}]},
+            },
             "fields.participants[0].kind",
         ),
         (
-            {"kind": "episode", "fields": {"time_span": {"from": "2024-03-01T00:00:00"}}},
+            {
+                "kind": "episode",
+                "fields": {"time_span": {"from": "2024-03-01T00:00:00"}},
+            },
             "fields.time_span.from",
         ),
         (
             {
                 "kind": "episode",
-                "fields": {"time_span": {"from": "2024-03-02T00:00:00Z", "to": "2024-03-01T00:00:00Z"}},
+                "fields": {
+                    "time_span": {
+                        "from": "2024-03-02T00:00:00Z",
+                        "to": "2024-03-01T00:00:00Z",
+                    }
+                },
             },
             "fields.time_span.to",
         ),
@@ -215,44 +264,82 @@ async def test_a_concept(client: Client, engine: FakeEngine) -> None:
         ({"edges": [{"kind": "likes", "to": "m1"}]}, "edges[0].kind"),
         ({"edges": [{"to": "m1"}]}, "edges[0].kind"),
         ({"edges": [{"kind": "associates", "to": "m 1"}]}, "edges[0].to"),
-        ({"edges": [{"kind": "associates", "to": "m1", "strength": 1.5}]}, "edges[0].strength"),
-        ({"edges": [{"kind": "fires", "to": "m1", "probability": -1}]}, "edges[0].probability"),
+        (
+            {"edges": [{"kind": "associates", "to": "m1", "strength": 1.5}]},
+            "edges[0].strength",
+        ),
+        (
+            {"edges": [{"kind": "fires", "to": "m1", "probability": -1}]},
+            "edges[0].probability",
+        ),
         ({"edges": [{"kind": "associates", "source": "m1"}]}, "edges[0].source"),
     ],
 )
 async def test_bad_memories_are_refused(
     client: Client, engine: FakeEngine, change: dict[str, Any], field: str
 ) -> None:
-    await refused(await client.post("/v1/memories", json={**NOTE, **change}), 422, field)
+    await refused(
+        await client.post("/v1/memories", json={**NOTE, **change}), 422, field
+    )
     assert engine.memories == {}
 
 
 async def test_the_longest_text_is_taken(client: Client) -> None:
-    assert (await client.post("/v1/memories", json={**NOTE, "text": "漢" * 100_000})).status == 201
+    assert (
+        await client.post("/v1/memories", json={**NOTE, "text": "漢" * 100_000})
+    ).status == 201
 
 
-async def test_patch_sends_only_what_changes(client: Client, engine: FakeEngine) -> None:
+async def test_patch_sends_only_what_changes(
+    client: Client, engine: FakeEngine
+) -> None:
     await client.post("/v1/memories", json=NOTE)
-    assert (await client.patch("/v1/memories/m1", json={"text": "u", "revision": 1})).status == 200
+    assert (
+        await client.patch("/v1/memories/m1", json={"text": "u", "revision": 1})
+    ).status == 200
     assert engine.asked("patch_memory") == MemoryPatch(text="u", revision=1)
-    body = {"fields": EPISODE_FIELDS, "tags": [], "locked": False, "timelines": "all", "importance": 0}
+    body = {
+        "fields": EPISODE_FIELDS,
+        "tags": [],
+        "locked": False,
+        "timelines": "all",
+        "importance": 0,
+    }
     assert (await client.patch("/v1/memories/m1", json=body)).status == 200
     asked = engine.asked("patch_memory")
-    assert (asked.tags, asked.locked, asked.timelines, asked.importance) == ((), False, Timelines.ALL, 0.0)
+    assert (asked.tags, asked.locked, asked.timelines, asked.importance) == (
+        (),
+        False,
+        Timelines.ALL,
+        0.0,
+    )
     assert asked.situation.location == "the pier"
     assert asked.fields == EPISODE_FIELDS.keys()
-    assert (asked.text, asked.permanent, asked.concept, asked.edges) == (None, None, None, None)
-    assert (await client.patch("/v1/memories/m1", json={"fields": CONCEPT_FIELDS})).status == 200
+    assert (asked.text, asked.permanent, asked.concept, asked.edges) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert (
+        await client.patch("/v1/memories/m1", json={"fields": CONCEPT_FIELDS})
+    ).status == 200
     asked = engine.asked("patch_memory")
     assert asked.situation is None
     assert asked.concept.aliases == ("home",)
-    assert (await client.patch("/v1/memories/m1", json={"fields": {"aliases": []}})).status == 200
+    assert (
+        await client.patch("/v1/memories/m1", json={"fields": {"aliases": []}})
+    ).status == 200
     assert engine.asked("patch_memory").fields == {"aliases"}
 
 
 async def test_a_stale_revision_is_a_conflict(client: Client) -> None:
     await client.post("/v1/memories", json=NOTE)
-    await refused(await client.patch("/v1/memories/m1", json={"text": "u", "revision": 7}), 409, "revision")
+    await refused(
+        await client.patch("/v1/memories/m1", json={"text": "u", "revision": 7}),
+        409,
+        "revision",
+    )
 
 
 @pytest.mark.parametrize(
@@ -285,7 +372,9 @@ async def test_bin_and_back(client: Client) -> None:
     back = await client.post("/v1/memories/m1/restore")
     assert (back.status, (await back.json())["state"]) == (200, "active")
     assert (await client.post("/v1/memories/m1/restore", json={})).status == 200
-    await refused(await client.post("/v1/memories/m1/restore", json={"to": "x"}), 422, "to")
+    await refused(
+        await client.post("/v1/memories/m1/restore", json={"to": "x"}), 422, "to"
+    )
 
 
 async def test_a_memory_tells_its_evidence(client: Client) -> None:
@@ -358,7 +447,9 @@ async def test_every_filter(client: Client, engine: FakeEngine) -> None:
         ("soul=s1&unknown=1", "unknown"),
     ],
 )
-async def test_bad_filters_are_refused(client: Client, engine: FakeEngine, query: str, field: str) -> None:
+async def test_bad_filters_are_refused(
+    client: Client, engine: FakeEngine, query: str, field: str
+) -> None:
     await refused(await client.get(f"/v1/memories?{query}"), 422, field)
     assert "list_memories" not in [name for name, _ in engine.calls]
 

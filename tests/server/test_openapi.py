@@ -42,7 +42,11 @@ async def test_the_page_is_served(client: Client) -> None:
         for route in client.server.app.router.routes()  # type: ignore[attr-defined]
         if route.resource is not None and route.method != "HEAD"
     }
-    told = {(method.upper(), path) for path, methods in got["paths"].items() for method in methods}
+    told = {
+        (method.upper(), path)
+        for path, methods in got["paths"].items()
+        for method in methods
+    }
     assert told == routes - {("GET", "/openapi.json")}
 
 
@@ -60,14 +64,20 @@ def test_every_operation_tells_answers_and_errors(page: dict[str, Any]) -> None:
             assert told >= {400, 401, 403, 404, 409, 413, 415, 422, 500, 503}
             assert told & {200, 201, 202}
             assert operation["summary"], (method, path)
-            assert len({p["name"] for p in operation["parameters"]}) == len(operation["parameters"])
+            assert len({p["name"] for p in operation["parameters"]}) == len(
+                operation["parameters"]
+            )
             in_path = {p["name"] for p in operation["parameters"] if p["in"] == "path"}
             assert in_path == set(re.findall(r"{(\w+)}", path))
             assert ("requestBody" in operation) == (method in ("put", "post", "patch"))
 
 
 def test_operation_ids_are_unique(page: dict[str, Any]) -> None:
-    ids = [operation["operationId"] for methods in page["paths"].values() for operation in methods.values()]
+    ids = [
+        operation["operationId"]
+        for methods in page["paths"].values()
+        for operation in methods.values()
+    ]
     assert len(ids) == len(set(ids))
 
 
@@ -76,8 +86,20 @@ def test_names_on_the_wire_are_told(page: dict[str, Any]) -> None:
     assert {"from", "to"} <= set(schemas["EdgeBody"]["properties"])
     assert {"from", "to"} <= set(schemas["TimelineItem"]["properties"])
     timeline = page["paths"]["/v1/timeline"]["get"]["parameters"]
-    assert [p["name"] for p in timeline if p["in"] == "query"] == ["soul", "from", "to", "limit", "cursor"]
-    assert [p["required"] for p in timeline if p["in"] == "query"] == [True, False, False, False, False]
+    assert [p["name"] for p in timeline if p["in"] == "query"] == [
+        "soul",
+        "from",
+        "to",
+        "limit",
+        "cursor",
+    ]
+    assert [p["required"] for p in timeline if p["in"] == "query"] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_patterns_are_spelled_for_json_schema(page: dict[str, Any]) -> None:

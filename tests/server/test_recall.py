@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from soulmem.domain.situation import Emotion
-from soulmem.engine.requests import RecallMode, RecallRequest, RecallType, TimeRange
+from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType, TimeRange
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
@@ -43,7 +43,13 @@ ANSWER = {
     ],
     "tokens": 5,
     "timed_out": False,
-    "took_ms": {"total": 1.0, "embed": 0.5, "search": 0.25, "walk": 0.0, "assemble": 0.25},
+    "took_ms": {
+        "total": 1.0,
+        "embed": 0.5,
+        "search": 0.25,
+        "walk": 0.0,
+        "assemble": 0.25,
+    },
 }
 
 
@@ -74,7 +80,10 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
         "context_texts": ["A card.", "一张卡片。"],
         "time_budget_ms": 1,
         "mode": "walk",
-        "time_range": {"from": "2024-03-01T00:00:00Z", "to": "2024-03-02T01:00:00+01:00"},
+        "time_range": {
+            "from": "2024-03-01T00:00:00Z",
+            "to": "2024-03-02T01:00:00+01:00",
+        },
         "mood": {"label": "calm", "intensity": 1},
         "tags": ["a", "标签"],
         "reserve_window": True,
@@ -95,7 +104,8 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
         time_budget_ms=1,
         mode=RecallMode.WALK,
         time_range=TimeRange(
-            datetime(2024, 3, 1, tzinfo=timezone.utc), datetime(2024, 3, 2, tzinfo=timezone.utc)
+            datetime(2024, 3, 1, tzinfo=timezone.utc),
+            datetime(2024, 3, 2, tzinfo=timezone.utc),
         ),
         mood=Emotion("calm", 1.0),
         tags=("a", "标签"),
@@ -135,7 +145,11 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
         ("tags", "a", "tags"),
         ("tags", [7], "tags[0]"),
         ("time_range", {"from": "2024-03-01T00:00:00"}, "time_range.from"),
-        ("time_range", {"from": "2024-03-02T00:00:00Z", "to": "2024-03-02T00:00:00Z"}, "time_range.to"),
+        (
+            "time_range",
+            {"from": "2024-03-02T00:00:00Z", "to": "2024-03-02T00:00:00Z"},
+            "time_range.to",
+        ),
         ("time_range", {"start": "2024-03-02T00:00:00Z"}, "time_range.start"),
         ("reserve_window", "no", "reserve_window"),
         ("budget_token", 1, "budget_token"),
@@ -156,11 +170,17 @@ async def test_messages_name_value_and_remedy(client: Client) -> None:
         ({"chat": "a b"}, "chat", ['"a b"', "A-Z a-z 0-9 _ -"]),
         ({"query": "x" * 200_001}, "query", ["200001", "200000"]),
         ({"context_texts": [""] * 65}, "context_texts", ["65", "at most 64"]),
-        ({"context_texts": ["x" * 200_000, "y"]}, "context_texts", ["200001", "200000", "send"]),
+        (
+            {"context_texts": ["x" * 200_000, "y"]},
+            "context_texts",
+            ["200001", "200000", "send"],
+        ),
         ({"budget_tokens": "7"}, "budget_tokens", ['"7"', "whole number"]),
     ]
     for body, field, words in told:
-        message = await refused(await client.post("/v1/recall", json={"soul": "s1", **body}), 422, field)
+        message = await refused(
+            await client.post("/v1/recall", json={"soul": "s1", **body}), 422, field
+        )
         assert all(word in message for word in words), message
 
 

@@ -29,7 +29,13 @@ async def serving(engine: FakeEngine) -> AsyncIterator[Serving]:
     app = create_app(engine, ServerSettings(), test_mode=False)  # type: ignore[arg-type]  # a fake
     stop, port = asyncio.Event(), asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
-        serve(app, "127.0.0.1", 0, ready=lambda _, taken: port.set_result(taken), stop=stop)
+        serve(
+            app,
+            "127.0.0.1",
+            0,
+            ready=lambda _, taken: port.set_result(taken),
+            stop=stop,
+        )
     )
     yield await port, stop, task
     stop.set()
@@ -50,7 +56,9 @@ async def test_it_answers_and_stops(engine: FakeEngine) -> None:
             await exchange(port, ASK)
 
 
-async def test_a_request_in_flight_is_finished(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_in_flight_is_finished(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun = asyncio.Event()
 
     async def slow(_owner: Owner, _state: SoulState) -> list[Soul]:
@@ -78,7 +86,9 @@ async def test_an_idle_connection_does_not_delay_the_end(engine: FakeEngine) -> 
         writer.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends a Windows process at once")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="os.kill ends a Windows process at once"
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_it(engine: FakeEngine, number: signal.Signals) -> None:
     async with serving(engine) as (_, _, task):
@@ -115,7 +125,9 @@ async def test_a_taken_port_is_told_with_the_remedy(engine: FakeEngine) -> None:
         b"POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n",
     ],
 )
-async def test_what_is_no_http_is_refused_in_the_one_shape(engine: FakeEngine, raw: bytes) -> None:
+async def test_what_is_no_http_is_refused_in_the_one_shape(
+    engine: FakeEngine, raw: bytes
+) -> None:
     async with serving(engine) as (port, _, _):
         status, body = await exchange(port, raw)
         assert 400 <= status < 500

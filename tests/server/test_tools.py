@@ -12,7 +12,12 @@ from tests.server.conftest import Client
 from tests.server.fake_engine import FakeEngine
 
 NAMES = {
-    *("call_assistant", "save_permanent_memory", "search_memories", "create_daily_summary"),
+    *(
+        "call_assistant",
+        "save_permanent_memory",
+        "search_memories",
+        "create_daily_summary",
+    ),
     *("archive_memories", "update_memory_node", "delete_memory"),
 }
 CALL = {"soul": "s1", "actor": "lead", "arguments": {"query": "rain"}}
@@ -40,14 +45,24 @@ async def test_all_tools_are_told_with_their_schemas(client: Client) -> None:
         assert tool["parameters"]["additionalProperties"] is False
         assert "$ref" not in str(tool)
         assert r"\Z" not in str(tool)
-    search = {t["actor"]: set(t["parameters"]["properties"]) for t in tools if t["name"] == "search_memories"}
-    assert search == {"lead": {"query", "limit"}, "archivist": {"query", "limit", "time_range"}}
+    search = {
+        t["actor"]: set(t["parameters"]["properties"])
+        for t in tools
+        if t["name"] == "search_memories"
+    }
+    assert search == {
+        "lead": {"query", "limit"},
+        "archivist": {"query", "limit", "time_range"},
+    }
 
 
 async def test_a_tool_is_called(client: Client, engine: FakeEngine) -> None:
     got = await client.post("/v1/tools/search_memories", json=CALL)
 
-    assert (got.status, await got.json()) == (200, {"result": {"said": {"query": "rain"}}})
+    assert (got.status, await got.json()) == (
+        200,
+        {"result": {"said": {"query": "rain"}}},
+    )
     assert engine.asked("call_tool") == (
         DEFAULT_OWNER,
         "search_memories",
@@ -58,14 +73,27 @@ async def test_a_tool_is_called(client: Client, engine: FakeEngine) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"actor": "user"}, {"soul": "a/b"}, {"arguments": []}, {"more": 1}, {"arguments": None}]
+    "change",
+    [
+        {"actor": "user"},
+        {"soul": "a/b"},
+        {"arguments": []},
+        {"more": 1},
+        {"arguments": None},
+    ],
 )
-async def test_a_bad_call_reaches_no_tool(client: Client, engine: FakeEngine, change: dict[str, Any]) -> None:
-    assert (await client.post("/v1/tools/search_memories", json=CALL | change)).status == 422
+async def test_a_bad_call_reaches_no_tool(
+    client: Client, engine: FakeEngine, change: dict[str, Any]
+) -> None:
+    assert (
+        await client.post("/v1/tools/search_memories", json=CALL | change)
+    ).status == 422
     assert engine.calls == []
 
 
-async def test_deletions_are_told_and_decided(client: Client, engine: FakeEngine) -> None:
+async def test_deletions_are_told_and_decided(
+    client: Client, engine: FakeEngine
+) -> None:
     got = await (await client.get("/v1/deletions?soul=s1")).json()
     assert got == {"deletions": [DELETION], "cursor": None}
     assert engine.asked("list_deletions") == (DEFAULT_OWNER, "s1")
@@ -74,4 +102,6 @@ async def test_deletions_are_told_and_decided(client: Client, engine: FakeEngine
         told = await client.post("/v1/deletions/d1", json={"decision": word})
         assert (told.status, (await told.json())["state"]) == (200, "confirmed")
         assert engine.asked("decide") == (DEFAULT_OWNER, "d1", confirmed)
-    assert (await client.post("/v1/deletions/d1", json={"decision": "perhaps"})).status == 422
+    assert (
+        await client.post("/v1/deletions/d1", json={"decision": "perhaps"})
+    ).status == 422

@@ -15,14 +15,32 @@ from soulmem.cli.client import Client
 from soulmem.domain.dialogue import text_hash
 
 REPOSITORY = Path(__file__).parents[2]
-ENVIRONMENT = {"SOULMEM_EMBEDDER_MODEL": "fallback", "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1"}
-LINES = ("Mira lost the ring by the river.", "Kaelith found it, she says.", "We meet at noon.", "雨停了。")
+ENVIRONMENT = {
+    "SOULMEM_EMBEDDER_MODEL": "fallback",
+    "PYTHONUNBUFFERED": "1",
+    "OMP_NUM_THREADS": "1",
+}
+LINES = (
+    "Mira lost the ring by the river.",
+    "Kaelith found it, she says.",
+    "We meet at noon.",
+    "雨停了。",
+)
 
 
 @contextmanager
 def whole_sidecar(folder: Path) -> Iterator[Client]:
     """One in test mode on a free port; it must be alive at the end, and end by itself when asked to."""
-    command = [sys.executable, "-m", "soulmem", "serve", "--test-mode", "--port", "0", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "soulmem",
+        "serve",
+        "--test-mode",
+        "--port",
+        "0",
+        "--json",
+    ]
     with subprocess.Popen(
         [*command, "--data", str(folder)],
         cwd=REPOSITORY,
@@ -48,17 +66,34 @@ def settle_in(client: Client) -> dict[str, list[str]]:
     client.ask("PUT", "/chats/c1", {"souls": ["s1"], "messages": messages})
     kinds = ("note", "concept", "action")
     made = [
-        client.ask("POST", "/memories", {"soul": "s1", "kind": kind, "text": f"a {kind}"})["id"]
+        client.ask(
+            "POST", "/memories", {"soul": "s1", "kind": kind, "text": f"a {kind}"}
+        )["id"]
         for kind in kinds
     ]
-    trace = client.ask("POST", "/recall", {"soul": "s1", "chat": "c1", "query": "the ring"})["trace"]
+    trace = client.ask(
+        "POST", "/recall", {"soul": "s1", "chat": "c1", "query": "the ring"}
+    )["trace"]
     job = client.ask("POST", "/jobs", {"kind": "topics", "soul": "s1"})["job"]
     return {
-        **{"soul": ["s1"], "chat": ["c1"], "memory": made, "center": made, "trace": [trace], "job": [job]},
+        **{
+            "soul": ["s1"],
+            "chat": ["c1"],
+            "memory": made,
+            "center": made,
+            "trace": [trace],
+            "job": [job],
+        },
         "name": ["search_memories", "update_memory_node", "delete_memory"],
     }
 
 
 def message(slot: str, text: str) -> dict[str, Any]:
     """A message as a client sends it."""
-    return {"slot": slot, "hash": text_hash(text), "role": "user", "speaker": "Al", "text": text}
+    return {
+        "slot": slot,
+        "hash": text_hash(text),
+        "role": "user",
+        "speaker": "Al",
+        "text": text,
+    }

@@ -20,7 +20,9 @@ class Commands:
             str, str | BaseException
         ] = {}  # by a word of the command: what pip says, or a break
 
-    def __call__(self, command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
+    def __call__(
+        self, command: Sequence[object], quiet: bool = False
+    ) -> tuple[int, str]:
         words = [str(word) for word in command]
         self.asked.append(words)
         for word, failure in self.failures.items():
@@ -32,12 +34,18 @@ class Commands:
             installer.PYTHON.parent.mkdir(parents=True)
             installer.PYTHON.symlink_to(sys.executable)
         if "--report" in words:
-            Path(words[words.index("--report") + 1]).write_text('{"install": []}', encoding="utf-8")
+            Path(words[words.index("--report") + 1]).write_text(
+                '{"install": []}', encoding="utf-8"
+            )
         return 0, ""
 
     def installs(self) -> list[str]:
         """What pip was asked to install, without looks and without its options."""
-        return [words[-1] for words in self.asked if "pip" in words and "--dry-run" not in words]
+        return [
+            words[-1]
+            for words in self.asked
+            if "pip" in words and "--dry-run" not in words
+        ]
 
 
 @pytest.fixture

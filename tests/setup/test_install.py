@@ -16,7 +16,9 @@ from .conftest import Commands
 
 
 def ready(*extras: str) -> bool:
-    return installer.is_ready(installer.read_stamp(), installer.current_key(), set(extras))
+    return installer.is_ready(
+        installer.read_stamp(), installer.current_key(), set(extras)
+    )
 
 
 def test_a_finished_installation_is_ready(folder: Path, commands: Commands) -> None:
@@ -31,15 +33,21 @@ def test_extras_are_installed_and_remembered(folder: Path, commands: Commands) -
     assert commands.installs()[1] == ".[test]"
     assert ready("test")
     assert not ready("other")
-    assert installer.wish_of([], installer.read_stamp(), explicit=True).extras == ("test",)
+    assert installer.wish_of([], installer.read_stamp(), explicit=True).extras == (
+        "test",
+    )
 
 
 def test_an_extra_that_is_no_more_is_forgotten() -> None:
-    assert installer.wish_of([], Installed("key", ("gone", "test")), explicit=False).extras == ("test",)
+    assert installer.wish_of(
+        [], Installed("key", ("gone", "test")), explicit=False
+    ).extras == ("test",)
 
 
 @pytest.mark.parametrize("changed", ["pyproject.toml", ".ci/constraints.txt"])
-def test_other_pins_ask_for_a_new_installation(folder: Path, commands: Commands, changed: str) -> None:
+def test_other_pins_ask_for_a_new_installation(
+    folder: Path, commands: Commands, changed: str
+) -> None:
     installer.install(Wish())
     (folder / changed).write_text("two==2\n", encoding="utf-8")
     assert not ready()
@@ -49,7 +57,11 @@ def test_a_moved_clone_is_installed_again(
     folder: Path, commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installer.install(Wish())
-    monkeypatch.setattr(installer, "HERE", Path(shutil.copytree(folder, tmp_path / "moved", symlinks=True)))
+    monkeypatch.setattr(
+        installer,
+        "HERE",
+        Path(shutil.copytree(folder, tmp_path / "moved", symlinks=True)),
+    )
     assert not ready()
 
 
@@ -61,7 +73,9 @@ def test_a_python_that_went_away_is_noticed(folder: Path, commands: Commands) ->
 
 
 @pytest.mark.parametrize("step", ["venv", "flit-core", ".[test]", ".[model]"])
-def test_after_a_break_the_same_command_goes_on(folder: Path, commands: Commands, step: str) -> None:
+def test_after_a_break_the_same_command_goes_on(
+    folder: Path, commands: Commands, step: str
+) -> None:
     commands.failures[step] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         installer.install(Wish(extras=("test",)))
@@ -94,7 +108,10 @@ def test_a_half_made_venv_is_made_anew(folder: Path, commands: Commands) -> None
     commands.failures["-c"] = "no pip here"
     installer.make_venv()
     assert not leftover.exists()
-    assert [words[1:3] for words in commands.asked] == [["-c", commands.asked[0][2]], ["-m", "venv"]]
+    assert [words[1:3] for words in commands.asked] == [
+        ["-c", commands.asked[0][2]],
+        ["-m", "venv"],
+    ]
 
 
 def test_a_whole_venv_is_kept(folder: Path, commands: Commands) -> None:
@@ -128,15 +145,21 @@ def test_packages_in_pieces_are_installed_again(folder: Path) -> None:
     assert not any(path.exists() for path in (short, gone, bare, site / "~hole"))
 
 
-def test_no_network_for_the_model_still_gives_a_working_soulmem(folder: Path, commands: Commands) -> None:
-    commands.failures["--dry-run"] = "WARNING: Retrying after connection broken by NewConnectionError"
+def test_no_network_for_the_model_still_gives_a_working_soulmem(
+    folder: Path, commands: Commands
+) -> None:
+    commands.failures["--dry-run"] = (
+        "WARNING: Retrying after connection broken by NewConnectionError"
+    )
     installer.install(Wish())
     assert ready()
     assert installer.read_stamp() == Installed(installer.current_key(), (), "failed")
 
 
 def test_no_network_for_the_libraries_says_so(folder: Path, commands: Commands) -> None:
-    commands.failures["."] = "WARNING: Retrying after connection broken by NewConnectionError"
+    commands.failures["."] = (
+        "WARNING: Retrying after connection broken by NewConnectionError"
+    )
     with pytest.raises(Trouble, match="HTTPS_PROXY"):
         installer.install(Wish())
     assert not ready()
@@ -166,7 +189,9 @@ def test_what_is_there_already_needs_no_space(
 def test_a_folder_that_takes_nothing_is_named(
     folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installer, "HERE", folder / "pyproject.toml")  # nothing can be made inside a file
+    monkeypatch.setattr(
+        installer, "HERE", folder / "pyproject.toml"
+    )  # nothing can be made inside a file
     with pytest.raises(Trouble, match=r"Cannot write into .*pyproject\.toml"):
         installer.install(Wish())
 

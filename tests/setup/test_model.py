@@ -28,7 +28,9 @@ def gpu_only(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> Commands:
         answer = commands(command, quiet)
         if "--report" in command:
             report = Path(str(command[command.index("--report") + 1]))
-            report.write_text(json.dumps(report_of("torch", "nvidia-cublas")), encoding="utf-8")
+            report.write_text(
+                json.dumps(report_of("torch", "nvidia-cublas")), encoding="utf-8"
+            )
         return answer
 
     monkeypatch.setattr(installer, "run", run)
@@ -61,7 +63,9 @@ def test_the_cpu_build_needs_no_question(folder: Path, commands: Commands) -> No
     assert commands.installs()[-1] == ".[model]"
 
 
-def test_nobody_to_ask_means_no(gpu_only: Commands, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_to_ask_means_no(
+    gpu_only: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert model_after(Wish()) == "declined"
     assert ".[model]" not in gpu_only.installs()
     told = capsys.readouterr().out
@@ -69,7 +73,9 @@ def test_nobody_to_ask_means_no(gpu_only: Commands, capsys: pytest.CaptureFixtur
     assert "install --big-torch" in told
 
 
-@pytest.mark.parametrize(("answer", "model"), [("y\n", "big"), ("n\n", "declined"), ("", "declined")])
+@pytest.mark.parametrize(
+    ("answer", "model"), [("y\n", "big"), ("n\n", "declined"), ("", "declined")]
+)
 def test_somebody_is_asked_after_the_size_was_told(
     gpu_only: Commands, monkeypatch: pytest.MonkeyPatch, answer: str, model: str
 ) -> None:
@@ -84,20 +90,30 @@ def test_big_torch_is_an_answer_that_lasts(gpu_only: Commands) -> None:
 
 
 def test_a_machine_without_any_build_goes_on(folder: Path, commands: Commands) -> None:
-    commands.failures["--dry-run"] = "ERROR: No matching distribution found for torch==2.13.0"
+    commands.failures["--dry-run"] = (
+        "ERROR: No matching distribution found for torch==2.13.0"
+    )
     assert model_after(Wish()) == "absent"
     assert ".[model]" not in commands.installs()
 
 
-def test_no_model_lasts_until_install_is_asked_again(folder: Path, commands: Commands) -> None:
-    assert model_after(installer.wish_of(["--no-model"], None, explicit=True)) == "unwanted"
+def test_no_model_lasts_until_install_is_asked_again(
+    folder: Path, commands: Commands
+) -> None:
+    assert (
+        model_after(installer.wish_of(["--no-model"], None, explicit=True))
+        == "unwanted"
+    )
     assert not any("--dry-run" in words for words in commands.asked)
     assert installer.wish_of([], installer.read_stamp(), explicit=False).model is False
     assert installer.wish_of([], installer.read_stamp(), explicit=True).model is True
 
 
 def test_no_room_for_the_model_leaves_soulmem_usable(
-    folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    commands: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(installer.SPACE, "cpu", 10**9)
     assert model_after(Wish()) == "failed"

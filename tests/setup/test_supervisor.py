@@ -49,10 +49,15 @@ def test_what_ends_by_itself_is_not_started_again(
     assert lives(tmp_path) == 1
 
 
-@pytest.mark.parametrize("crash", ["os.kill(os.getpid(), signal.SIGKILL)", "os.abort()", "sys.exit(70)"])
+@pytest.mark.parametrize(
+    "crash", ["os.kill(os.getpid(), signal.SIGKILL)", "os.abort()", "sys.exit(70)"]
+)
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in needs signals")
 def test_after_a_crash_it_lives_again(
-    tmp_path: Path, life: Callable[[str], list[str]], crash: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    life: Callable[[str], list[str]],
+    crash: str,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     assert Supervisor(life(f"if life < 3: {crash}"), SOON).run() == 0
     assert lives(tmp_path) == 3
@@ -76,7 +81,9 @@ def test_a_crash_after_a_long_life_is_the_first_again(
     hours = iter(range(0, 3600 * 100, 3600))
     waits: list[float] = []
     command = life("sys.exit(1 if life < 8 else 0)")
-    code = Supervisor(command, SOON, sleep=waits.append, clock=lambda: float(next(hours))).run()
+    code = Supervisor(
+        command, SOON, sleep=waits.append, clock=lambda: float(next(hours))
+    ).run()
     assert (code, lives(tmp_path)) == (0, 8)
     assert waits == [0.01] * 7
 
@@ -100,7 +107,9 @@ def test_who_ends_start_ends_the_sidecar(
         time.sleep(30)
         """
     )
-    program = f"from supervisor import *\nimport sys\nsys.exit(Supervisor({command!r}).run())"
+    program = (
+        f"from supervisor import *\nimport sys\nsys.exit(Supervisor({command!r}).run())"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": str(CI)},
@@ -121,7 +130,9 @@ def test_who_ends_start_ends_the_sidecar(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to pass on")
-def test_asked_to_end_between_two_lives_it_does(tmp_path: Path, life: Callable[[str], list[str]]) -> None:
+def test_asked_to_end_between_two_lives_it_does(
+    tmp_path: Path, life: Callable[[str], list[str]]
+) -> None:
     def sleep(_seconds: float) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 

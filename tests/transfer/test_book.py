@@ -24,14 +24,23 @@ def read(entries: Any, **more: Any) -> Lore:
 
 def entry(content: Any, *keys: str, **more: Any) -> dict[str, Any]:
     """An entry as SillyTavern writes it."""
-    return {"uid": 0, "key": [*keys], "keysecondary": [], "comment": "", "content": content, **more}
+    return {
+        "uid": 0,
+        "key": [*keys],
+        "keysecondary": [],
+        "comment": "",
+        "content": content,
+        **more,
+    }
 
 
 def test_entries_are_told_with_what_they_are_about() -> None:
     lore = read(
         {
             "0": entry("{{user}} was born in Varn.", "Varn"),
-            "1": entry("A realm of forests.", "eldoria", comment="Eldoria", constant=True),
+            "1": entry(
+                "A realm of forests.", "eldoria", comment="Eldoria", constant=True
+            ),
             "2": entry("Off.", "off", disable=True),
             "3": entry("   "),
             "7": entry(None, "x"),
@@ -42,7 +51,10 @@ def test_entries_are_told_with_what_they_are_about() -> None:
         ("Ann was born in Varn.", "world info", None),
         ("Eldoria: A realm of forests.", "world info", 0.8),
     ]
-    assert lore.names == (KnownName("Varn", (), "world: Isles"), KnownName("Eldoria", (), "world: Isles"))
+    assert lore.names == (
+        KnownName("Varn", (), "world: Isles"),
+        KnownName("Eldoria", (), "world: Isles"),
+    )
     assert (lore.disabled, set(lore.broken)) == (
         1,
         {BrokenPart("7", "no_text"), BrokenPart("9", "not_an_object")},
@@ -51,13 +63,21 @@ def test_entries_are_told_with_what_they_are_about() -> None:
 
 def test_a_book_of_a_card_by_itself_is_read_too() -> None:
     row = {"keys": ["Varn"], "content": "Varn is an island.", "enabled": True}
-    for whole in ({"entries": [row]}, {"spec": "lorebook_v3", "data": {"entries": [row]}}):
+    for whole in (
+        {"entries": [row]},
+        {"spec": "lorebook_v3", "data": {"entries": [row]}},
+    ):
         lore = read_world(json.dumps(whole).encode(), "Isles", CAST)
         assert [one.text for one in lore.statements] == ["Varn is an island."]
 
 
-def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_about() -> None:
-    sentences = [f"In the year {n} the harbour burned and was built again of stone." for n in range(80)]
+def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_about() -> (
+    None
+):
+    sentences = [
+        f"In the year {n} the harbour burned and was built again of stone."
+        for n in range(80)
+    ]
     lore = read([entry(" ".join(sentences), "Varn")])
     assert len(lore.statements) > 3
     assert all(one.text.startswith("Varn: ") for one in lore.statements)
@@ -69,19 +89,26 @@ def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_ab
     ("keys", "names"),
     [
         (["Lin Yue", "林月"], [("Lin Yue", ("林月",))]),
-        (["林月", "沈舟", "Lin Yue"], [("林月", ()), ("沈舟", ()), ("Lin Yue", ())]),  # whose is it?
+        (
+            ["林月", "沈舟", "Lin Yue"],
+            [("林月", ()), ("沈舟", ()), ("Lin Yue", ())],
+        ),  # whose is it?
         (["Sera", "Seraphina"], [("Sera", ("Seraphina",))]),
         (["Bob", "Alice"], [("Bob", ()), ("Alice", ())]),
         (["sword", "a long sentence of many words here", "/re/i", "x"], []),
         (["Monday", "I", "NPC"], []),
     ],
 )
-def test_only_what_is_plainly_one_is_taken_for_one(keys: list[str], names: list[tuple[str, Any]]) -> None:
+def test_only_what_is_plainly_one_is_taken_for_one(
+    keys: list[str], names: list[tuple[str, Any]]
+) -> None:
     lore = read([entry("It is so.", *keys)])
     assert [(known.name, known.aliases) for known in lore.names] == names
 
 
-@pytest.mark.parametrize("text", ["", "[]", "7", '{"entries": null}', '{"name": "x"}', "{", "\ufeff"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "7", '{"entries": null}', '{"name": "x"}', "{", "\ufeff"]
+)
 def test_what_is_no_world_is_refused_in_words(text: str) -> None:
     with pytest.raises(Unprocessable, match=r"empty|no JSON|no `entries`"):
         read_world(text.encode(), "Isles", CAST)
@@ -98,7 +125,11 @@ FIELDS = ["key", "keys", "content", "comment", "name", "disable", "enabled", "co
 
 
 @given(
-    st.dictionaries(st.text(max_size=4), JSON | st.dictionaries(st.sampled_from(FIELDS), JSON), max_size=5)
+    st.dictionaries(
+        st.text(max_size=4),
+        JSON | st.dictionaries(st.sampled_from(FIELDS), JSON),
+        max_size=5,
+    )
 )
 def test_any_entries_are_read_without_a_fault(entries: dict[str, Any]) -> None:
     lore = read(entries)

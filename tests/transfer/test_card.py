@@ -31,23 +31,41 @@ def texts(lore: Lore, part: str | None = None) -> list[str]:
 @pytest.mark.parametrize(
     "wrapped",
     [
-        picture(chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: keeps bees")))),
-        picture(chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Habit: keeps bees")))),
         picture(
-            chunk(b"zTXt", b"chara\x00\x00" + zlib.compress(packed(v2(description="Habit: keeps bees"))))
+            chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: keeps bees")))
         ),
-        picture(chunk(b"iTXt", b"chara\x00\x00\x00\x00\x00" + packed(v2(description="Habit: keeps bees")))),
+        picture(
+            chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Habit: keeps bees")))
+        ),
+        picture(
+            chunk(
+                b"zTXt",
+                b"chara\x00\x00"
+                + zlib.compress(packed(v2(description="Habit: keeps bees"))),
+            )
+        ),
         picture(
             chunk(
                 b"iTXt",
-                b"chara\x00\x01\x00en\x00c\x00" + zlib.compress(packed(v2(description="Habit: keeps bees"))),
+                b"chara\x00\x00\x00\x00\x00"
+                + packed(v2(description="Habit: keeps bees")),
+            )
+        ),
+        picture(
+            chunk(
+                b"iTXt",
+                b"chara\x00\x01\x00en\x00c\x00"
+                + zlib.compress(packed(v2(description="Habit: keeps bees"))),
             )
         ),
         picture(
             chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: sings"))),
             chunk(
                 b"tEXt",
-                b"ccv3\x00" + packed({**v2(description="Habit: keeps bees"), "spec": "chara_card_v3"}),
+                b"ccv3\x00"
+                + packed(
+                    {**v2(description="Habit: keeps bees"), "spec": "chara_card_v3"}
+                ),
             ),
         ),
         json.dumps(v2(description="Habit: keeps bees")).encode(),
@@ -75,7 +93,10 @@ def test_what_stands_in_every_prompt_is_no_memory() -> None:
             creator_notes="By me.",
         )
     )
-    assert {part: texts(lore, part) for part in dict.fromkeys(one.part for one in lore.statements)} == {
+    assert {
+        part: texts(lore, part)
+        for part in dict.fromkeys(one.part for one in lore.statements)
+    } == {
         "examples": ["Ann: Fears?\nMira: Deep water.", "Ann: Hm.\nMira: Hm?"],
     }
 
@@ -85,7 +106,9 @@ def test_names_for_macros_and_names_of_the_greeting() -> None:
         v2(
             scenario="The harbour town fears the old Captain Rolf more than the sea.",
             first_mes='*The door opens, and old Tomas Hale comes in.* "You are late, {{user}}."',
-            character_book={"entries": [{"content": "<USER> visits <BOT> in {{char}}'s town."}]},
+            character_book={
+                "entries": [{"content": "<USER> visits <BOT> in {{char}}'s town."}]
+            },
         )
     )
     assert texts(lore) == ["Ann visits Mira in Mira's town."]
@@ -138,7 +161,11 @@ def test_names_come_from_keys_prose_brackets_and_lists_of_aliases() -> None:
                 "content": "Eldoria is a forest realm.",
                 "comment": "Eldoria",
             },
-            {"keys": ["Aldric", "King Aldric"], "content": "He rules.", "enabled": True},
+            {
+                "keys": ["Aldric", "King Aldric"],
+                "content": "He rules.",
+                "enabled": True,
+            },
         ]
     }
     lore = read(
@@ -166,7 +193,12 @@ def test_names_come_from_keys_prose_brackets_and_lists_of_aliases() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["SHE IS VERY ANGRY NOW", "A Kind And Brave Young Woman Of The North Sea", "loyal, Brave, Kind"]
+    "line",
+    [
+        "SHE IS VERY ANGRY NOW",
+        "A Kind And Brave Young Woman Of The North Sea",
+        "loyal, Brave, Kind",
+    ],
 )
 def test_capitals_alone_make_no_names(line: str) -> None:
     assert read(v2(description=line)).names == ()
@@ -181,7 +213,9 @@ def test_what_cannot_be_read_is_reported_and_stops_nothing() -> None:
             {"content": "On it is."},
         ]
     }
-    lore = read(v2(description="Habit: keeps bees", scenario=["no text"], character_book=book))
+    lore = read(
+        v2(description="Habit: keeps bees", scenario=["no text"], character_book=book)
+    )
     assert texts(lore) == ["keeps bees", "On it is."]
     assert set(lore.broken) == {
         BrokenPart("scenario", "no_text"),
@@ -221,7 +255,10 @@ def test_what_is_no_card_is_refused_in_words(data: bytes, words: str) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 # fmt: off
@@ -246,7 +283,8 @@ PROSE = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
                 {
                     "entries": st.lists(
                         st.dictionaries(
-                            st.sampled_from(["keys", "content", "comment", "enabled"]), JSON | PROSE
+                            st.sampled_from(["keys", "content", "comment", "enabled"]),
+                            JSON | PROSE,
                         )
                     )
                     | JSON
@@ -263,7 +301,13 @@ def test_any_card_is_read_without_a_fault(card: dict[str, Any]) -> None:
     assert lore == read_card(json.dumps(v2(**card)).encode(), CAST)
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "Zs"]), min_size=1, max_size=200))
+@given(
+    st.text(
+        alphabet=st.characters(codec="utf-8", categories=["L", "N", "Zs"]),
+        min_size=1,
+        max_size=200,
+    )
+)
 def test_no_word_of_a_book_is_lost(text: str) -> None:
     told = " ".join(texts(read(v2(character_book={"entries": [{"content": text}]}))))
     assert [word for word in text.split() if word not in told] == []

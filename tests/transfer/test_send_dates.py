@@ -43,8 +43,23 @@ def test_a_known_shape_names_its_moment(value: Any, expected: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        *(None, "", "yesterday", True, -5, "2024-02-31T10:00:00Z", "2024-13-01@01h00m00s"),
-        *("Smarch 4, 2023 1:00pm", float("nan"), float("inf"), 10**30, {"a": 1}, ["2024-01-01"]),
+        *(
+            None,
+            "",
+            "yesterday",
+            True,
+            -5,
+            "2024-02-31T10:00:00Z",
+            "2024-13-01@01h00m00s",
+        ),
+        *(
+            "Smarch 4, 2023 1:00pm",
+            float("nan"),
+            float("inf"),
+            10**30,
+            {"a": 1},
+            ["2024-01-01"],
+        ),
     ],
 )
 def test_anything_else_names_none(value: Any) -> None:
@@ -55,7 +70,10 @@ def test_without_a_given_zone_the_machines_own_is_taken() -> None:
     moment = parse_send_date("June 19, 2023 2:20pm")
     assert moment is not None
     assert moment.replace(tzinfo=None) == datetime(2023, 6, 19, 14, 20)  # noqa: DTZ001 - what a clock there shows
-    assert moment.utcoffset() == datetime(2023, 6, 19, 14, 20, tzinfo=timezone.utc).astimezone().utcoffset()
+    assert (
+        moment.utcoffset()
+        == datetime(2023, 6, 19, 14, 20, tzinfo=timezone.utc).astimezone().utcoffset()
+    )
 
 
 def _exact(text: str) -> datetime:
@@ -63,4 +81,6 @@ def _exact(text: str) -> datetime:
     if not tail:
         return datetime.fromisoformat(text)
     digits, zone = tail[:-6], tail[-6:]
-    return datetime.fromisoformat(head + zone) + timedelta(microseconds=int(digits[:6].ljust(6, "0")))
+    return datetime.fromisoformat(head + zone) + timedelta(
+        microseconds=int(digits[:6].ljust(6, "0"))
+    )

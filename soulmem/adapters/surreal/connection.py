@@ -10,7 +10,13 @@ from typing import Any, TypeVar
 
 from soulmem.adapters.surreal.faults import Conflicting, full, translate
 from soulmem.adapters.surreal.link import Link, Statement, Work
-from soulmem.domain.errors import StoreBroken, StoreError, StoreFull, StoreGone, StoreReadOnly
+from soulmem.domain.errors import (
+    StoreBroken,
+    StoreError,
+    StoreFull,
+    StoreGone,
+    StoreReadOnly,
+)
 from soulmem.ports.store import StoreHealth
 
 # Bytes of write-ahead log. The engine keeps more than as much in memory until it is closed, and at some
@@ -18,9 +24,15 @@ from soulmem.ports.store import StoreHealth
 # when it is quiet.
 LOG_LIMIT = 24 << 20
 QUIET_LOG_LIMIT = 4 << 20
-HELD_LIMIT = 96 << 20  # bytes read: the engine keeps twice as much in memory until it is closed
-ROOM = 4 << 20  # bytes that must be free on the disk, beside a copy of the log, to open the store anew
-_LOOK_EVERY = 2 << 20  # bytes sent between looks at the log, which grows about twice as fast
+HELD_LIMIT = (
+    96 << 20
+)  # bytes read: the engine keeps twice as much in memory until it is closed
+ROOM = (
+    4 << 20
+)  # bytes that must be free on the disk, beside a copy of the log, to open the store anew
+_LOOK_EVERY = (
+    2 << 20
+)  # bytes sent between looks at the log, which grows about twice as fast
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.01  # seconds before the second attempt, doubled each time
 _TAKEN_ALONG = "The query was not executed"
@@ -140,7 +152,10 @@ class Connection:
                 f"the data folder {self._link.place} was taken away while SoulMem ran: nothing is stored any"
                 " more. Put it back, then start SoulMem again"
             )
-            self._broken, self._health = gone, StoreHealth(writable=False, is_gone=True, detail=gone.message)
+            self._broken, self._health = (
+                gone,
+                StoreHealth(writable=False, is_gone=True, detail=gone.message),
+            )
         if isinstance(self._broken, StoreGone):
             raise self._broken
 
@@ -177,7 +192,10 @@ class Connection:
     async def _look_at_log(self, limit: int) -> None:
         """Open the store anew if its log has reached the limit, or if too much was read since."""
         self._looked_at = self._link.written()
-        if self._link.held() < HELD_LIMIT and await asyncio.to_thread(self._link.log_size) < limit:
+        if (
+            self._link.held() < HELD_LIMIT
+            and await asyncio.to_thread(self._link.log_size) < limit
+        ):
             return
         try:
             await self._recycle()
@@ -216,7 +234,9 @@ def _results(statements: list[Statement], place: str) -> list[Any]:
     """The results, or the error of the statement that failed (not of those it took along)."""
     failed = [one for one in statements if one["status"] != "OK"]
     if failed:
-        causes = [one for one in failed if not str(one["result"]).startswith(_TAKEN_ALONG)]
+        causes = [
+            one for one in failed if not str(one["result"]).startswith(_TAKEN_ALONG)
+        ]
         cause = (causes or failed)[0]
         raise translate(f"{_kind(cause)}: {cause['result']}", place)
     return [one["result"] for one in statements]
@@ -225,4 +245,8 @@ def _results(statements: list[Statement], place: str) -> list[Any]:
 def _kind(statement: Statement) -> str:
     """The engine's name of the error, as far as it gives one."""
     details = statement.get("details")
-    return str(details.get("kind")) if isinstance(details, dict) else str(statement.get("kind"))
+    return (
+        str(details.get("kind"))
+        if isinstance(details, dict)
+        else str(statement.get("kind"))
+    )

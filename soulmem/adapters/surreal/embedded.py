@@ -14,7 +14,7 @@ from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Statement, Work
 from soulmem.domain.errors import StoreError, StoreLocked
-from soulmem.engine.heap import give_back
+from soulmem.engine.runtime.garbage import give_back
 
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
 
@@ -40,7 +40,9 @@ class EmbeddedLink:
         self._handle: Any = None
         self._written = 0
         self._held = 0
-        self._opened: int | None = None  # the lock file that was opened, by its number on the disk
+        self._opened: int | None = (
+            None  # the lock file that was opened, by its number on the disk
+        )
 
     async def open(self) -> None:
         if self._handle is not None:
@@ -77,7 +79,9 @@ class EmbeddedLink:
             asyncio.get_running_loop().call_later(_CLOSING, _give_back_in_a_thread)
 
     async def run(self, work: Work) -> list[Statement]:
-        statements: list[Statement] = await self._call(await messages.query_message(work, self.place))
+        statements: list[Statement] = await self._call(
+            await messages.query_message(work, self.place)
+        )
         return statements
 
     def written(self) -> int:
@@ -118,7 +122,9 @@ class EmbeddedLink:
 
 
 def _give_back_in_a_thread() -> None:
-    with contextlib.suppress(RuntimeError):  # the loop is being closed: the process ends anyway
+    with contextlib.suppress(
+        RuntimeError
+    ):  # the loop is being closed: the process ends anyway
         asyncio.get_running_loop().run_in_executor(None, give_back)
 
 
@@ -159,8 +165,14 @@ def _tidy(url: str, folder: Path) -> None:
     for _ in range(_TIDY_TRIES):
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
-                command, capture_output=True, check=False, creationflags=quiet, timeout=patience
+                command,
+                capture_output=True,
+                check=False,
+                creationflags=quiet,
+                timeout=patience,
             )
-            if done.returncode in _BREAKDOWNS:  # any other failure opening will put into words
+            if (
+                done.returncode in _BREAKDOWNS
+            ):  # any other failure opening will put into words
                 raise RuntimeError("the engine breaks down on it")
             return

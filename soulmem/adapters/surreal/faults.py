@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from soulmem.domain.errors import Protected, StoreBroken, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from soulmem.domain.errors import (
+    Protected,
+    StoreBroken,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+)
 
-_FULL = ("no space left", "storage full", "disk full", "quota exceeded", "not enough space", "os error 28")
-_READ_ONLY = ("read-only file system", "readonly filesystem", "permission denied", "access is denied")
+_FULL = (
+    "no space left",
+    "storage full",
+    "disk full",
+    "quota exceeded",
+    "not enough space",
+    "os error 28",
+)
+_READ_ONLY = (
+    "read-only file system",
+    "readonly filesystem",
+    "permission denied",
+    "access is denied",
+)
 _LOCKED = ("already locked", "lock is held", "used by another process")
-_CONFLICT = ("transactionconflict", "transaction conflict", "write conflict", "read or write conflict")
+_CONFLICT = (
+    "transactionconflict",
+    "transaction conflict",
+    "write conflict",
+    "read or write conflict",
+)
 
 _PROTECTED = "soulmem-protected: "
 _BROKEN = ("checksum", "corrupt", "wal error", "io error")
@@ -25,7 +49,9 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
     low = text.lower()
     if _PROTECTED in low:
         what = text[low.index(_PROTECTED) + len(_PROTECTED) :]
-        return Protected(f"{what} is protected: only the user's own hand may change or delete it")
+        return Protected(
+            f"{what} is protected: only the user's own hand may change or delete it"
+        )
     if any(words in low for words in _FULL):
         return full(place)
     if any(words in low for words in _LOCKED):
@@ -51,4 +77,6 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
 def full(place: str, detail: str = "") -> StoreFull:
     """The disk of `place` has no room left. What the engine says of it in its own words only frightens."""
     more = f" ({detail})" if detail else ""
-    return StoreFull(f"the disk of {place} is full: free some space, SoulMem goes on by itself{more}")
+    return StoreFull(
+        f"the disk of {place} is full: free some space, SoulMem goes on by itself{more}"
+    )

@@ -16,9 +16,15 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion
 
 AUDIT = Table(
-    "audit", ("soul", "at", "actor", "action", "target", "before", "after", "source", "reason"), key=1
+    "audit",
+    ("soul", "at", "actor", "action", "target", "before", "after", "source", "reason"),
+    key=1,
 )
-DELETIONS = Table("deletion", ("soul", "memory", "actor", "reason", "quote", "at", "state", "decided"), key=1)
+DELETIONS = Table(
+    "deletion",
+    ("soul", "memory", "actor", "reason", "quote", "at", "state", "decided"),
+    key=1,
+)
 OPINIONS = Table("opinion", ("soul", "score", "doubted", "not_in"))
 DERIVATIONS = Table("derivation", ("told",))
 BOOKS = Table("books", ("told",), key=1)
@@ -42,7 +48,9 @@ def audit_row(owner: Owner, entry: AuditEntry) -> Row:
 
 
 def audit_of(line: str) -> AuditEntry:
-    key, soul, at, actor, action, target, before, after, source, reason = json.loads(line)
+    key, soul, at, actor, action, target, before, after, source, reason = json.loads(
+        line
+    )
     return AuditEntry(
         id=key,
         soul=SoulId(soul),
@@ -124,12 +132,20 @@ def opinion_row(owner: Owner, one: Opinion) -> Row:
 
 def opinion_of(line: str) -> Opinion:
     key, soul, score, doubted, not_in = json.loads(line)
-    return Opinion(MemoryId(key), SoulId(soul), score, doubted, tuple(map(ChatId, not_in)))
+    return Opinion(
+        MemoryId(key), SoulId(soul), score, doubted, tuple(map(ChatId, not_in))
+    )
 
 
 def derivation_row(owner: Owner, one: Derivation) -> Row:
     told = msgspec.json.encode(one).decode()
-    return {"id": [owner, one.id], "owner": owner, "soul": one.soul, "key": one.id, "told": told}
+    return {
+        "id": [owner, one.id],
+        "owner": owner,
+        "soul": one.soul,
+        "key": one.id,
+        "told": told,
+    }
 
 
 def derivation_of(line: str) -> Derivation:

@@ -15,7 +15,14 @@ from soulmem.adapters.surreal.rows import EDGES, Row, instant
 from soulmem.domain.dialogue import Version
 from soulmem.domain.edges import Edge, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place, Timelines
+from soulmem.domain.memories import (
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Origin,
+    Place,
+    Timelines,
+)
 from soulmem.domain.situation import (
     ConceptDetail,
     ConceptType,
@@ -30,7 +37,9 @@ from soulmem.domain.terms import Term
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _NOTHING = Situation()
-_REMEMBERED = 1 << 14  # moments, and sets of participants, that are shared by all memories that have them
+_REMEMBERED = (
+    1 << 14
+)  # moments, and sets of participants, that are shared by all memories that have them
 
 # Enum members by value: a dictionary is five times as fast as a call.
 _KINDS = {one.value: one for one in MemoryKind}
@@ -57,7 +66,10 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
         "timelines": memory.timelines.value,
         "state": memory.state.value,
         "revision": memory.revision,
-        "evidence": [[[version.slot, version.hash] for version in versions] for versions in memory.evidence],
+        "evidence": [
+            [[version.slot, version.hash] for version in versions]
+            for versions in memory.evidence
+        ],
         "place": {"chat": place.chat, "slot": place.slot} if place else None,
         "situation": _situation_row(memory.situation),
         "concept": {
@@ -89,11 +101,35 @@ class Memories:
 
     def page(self, text: str) -> list[Memory]:
         """The memories of a page."""
-        return [self._memory(row) for row in msgspec.json.decode(text, type=list[list[Any]])]
+        return [
+            self._memory(row) for row in msgspec.json.decode(text, type=list[list[Any]])
+        ]
 
     def _memory(self, row: list[Any]) -> Memory:
-        key, soul, kind, text, origin, created, tags, importance, permanent, locked, *more = row
-        timelines, state, revision, evidence, place, situation, concept, terms, names = more
+        (
+            key,
+            soul,
+            kind,
+            text,
+            origin,
+            created,
+            tags,
+            importance,
+            permanent,
+            locked,
+            *more,
+        ) = row
+        (
+            timelines,
+            state,
+            revision,
+            evidence,
+            place,
+            situation,
+            concept,
+            terms,
+            names,
+        ) = more
         return Memory(
             id=MemoryId(key),
             soul=SoulId(soul),
@@ -109,12 +145,19 @@ class Memories:
             state=_STATES[state],
             revision=revision,
             evidence=tuple(
-                [tuple([Version(SlotId(slot), digest) for slot, digest in versions]) for versions in evidence]
+                [
+                    tuple([Version(SlotId(slot), digest) for slot, digest in versions])
+                    for versions in evidence
+                ]
             ),
-            place=Place(ChatId(place["chat"]), SlotId(place["slot"])) if place else None,
+            place=Place(ChatId(place["chat"]), SlotId(place["slot"]))
+            if place
+            else None,
             situation=self._situation(situation) if situation else _NOTHING,
             concept=ConceptDetail(
-                ConceptType(concept["type"]), tuple(concept["aliases"]), concept.get("description")
+                ConceptType(concept["type"]),
+                tuple(concept["aliases"]),
+                concept.get("description"),
             )
             if concept
             else None,
@@ -127,13 +170,20 @@ class Memories:
         keys = self._keys
         if len(keys) > _REMEMBERED:
             keys.clear()
-        return tuple([Term(keys.setdefault(k, k), s) for k, s in zip(values[::2], values[1::2], strict=True)])
+        return tuple(
+            [
+                Term(keys.setdefault(k, k), s)
+                for k, s in zip(values[::2], values[1::2], strict=True)
+            ]
+        )
 
     def _situation(self, row: Row) -> Situation:
         span = row.get("time_span")
         return Situation(
             time_span=TimeSpan(
-                self._moment(span.get("start")), self._moment(span.get("end")), span.get("story")
+                self._moment(span.get("start")),
+                self._moment(span.get("end")),
+                span.get("story"),
             )
             if span
             else None,
@@ -145,10 +195,20 @@ class Memories:
         )
 
     def _together(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
-        key = tuple([(one["name"], one["kind"], _feelings(one.get("feels") or ())) for one in rows])
+        key = tuple(
+            [
+                (one["name"], one["kind"], _feelings(one.get("feels") or ()))
+                for one in rows
+            ]
+        )
         found = self._participants.get(key)
         if found is None:
-            found = tuple([Participant(name, ParticipantKind(kind), feels) for name, kind, feels in key])
+            found = tuple(
+                [
+                    Participant(name, ParticipantKind(kind), feels)
+                    for name, kind, feels in key
+                ]
+            )
             if len(self._participants) < _REMEMBERED:
                 self._participants[key] = found
         return found
@@ -183,7 +243,9 @@ def _situation_row(situation: Situation) -> Row | None:
         return None
     span = situation.time_span
     return {
-        "time_span": {"start": span.start, "end": span.end, "story": span.story} if span else None,
+        "time_span": {"start": span.start, "end": span.end, "story": span.story}
+        if span
+        else None,
         "location": situation.location,
         "participants": [_participant_row(one) for one in situation.participants],
         "emotions": _feeling_rows(situation.emotions),
@@ -210,7 +272,9 @@ def edge_row(owner: Owner, edge: Edge) -> Row:
             "stability": float(edge.stability),
             "uses": edge.uses,
             "verb": edge.verb,
-            "probability": None if edge.probability is None else float(edge.probability),
+            "probability": None
+            if edge.probability is None
+            else float(edge.probability),
             "at_turn": None if edge.at_turn is None else float(edge.at_turn),
         },
     }

@@ -42,7 +42,9 @@ class KeptStore(SurrealStore):
         self._folder = data / name
         self._backups = backups
         self._seen = SeenLog(data / SEEN, self._folder)
-        self._connection.before_close = self._seen.forget  # closing moves the log into tables
+        self._connection.before_close = (
+            self._seen.forget
+        )  # closing moves the log into tables
         self._losses: tuple[str, ...] = ()
         self._watch: asyncio.Task[None] | None = None
 
@@ -58,7 +60,9 @@ class KeptStore(SurrealStore):
         except StoreLocked:
             raise
         except StoreBroken as error:
-            raise StoreBroken(await asyncio.to_thread(self._way_back, error.message)) from error
+            raise StoreBroken(
+                await asyncio.to_thread(self._way_back, error.message)
+            ) from error
         await asyncio.to_thread(self._after)
         await self._connection.look_after(self._seen.look)
         if self._watch is None:
@@ -101,7 +105,9 @@ class KeptStore(SurrealStore):
             return  # whoever has it will be named
         has_list = _any(self._folder / "manifest")
         if not has_list and (known or _any(self._folder / "sstables")):
-            raise StoreBroken(self._way_back(f"files of the store in {self._folder} are missing"))
+            raise StoreBroken(
+                self._way_back(f"files of the store in {self._folder} are missing")
+            )
         schema = known.get("schema")
         if isinstance(schema, int) and schema > len(MIGRATIONS):
             raise StoreTooNew(
@@ -109,11 +115,15 @@ class KeptStore(SurrealStore):
                 f"{len(MIGRATIONS)}): update SoulMem, or choose another folder with --data"
             )
         self._backups.tidy()
-        damage = damage_of(self._folder / "wal", self._seen.read()) if has_list else None
+        damage = (
+            damage_of(self._folder / "wal", self._seen.read()) if has_list else None
+        )
         if damage is not None:
             self._set_aside(damage)
         self._seen.forget()  # opening moves the log into tables, and may be killed between two steps of that
-        self._losses = tuple(_told(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*")))
+        self._losses = tuple(
+            _told(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*"))
+        )
         if has_list and _is_other(known):
             place = self._backups.place_for_copy(self._folder)
             self._backups.copy(self._folder, place)
@@ -189,7 +199,11 @@ def is_locked(folder: Path) -> bool:
 
 
 def _present() -> dict[str, Any]:
-    return {"soulmem": __version__, "engine": metadata.version(_ENGINE), "schema": len(MIGRATIONS)}
+    return {
+        "soulmem": __version__,
+        "engine": metadata.version(_ENGINE),
+        "schema": len(MIGRATIONS),
+    }
 
 
 def _is_other(known: dict[str, Any]) -> bool:

@@ -20,7 +20,9 @@ class Query:
     params: Mapping[str, Any]
 
 
-Work = Query | Callable[[], Query]  # a function, to be called in a worker thread, for anything large
+Work = (
+    Query | Callable[[], Query]
+)  # a function, to be called in a worker thread, for anything large
 
 
 def bound(sql: str, **params: Any) -> Query:

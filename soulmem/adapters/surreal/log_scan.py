@@ -129,7 +129,10 @@ class SeenLog:
             return
         fresh = self._file.with_suffix(".new")
         with suppress(OSError):
-            fresh.write_text(json.dumps({"folder": self._folder(), "segments": now}), encoding="utf-8")
+            fresh.write_text(
+                json.dumps({"folder": self._folder(), "segments": now}),
+                encoding="utf-8",
+            )
             fresh.replace(self._file)
             self._known = now
 

@@ -12,7 +12,9 @@ from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import Query, Work
 from soulmem.domain.errors import StoreError
 
-_SMALL = 16 << 10  # bytes of an answer that the loop may decode itself: a thread costs more than that
+_SMALL = (
+    16 << 10
+)  # bytes of an answer that the loop may decode itself: a thread costs more than that
 
 
 async def query_message(work: Work, place: str) -> bytes:
@@ -27,7 +29,9 @@ async def query_message(work: Work, place: str) -> bytes:
 
 def message(method: str, params: list[Any]) -> bytes:
     """The request for any other method."""
-    from surrealdb.data.cbor import encode  # here, so that importing SoulMem stays quick
+    from surrealdb.data.cbor import (
+        encode,  # here, so that importing SoulMem stays quick
+    )
 
     return encode({"id": "1", "method": method, "params": params})
 

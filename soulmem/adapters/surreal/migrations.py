@@ -22,6 +22,9 @@ async def migrate(run: Run, place: str) -> None:
         )
     for number in range(version, len(MIGRATIONS)):
         migration = MIGRATIONS[number]
-        applied = {"version": number + 1, "applied": [one.name for one in MIGRATIONS[: number + 1]]}
+        applied = {
+            "version": number + 1,
+            "applied": [one.name for one in MIGRATIONS[: number + 1]],
+        }
         sql = f"BEGIN;{META}{migration.sql}UPSERT meta:schema CONTENT $applied RETURN NONE;COMMIT;"
         await run(bound(sql, applied=applied))

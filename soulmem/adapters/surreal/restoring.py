@@ -28,7 +28,9 @@ class Restored:
     passed_over: Sequence[tuple[Path, str]] = ()
 
 
-async def restore_store(data: Path, name: str, backups: BackupFolder, chosen: Path | None = None) -> Restored:
+async def restore_store(
+    data: Path, name: str, backups: BackupFolder, chosen: Path | None = None
+) -> Restored:
     """Let `chosen`, or the newest backup that can be read, be the store in `data / name`.
 
     It is opened before it takes the place. Raises StoreLocked while a SoulMem has the store open, NotFound
@@ -36,7 +38,9 @@ async def restore_store(data: Path, name: str, backups: BackupFolder, chosen: Pa
     """
     store, fresh = data / name, data / f"{name}.new"
     if await asyncio.to_thread(is_locked, store):
-        raise StoreLocked(f"SoulMem is running on {data}: stop it first, then restore again")
+        raise StoreLocked(
+            f"SoulMem is running on {data}: stop it first, then restore again"
+        )
     found = await asyncio.to_thread(backups.all)
     candidates = [chosen] if chosen is not None else [one.path for one in found]
     if not candidates:
@@ -62,7 +66,9 @@ async def _prepared(backups: BackupFolder, backup: Path, fresh: Path) -> int:
     await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
     await asyncio.to_thread(backups.unpack, backup, fresh)
     if not await asyncio.to_thread((fresh / "manifest").is_dir):
-        raise StoreBroken(f"the backup {backup} is damaged (it holds no store): choose another")
+        raise StoreBroken(
+            f"the backup {backup} is damaged (it holds no store): choose another"
+        )
     store = SurrealStore(f"surrealkv://{fresh}")
     await store.open()
     try:
@@ -93,5 +99,7 @@ def _exchange(store: Path, fresh: Path) -> Path | None:
     except OSError as error:
         if aside is not None and not store.exists():
             aside.rename(store)
-        raise StoreError(f"{store} could not be exchanged: {error.strerror or error}") from error
+        raise StoreError(
+            f"{store} could not be exchanged: {error.strerror or error}"
+        ) from error
     return aside

@@ -13,7 +13,14 @@ from typing import Any
 
 from soulmem.domain.dialogue import Chat, ChatState, Fork, Hold, Message, Role, Version
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.soul import KnownName, Scope, Soul, SoulClock, SoulSettings, SoulState
+from soulmem.domain.soul import (
+    KnownName,
+    Scope,
+    Soul,
+    SoulClock,
+    SoulSettings,
+    SoulState,
+)
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage
 from soulmem.ports.store import RankedMessage
 
@@ -59,25 +66,74 @@ class Table:
 SOULS = Table("soul", ("name", "names", "settings", "state", "created"))
 CHATS = Table(
     "chat",
-    ("souls", "cast", "title", "persona", "parent", "settled_tail", "tail_since", "hold", "state", "created"),
+    (
+        "souls",
+        "cast",
+        "title",
+        "persona",
+        "parent",
+        "settled_tail",
+        "tail_since",
+        "hold",
+        "state",
+        "created",
+    ),
 )
 MESSAGES = Table(
     "message",
-    ("rank", "hash", "role", "speaker", "text", "sent_at", "story_at", "hidden", "swipe", "present"),
+    (
+        "rank",
+        "hash",
+        "role",
+        "speaker",
+        "text",
+        "sent_at",
+        "story_at",
+        "hidden",
+        "swipe",
+        "present",
+    ),
     key=2,
 )
 MEMORIES = Table(
     "memory",
     (
-        *("soul", "kind", "text", "origin", "created", "tags", "importance", "permanent", "locked"),
-        *("timelines", "state", "revision", "evidence", "place", "situation", "concept"),
+        *(
+            "soul",
+            "kind",
+            "text",
+            "origin",
+            "created",
+            "tags",
+            "importance",
+            "permanent",
+            "locked",
+        ),
+        *(
+            "timelines",
+            "state",
+            "revision",
+            "evidence",
+            "place",
+            "situation",
+            "concept",
+        ),
         *("terms", "names"),
     ),
 )
 EDGES = Table(
     "edge",
     (
-        *("soul", "kind", "origin", "touched", "strength", "confidence", "stability", "uses"),
+        *(
+            "soul",
+            "kind",
+            "origin",
+            "touched",
+            "strength",
+            "confidence",
+            "stability",
+            "uses",
+        ),
         *("verb", "probability", "at_turn"),
     ),
     relation=True,
@@ -118,7 +174,8 @@ def soul_of(line: str) -> Soul:
         id=SoulId(key),
         name=name,
         names=tuple(
-            KnownName(known["name"], tuple(known["aliases"]), known.get("source", "")) for known in names
+            KnownName(known["name"], tuple(known["aliases"]), known.get("source", ""))
+            for known in names
         ),
         settings=SoulSettings(
             scope=Scope(settings["scope"]),
@@ -153,7 +210,9 @@ def chat_row(owner: Owner, chat: Chat) -> Row:
 
 
 def chat_of(line: str) -> Chat:
-    key, souls, cast, title, persona, parent, tail, since, hold, state, created = json.loads(line)
+    key, souls, cast, title, persona, parent, tail, since, hold, state, created = (
+        json.loads(line)
+    )
     return Chat(
         id=ChatId(key),
         souls=tuple(SoulId(soul) for soul in souls),
@@ -163,7 +222,9 @@ def chat_of(line: str) -> Chat:
         parent=Fork(ChatId(parent["chat"]), SlotId(parent["slot"])) if parent else None,
         settled_tail=Version(SlotId(tail["slot"]), tail["hash"]) if tail else None,
         tail_since=moment(since),
-        hold=Hold(frozenset(SlotId(slot) for slot in hold["vanished"])) if hold else None,
+        hold=Hold(frozenset(SlotId(slot) for slot in hold["vanished"]))
+        if hold
+        else None,
         state=ChatState(state),
         created=moment(created),
     )
@@ -187,7 +248,19 @@ def message_row(owner: Owner, chat: ChatId, ranked: RankedMessage) -> Row:
 
 
 def message_of(line: str) -> RankedMessage:
-    slot, rank, digest, role, speaker, text, sent_at, story_at, hidden, swipe, present = json.loads(line)
+    (
+        slot,
+        rank,
+        digest,
+        role,
+        speaker,
+        text,
+        sent_at,
+        story_at,
+        hidden,
+        swipe,
+        present,
+    ) = json.loads(line)
     return RankedMessage(
         rank,
         Message(
@@ -200,7 +273,9 @@ def message_of(line: str) -> RankedMessage:
             story_at=moment(story_at),
             hidden=hidden,
             swipe=swipe,
-            present=None if present is None else tuple(SoulId(soul) for soul in present),
+            present=None
+            if present is None
+            else tuple(SoulId(soul) for soul in present),
         ),
     )
 
@@ -226,7 +301,9 @@ def usage_of(line: str) -> Usage:
         soul=SoulId(soul),
         count=count,
         first=Stamp(instant(first), first_turn),
-        stamps=tuple(Stamp(instant(at), turn) for at, turn in zip(stamps, turns, strict=True)),
+        stamps=tuple(
+            Stamp(instant(at), turn) for at, turn in zip(stamps, turns, strict=True)
+        ),
     )
 
 
@@ -241,7 +318,10 @@ def recall_row(owner: Owner, record: RecallRecord) -> Row:
         "swipe": record.swipe,
         "at": record.stamp.at,
         "turn": record.stamp.turn,
-        "trails": [[trail.memory, list(trail.via), list(trail.edges)] for trail in record.trails],
+        "trails": [
+            [trail.memory, list(trail.via), list(trail.edges)]
+            for trail in record.trails
+        ],
     }
 
 
@@ -255,7 +335,8 @@ def recall_of(line: str) -> RecallRecord:
         swipe=swipe,
         stamp=Stamp(instant(at), turn),
         trails=tuple(
-            Trail(MemoryId(memory), tuple(map(MemoryId, via)), tuple(edges)) for memory, via, edges in trails
+            Trail(MemoryId(memory), tuple(map(MemoryId, via)), tuple(edges))
+            for memory, via, edges in trails
         ),
     )
 

@@ -10,14 +10,22 @@ from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.link import Statement, Work
 from soulmem.domain.errors import StoreError
 
-_PATIENCE = 60.0  # seconds until an answer that does not come counts as a lost connection
+_PATIENCE = (
+    60.0  # seconds until an answer that does not come counts as a lost connection
+)
 
 
 class ServerLink:
     """One websocket. A request is sent only when the one before it is answered."""
 
     def __init__(
-        self, url: str, *, user: str | None, password: str | None, namespace: str, database: str
+        self,
+        url: str,
+        *,
+        user: str | None,
+        password: str | None,
+        namespace: str,
+        database: str,
     ) -> None:
         self.place = url
         self._login = {"user": user, "pass": password or ""} if user else None
@@ -35,7 +43,9 @@ class ServerLink:
         self._session = aiohttp.ClientSession()
         try:
             address = f"{self.place.rstrip('/')}/rpc"
-            self._socket = await self._session.ws_connect(address, protocols=["cbor"], max_msg_size=0)
+            self._socket = await self._session.ws_connect(
+                address, protocols=["cbor"], max_msg_size=0
+            )
             if self._login:
                 await self._call(messages.message("signin", [self._login]))
             await self._call(messages.message("use", [self._namespace, self._database]))
@@ -55,7 +65,9 @@ class ServerLink:
             await session.close()
 
     async def run(self, work: Work) -> list[Statement]:
-        statements: list[Statement] = await self._call(await messages.query_message(work, self.place))
+        statements: list[Statement] = await self._call(
+            await messages.query_message(work, self.place)
+        )
         return statements
 
     async def _call(self, request: bytes) -> Any:
@@ -64,7 +76,11 @@ class ServerLink:
         try:
             await self._socket.send_bytes(request)
             response = await asyncio.wait_for(self._socket.receive_bytes(), _PATIENCE)
-        except (OSError, TypeError, asyncio.TimeoutError) as error:  # TypeError: it was a farewell
+        except (
+            OSError,
+            TypeError,
+            asyncio.TimeoutError,
+        ) as error:  # TypeError: it was a farewell
             await self.close()
             raise StoreError(
                 f"the SurrealDB server {self.place} went away: start it again, SoulMem goes on by itself; "

@@ -17,7 +17,12 @@ from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, boun
 from soulmem.adapters.surreal.marks import Marks, stored_marks
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
-from soulmem.adapters.surreal.transaction import WRITE_ROWS, pieces, size_of, transaction
+from soulmem.adapters.surreal.transaction import (
+    WRITE_ROWS,
+    pieces,
+    size_of,
+    transaction,
+)
 from soulmem.domain.audit import AuditEntry, AuditQuery
 from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
@@ -29,7 +34,13 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord
-from soulmem.ports.store import Change, RankedMessage, SoulGraph, SoulRecalls, StoreHealth
+from soulmem.ports.store import (
+    Change,
+    RankedMessage,
+    SoulGraph,
+    SoulRecalls,
+    StoreHealth,
+)
 
 _VECTOR = 1536  # bytes of one, as most models make them
 _SIGNS = "0123456789abcdef"  # that keys of vectors begin with, so that each has as many
@@ -56,7 +67,13 @@ class SurrealStore:
     ) -> None:
         link: Link
         if url.startswith(("ws://", "wss://")):
-            link = ServerLink(url, user=user, password=password, namespace=namespace, database=database)
+            link = ServerLink(
+                url,
+                user=user,
+                password=password,
+                namespace=namespace,
+                database=database,
+            )
         else:
             link = EmbeddedLink(url)
         self._connection = Connection(link)
@@ -109,32 +126,49 @@ class SurrealStore:
         return SoulGraph(memories, edges)
 
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
-        return [memory async for page in self.memory_pages(owner, soul) for memory in page]
+        return [
+            memory async for page in self.memory_pages(owner, soul) for memory in page
+        ]
 
-    def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
+    def memory_pages(
+        self, owner: Owner, soul: SoulId
+    ) -> AsyncIterator[Sequence[Memory]]:
         parse = graph_rows.Memories().page
-        return self._pages(rows.MEMORIES, owner, soul, parse, lambda page: [one.id for one in page])
+        return self._pages(
+            rows.MEMORIES, owner, soul, parse, lambda page: [one.id for one in page]
+        )
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
-        return self._pages(rows.EDGES, owner, soul, graph_rows.edge_page, lambda page: page.id)
+        return self._pages(
+            rows.EDGES, owner, soul, graph_rows.edge_page, lambda page: page.id
+        )
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         # A range of ids is counted without reading its rows, an index is not.
         every = "edge:[$owner, '']..=[$owner, ..]"
         which = every if soul is None else "edge WHERE owner = $owner AND soul = $soul"
         sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
-        (found,) = await self._connection.read(lambda run: run(bound(sql, owner=owner, soul=soul)))
+        (found,) = await self._connection.read(
+            lambda run: run(bound(sql, owner=owner, soul=soul))
+        )
         return int(found[0]) if found else 0
 
     async def edges_around(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], *, leaving: bool = False
+        self,
+        owner: Owner,
+        soul: SoulId,
+        memories: Sequence[MemoryId],
+        *,
+        leaving: bool = False,
     ) -> EdgePage:
         ends = "$memories.map(|$key| type::record('memory', [$owner, $key]))"
         found = f"{ends}->edge" if leaving else f"({ends}<->edge).distinct()"
         sql = f"SELECT VALUE {rows.EDGES.line} FROM {found} WHERE soul = $soul;"
 
         async def load(run: Run) -> EdgePage:
-            found: dict[str, None] = {}  # an edge between memories of two pieces comes with both
+            found: dict[
+                str, None
+            ] = {}  # an edge between memories of two pieces comes with both
             for piece in pieces(memories, READ_AROUND):
                 (lines,) = await run(bound(sql, owner=owner, soul=soul, memories=piece))
                 found.update(dict.fromkeys(lines))
@@ -146,15 +180,15 @@ class SurrealStore:
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], kind: EdgeKind
     ) -> Mapping[MemoryId, int]:
         ends = "$memories.map(|$key| type::record('memory', [$owner, $key]))"
-        each = (
-            f"SELECT in, count() AS count FROM {ends}->edge WHERE soul = $soul AND kind = $kind GROUP BY in"
-        )
+        each = f"SELECT in, count() AS count FROM {ends}->edge WHERE soul = $soul AND kind = $kind GROUP BY in"
         sql = f"SELECT VALUE [record::id(in)[1], count] FROM ({each});"
 
         async def load(run: Run) -> Mapping[MemoryId, int]:
             found: dict[MemoryId, int] = {}
             for piece in pieces(dict.fromkeys(memories), READ_AROUND):
-                (counts,) = await run(bound(sql, owner=owner, soul=soul, memories=piece, kind=kind.value))
+                (counts,) = await run(
+                    bound(sql, owner=owner, soul=soul, memories=piece, kind=kind.value)
+                )
                 found.update((MemoryId(key), count) for key, count in counts)
             return found
 
@@ -190,16 +224,22 @@ class SurrealStore:
         return await asyncio.to_thread(_parse, governed_rows.audit_of, lines)
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
-        found = await self._range(governed_rows.DELETIONS, [owner], governed_rows.deletion_of)
+        found = await self._range(
+            governed_rows.DELETIONS, [owner], governed_rows.deletion_of
+        )
         return sorted(found, key=lambda one: (one.at, one.id))
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
-        return await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
+        return await self._connection.read(
+            lambda run: _rows_of(run, table, owner, soul, parse)
+        )
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         table, parse = governed_rows.DERIVATIONS, governed_rows.derivation_of
-        found = await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
+        found = await self._connection.read(
+            lambda run: _rows_of(run, table, owner, soul, parse)
+        )
         return sorted(found, key=lambda one: (one.made, one.id))
 
     async def books(self, owner: Owner) -> list[SoulBooks]:
@@ -209,7 +249,9 @@ class SurrealStore:
         put = "UPSERT type::record('books', $id) CONTENT { told: $told } RETURN NONE;"
         drop = "DELETE type::record('books', $id) RETURN NONE;"
         told = governed_rows.books_text(books)
-        await self._connection.write(bound(put if books else drop, id=[owner, books.soul], told=told))
+        await self._connection.write(
+            bound(put if books else drop, id=[owner, books.soul], told=told)
+        )
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         if self._marks is not None:
@@ -219,7 +261,9 @@ class SurrealStore:
 
     async def marked(self, owner: Owner, soul: SoulId) -> str | None:
         sql = "SELECT VALUE token FROM ONLY type::record('image', $id);"
-        (found,) = await self._connection.read(lambda run: run(bound(sql, id=[owner, soul])))
+        (found,) = await self._connection.read(
+            lambda run: run(bound(sql, id=[owner, soul]))
+        )
         return None if found is None else str(found)
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
@@ -296,7 +340,9 @@ class SurrealStore:
         finally:
             ahead.cancel()
 
-    async def _range(self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]) -> list[T]:
+    async def _range(
+        self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]
+    ) -> list[T]:
         """All rows whose id is `prefix` and a key."""
         start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
         which = f"SELECT VALUE record::id(id)[{table.key}] FROM {table.name}:[{start}, '']..=[{start}, ..];"
@@ -307,7 +353,9 @@ class SurrealStore:
             # The keys first: a range with a LIMIT is read to its end all the same.
             (keys,) = await run(bound(which, prefix=prefix))
             for piece in pieces(keys, READ_ROWS):
-                (lines,) = await run(bound(page, prefix=prefix, first=piece[0], last=piece[-1]))
+                (lines,) = await run(
+                    bound(page, prefix=prefix, first=piece[0], last=piece[-1])
+                )
                 found += await asyncio.to_thread(_parse, parse, lines)
             return found
 
@@ -329,7 +377,9 @@ async def _rows_of(
     found: list[T] = []
     after = ""
     while True:
-        (lines,) = await run(bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS))
+        (lines,) = await run(
+            bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS)
+        )
         found += await asyncio.to_thread(_parse, parse, lines)
         if len(lines) < READ_ROWS:
             return found

@@ -21,7 +21,9 @@ def tidy(url: str, folder: str) -> None:
         before = _tables(folder)
         _visit(url)
         after = _tables(folder)
-        merged = not before <= after  # and a merged level may overflow into the next one
+        merged = (
+            not before <= after
+        )  # and a merged level may overflow into the next one
         if not merged and len(after) < _MERGED_AT:
             return
 

@@ -20,11 +20,25 @@ T = TypeVar("T")
 def size_of(change: Change) -> int:
     """Rows that the change touches."""
     messages = sum(1 + len(chat.put) + len(chat.drop) for chat in change.chats)
-    graph = (change.put_memories, change.drop_memories, change.put_edges, change.drop_edges)
+    graph = (
+        change.put_memories,
+        change.drop_memories,
+        change.put_edges,
+        change.drop_edges,
+    )
     recalls = (change.put_usages, change.put_recalls, change.drop_recalls)
-    governed = (change.audit, change.purge_audit, change.put_deletions, change.put_opinions)
+    governed = (
+        change.audit,
+        change.purge_audit,
+        change.put_deletions,
+        change.put_opinions,
+    )
     derived = (change.put_derivations, change.drop_derivations)
-    return len(change.souls) + messages + sum(map(len, (*graph, *recalls, *governed, *derived)))
+    return (
+        len(change.souls)
+        + messages
+        + sum(map(len, (*graph, *recalls, *governed, *derived)))
+    )
 
 
 def transaction(change: Change, marks: list[Marked] | None) -> Query:
@@ -37,33 +51,72 @@ def transaction(change: Change, marks: list[Marked] | None) -> Query:
     script = _Script({"hand": change.by.value})
     owner = change.owner
     usages = {usage.memory for usage in change.put_usages}
-    memories, edges = {memory.id for memory in change.put_memories}, {edge.id for edge in change.put_edges}
+    memories, edges = (
+        {memory.id for memory in change.put_memories},
+        {edge.id for edge in change.put_edges},
+    )
     for chat in change.chats:
         slots = {ranked.message.slot for ranked in chat.put}
-        script.drop(rows.MESSAGES, [[owner, chat.chat.id, slot] for slot in chat.drop if slot not in slots])
-    script.drop(rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges])
-    script.drop(rows.MEMORIES, [[owner, key] for key in change.drop_memories if key not in memories])
-    script.drop_edges_of([[owner, key] for key in change.drop_memories if key in memories], edges)
-    gone = (*change.drop_memories, *change.drop_edges)  # a relation is recalled as a fact by the edge's id
+        script.drop(
+            rows.MESSAGES,
+            [[owner, chat.chat.id, slot] for slot in chat.drop if slot not in slots],
+        )
+    script.drop(
+        rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges]
+    )
+    script.drop(
+        rows.MEMORIES,
+        [[owner, key] for key in change.drop_memories if key not in memories],
+    )
+    script.drop_edges_of(
+        [[owner, key] for key in change.drop_memories if key in memories], edges
+    )
+    gone = (
+        *change.drop_memories,
+        *change.drop_edges,
+    )  # a relation is recalled as a fact by the edge's id
     script.drop(rows.USAGES, [[owner, key] for key in gone if key not in usages])
     records = {record.trace for record in change.put_recalls}
-    script.drop(rows.RECALLS, [[owner, trace] for trace in change.drop_recalls if trace not in records])
+    script.drop(
+        rows.RECALLS,
+        [[owner, trace] for trace in change.drop_recalls if trace not in records],
+    )
     script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
     script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
     for chat in change.chats:
-        script.put(rows.MESSAGES, [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put])
-    script.put(rows.MEMORIES, [graph_rows.memory_row(owner, memory) for memory in change.put_memories])
-    script.put(rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges])
-    script.put(rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages])
-    script.put(rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls])
+        script.put(
+            rows.MESSAGES,
+            [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put],
+        )
+    script.put(
+        rows.MEMORIES,
+        [graph_rows.memory_row(owner, memory) for memory in change.put_memories],
+    )
+    script.put(
+        rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges]
+    )
+    script.put(
+        rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages]
+    )
+    script.put(
+        rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls]
+    )
     script.purge_audit(owner, change.purge_audit)
-    script.put(governed_rows.AUDIT, [governed_rows.audit_row(owner, entry) for entry in change.audit])
+    script.put(
+        governed_rows.AUDIT,
+        [governed_rows.audit_row(owner, entry) for entry in change.audit],
+    )
     asked = [governed_rows.deletion_row(owner, one) for one in change.put_deletions]
     script.put(governed_rows.DELETIONS, asked)
-    script.put(governed_rows.OPINIONS, [governed_rows.opinion_row(owner, o) for o in change.put_opinions])
+    script.put(
+        governed_rows.OPINIONS,
+        [governed_rows.opinion_row(owner, o) for o in change.put_opinions],
+    )
     derived, table = change.put_derivations, governed_rows.DERIVATIONS
     made = {one.id for one in derived}
-    script.drop(table, [[owner, key] for key in change.drop_derivations if key not in made])
+    script.drop(
+        table, [[owner, key] for key in change.drop_derivations if key not in made]
+    )
     script.put(table, [governed_rows.derivation_row(owner, one) for one in derived])
     if marks is None:
         script.drop_all(rows.IMAGES, owner)
@@ -89,7 +142,9 @@ class _Script:
     def drop_all(self, table: rows.Table, owner: Owner) -> None:
         """Delete the owner's rows."""
         name = self._bind(owner)
-        self._statements.append(f"DELETE {table.name}:[${name}, '']..=[${name}, ..] RETURN NONE;")
+        self._statements.append(
+            f"DELETE {table.name}:[${name}, '']..=[${name}, ..] RETURN NONE;"
+        )
 
     def drop_edges_of(self, memories: list[list[str]], kept: Collection[str]) -> None:
         """Delete what ends at these memories, but for the edges whose keys are `kept`."""

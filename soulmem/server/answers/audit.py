@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.domain.audit import AuditEntry
-from soulmem.engine.audit import AuditPage
-from soulmem.engine.feedback import Judged
-from soulmem.engine.undo import Undone
+from soulmem.engine.editing.undo import Undone
+from soulmem.engine.learning.feedback import Judged
+from soulmem.engine.world.audit import AuditPage
 from soulmem.server.answers.common import Answer
 
 
@@ -77,7 +77,8 @@ def feedback_answer(judged: Judged) -> FeedbackAnswer:
 def audit_answer(page: AuditPage) -> AuditAnswer:
     """A page of the audit."""
     return AuditAnswer(
-        audit=[_entry(entry, undone=entry.id in page.undone) for entry in page.entries], cursor=page.cursor
+        audit=[_entry(entry, undone=entry.id in page.undone) for entry in page.entries],
+        cursor=page.cursor,
     )
 
 
@@ -87,7 +88,9 @@ def undo_answer(undone: Undone) -> UndoAnswer:
         changes=list(undone.changes),
         memories=list(undone.memories),
         edges=undone.edges,
-        skipped=[SkippedAnswer(target=target, field=name) for target, name in undone.skipped],
+        skipped=[
+            SkippedAnswer(target=target, field=name) for target, name in undone.skipped
+        ],
     )
 
 

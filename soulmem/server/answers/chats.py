@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from soulmem.domain.dialogue import Chat, Message
-from soulmem.engine.requests import SyncAnswer
+from soulmem.engine.api.requests import SyncAnswer
 from soulmem.server.answers.common import Answer
 
 
@@ -109,7 +109,9 @@ def _head(chat: Chat, count: int) -> ChatHead:
         title=chat.title,
         souls=list(chat.souls),
         persona=chat.persona,
-        parent=ForkAnswer(chat=chat.parent.chat, fork_slot=chat.parent.slot) if chat.parent else None,
+        parent=ForkAnswer(chat=chat.parent.chat, fork_slot=chat.parent.slot)
+        if chat.parent
+        else None,
         count=count,
         state=chat.state.value,
         held=HeldAnswer(count=len(chat.hold.vanished)) if chat.hold else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from soulmem import __version__
-from soulmem.engine.answers import Health
+from soulmem.engine.api.results import Health
 from soulmem.server.answers.common import Answer
 
 API_MAJOR, API_MINOR = 1, 1
@@ -99,6 +99,9 @@ def health_answer(health: Health, bin_days: float) -> HealthAnswer:
         ),
         pending=health.pending,
         bin_days=bin_days,
-        core_left_out=[CoreAnswer(soul=soul, memory=memory) for soul, memory in health.core_left_out],
+        core_left_out=[
+            CoreAnswer(soul=soul, memory=memory)
+            for soul, memory in health.core_left_out
+        ],
         notes=list(health.notes),
     )

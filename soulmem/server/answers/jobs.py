@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from soulmem.engine.jobs import JobView
+from soulmem.engine.runtime.jobs import JobView
 from soulmem.server.answers.common import Answer
 
 
@@ -60,7 +60,9 @@ def job_answer(view: JobView) -> JobAnswer:
         soul=view.soul,
         at=view.at,
         state=view.state.value,
-        progress=ProgressAnswer(done=progress.done, total=progress.total, unit=progress.unit),
+        progress=ProgressAnswer(
+            done=progress.done, total=progress.total, unit=progress.unit
+        ),
         result=view.result,
         error=view.error,
     )

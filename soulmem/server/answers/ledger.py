@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from soulmem.engine.ledger import LedgerParams, Spent
-from soulmem.engine.parking import Parked
+from soulmem.engine.llm.retry import Parked
+from soulmem.engine.llm.usage import LedgerParams, Spent
 from soulmem.server.answers.common import Answer
 
 
@@ -71,7 +71,12 @@ def spent_answer(spent: Spent) -> SpentAnswer:
 
 def hour_answer(params: LedgerParams) -> HourAnswer:
     """The bounds."""
-    return HourAnswer(calls=params.calls, tokens=params.tokens, memories=params.nodes, minutes=params.minutes)
+    return HourAnswer(
+        calls=params.calls,
+        tokens=params.tokens,
+        memories=params.nodes,
+        minutes=params.minutes,
+    )
 
 
 def parked_answer(parked: Parked) -> ParkedAnswer:

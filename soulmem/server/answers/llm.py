@@ -22,7 +22,9 @@ class LlmRequestAnswer(Answer, frozen=True):
 def llm_request_answer(request: LlmRequest | None) -> LlmRequestAnswer:
     """The call as JSON; one without words for none."""
     if request is None:
-        return LlmRequestAnswer(request="", name="", system="", user="", schema=None, max_tokens=0)
+        return LlmRequestAnswer(
+            request="", name="", system="", user="", schema=None, max_tokens=0
+        )
     prompt = request.prompt
     return LlmRequestAnswer(
         request=request.id,

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType, field
 
+from soulmem.consolidation.validity import FactValidity
 from soulmem.domain.edges import Edge
-from soulmem.engine.answers import GraphView, MemoryView, Page
-from soulmem.engine.validity import Standing
+from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.server.answers.common import Answer, SourceAnswer, sources_answer
 from soulmem.server.schemas.fields import FieldsBody, fields_of
 
@@ -146,14 +146,19 @@ def memory_answer(view: MemoryView) -> MemoryAnswer:
         created=memory.created,
         fields=fields_of(memory.kind, memory.situation, memory.concept),
         edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
-        evidence=[[VersionAnswer(slot=v.slot, hash=v.hash) for v in group] for group in memory.evidence],
+        evidence=[
+            [VersionAnswer(slot=v.slot, hash=v.hash) for v in group]
+            for group in memory.evidence
+        ],
         strength=view.strength,
         visibility=view.visibility,
         uses=usage.count if usage else 0,
         first_used=usage.first.at if usage else None,
         last_used=usage.last.at if usage else None,
         recall_frequency=usage.frequency() if usage else 0.0,
-        recalls=[StampAnswer(at=stamp.at, turn=stamp.turn) for stamp in usage.stamps] if usage else [],
+        recalls=[StampAnswer(at=stamp.at, turn=stamp.turn) for stamp in usage.stamps]
+        if usage
+        else [],
         base_activation=view.base_activation,
         anchors=[AnchorAnswer(text, "spontaneous", 1.0) for text in view.anchors],
     )
@@ -161,12 +166,16 @@ def memory_answer(view: MemoryView) -> MemoryAnswer:
 
 def memories_answer(page: Page) -> MemoriesAnswer:
     """A page of memories."""
-    return MemoriesAnswer(memories=[listed_memory(v) for v in page.memories], cursor=page.cursor)
+    return MemoriesAnswer(
+        memories=[listed_memory(v) for v in page.memories], cursor=page.cursor
+    )
 
 
 def timeline_answer(page: Page) -> TimelineAnswer:
     """A page of the timeline."""
-    return TimelineAnswer(memories=[_timeline_item(v) for v in page.memories], cursor=page.cursor)
+    return TimelineAnswer(
+        memories=[_timeline_item(v) for v in page.memories], cursor=page.cursor
+    )
 
 
 def graph_answer(view: GraphView) -> GraphAnswer:
@@ -208,8 +217,10 @@ def _timeline_item(view: MemoryView) -> TimelineItem:
     )
 
 
-def _edge(edge: Edge, standing: Standing | None) -> EdgeAnswer:
-    since, until = (standing.since, standing.until) if standing is not None else (None, None)
+def _edge(edge: Edge, standing: FactValidity | None) -> EdgeAnswer:
+    since, until = (
+        (standing.since, standing.until) if standing is not None else (None, None)
+    )
     return EdgeAnswer(
         id=edge.id,
         source=edge.source,

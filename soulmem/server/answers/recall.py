@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from soulmem.engine.answers import Block, Recalled, RecalledMemory, Trace
+from soulmem.engine.api.results import Block, Recalled, RecalledMemory, Trace
 from soulmem.server.answers.common import Answer, SourceAnswer, sources_answer
 
 
@@ -129,7 +129,11 @@ def recall_answer(recalled: Recalled) -> RecallAnswer:
         tokens=recalled.tokens,
         timed_out=recalled.timed_out,
         took_ms=TimingsAnswer(
-            total=took.total, embed=took.embed, search=took.search, walk=took.walk, assemble=took.assemble
+            total=took.total,
+            embed=took.embed,
+            search=took.search,
+            walk=took.walk,
+            assemble=took.assemble,
         ),
     )
 
@@ -141,7 +145,9 @@ def trace_answer(trace: Trace) -> TraceAnswer:
         at=trace.at,
         soul=trace.soul,
         chat=trace.chat,
-        query=[QueryPartAnswer(text=text, weight=weight) for text, weight in trace.query],
+        query=[
+            QueryPartAnswer(text=text, weight=weight) for text, weight in trace.query
+        ],
         type=trace.type,
         grade=trace.grade,
         grade_why=trace.grade_why,
@@ -149,7 +155,13 @@ def trace_answer(trace: Trace) -> TraceAnswer:
         guidance=trace.guidance,
         considered=[
             ConsideredAnswer(
-                id=c.id, text=c.text, score=c.score, dense=c.dense, lexical=c.lexical, kept=c.kept, cut=c.cut
+                id=c.id,
+                text=c.text,
+                score=c.score,
+                dense=c.dense,
+                lexical=c.lexical,
+                kept=c.kept,
+                cut=c.cut,
             )
             for c in trace.considered
         ],
@@ -183,5 +195,7 @@ def _block(b: Block) -> BlockAnswer:
         role=b.role,
         text=b.text,
         tokens=b.tokens,
-        items=[ItemAnswer(memory=i.memory, text=i.text, tokens=i.tokens) for i in b.items],
+        items=[
+            ItemAnswer(memory=i.memory, text=i.text, tokens=i.tokens) for i in b.items
+        ],
     )

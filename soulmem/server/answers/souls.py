@@ -66,7 +66,9 @@ def soul_answer(soul: Soul) -> SoulAnswer:
             remember_hidden=settings.remember_hidden,
             weights=dict(settings.weights),
         ),
-        config_from={name: "card" if name in settings.own else "default" for name in SETTINGS},
+        config_from={
+            name: "card" if name in settings.own else "default" for name in SETTINGS
+        },
     )
 
 
@@ -76,7 +78,10 @@ def _names(names: Iterable[KnownName]) -> list[NameAnswer]:
     for known in names:
         _, aliases = spellings.setdefault(known.name.casefold(), (known.name, {}))
         aliases.update(dict.fromkeys(known.aliases))
-    return [NameAnswer(name=name, aliases=list(aliases)) for name, aliases in spellings.values()]
+    return [
+        NameAnswer(name=name, aliases=list(aliases))
+        for name, aliases in spellings.values()
+    ]
 
 
 def souls_answer(souls: Iterable[Soul]) -> SoulsAnswer:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.domain.deletions import Deletion
-from soulmem.engine.tool_definitions import TOOLS
+from soulmem.engine.tools.definitions import TOOLS
 from soulmem.server.answers.common import Answer
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from soulmem.domain.dialogue import Fork, Role
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.engine.requests import Activity, Base, SentMessage, SyncRequest
+from soulmem.engine.api.requests import Activity, Base, SentMessage, SyncRequest
 from soulmem.server.schemas.common import (
     DIGEST_PATTERN,
     HASH_PATTERN,
@@ -42,7 +42,13 @@ class MessageBody(Body, frozen=True):
     """A message as the chat shows it; without `text` when the sidecar may know it already."""
 
     slot: Id
-    hash: Annotated[str, Meta(pattern=HASH_PATTERN, description="first 16 hex digits of SHA-256 of the text")]
+    hash: Annotated[
+        str,
+        Meta(
+            pattern=HASH_PATTERN,
+            description="first 16 hex digits of SHA-256 of the text",
+        ),
+    ]
     role: Role
     speaker: Words = ""
     sent_at: Time | None = None
@@ -94,7 +100,9 @@ def sync_request(chat: ChatId, body: SyncBody) -> SyncRequest:
         messages=[_sent(message, i) for i, message in enumerate(body.messages)],
         title=body.title,
         persona=body.persona,
-        parent=Fork(ChatId(body.parent.chat), SlotId(body.parent.fork_slot)) if body.parent else None,
+        parent=Fork(ChatId(body.parent.chat), SlotId(body.parent.fork_slot))
+        if body.parent
+        else None,
         base=Base(body.base.count, body.base.digest) if body.base else None,
         confirm_removal=body.confirm_removal,
     )

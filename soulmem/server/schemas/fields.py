@@ -20,7 +20,14 @@ from soulmem.domain.situation import (
 )
 from soulmem.server.schemas.common import Body, Prose, Share, Time, Words, utc
 
-_EPISODE = ("time_span", "location", "participants", "emotions", "sensations", "situation")
+_EPISODE = (
+    "time_span",
+    "location",
+    "participants",
+    "emotions",
+    "sensations",
+    "situation",
+)
 _CONCEPT = ("concept_type", "aliases", "description")
 _OF_KIND = {MemoryKind.EPISODE: _EPISODE, MemoryKind.CONCEPT: _CONCEPT}
 _MANY = Meta(max_length=1_000)
@@ -65,7 +72,9 @@ class FieldsBody(Body, frozen=True):
     @property
     def sent(self) -> frozenset[str]:
         """Names of the fields that were sent."""
-        return frozenset(name for name in (*_EPISODE, *_CONCEPT) if getattr(self, name) is not UNSET)
+        return frozenset(
+            name for name in (*_EPISODE, *_CONCEPT) if getattr(self, name) is not UNSET
+        )
 
     @property
     def tells_episode(self) -> bool:
@@ -82,10 +91,15 @@ def refuse_foreign_fields(fields: FieldsBody | None, kind: MemoryKind) -> None:
     """Raises Unprocessable when a field was sent that a memory of `kind` does not have."""
     own = _OF_KIND.get(kind, ())
     for name in (*_EPISODE, *_CONCEPT):
-        if fields is not None and name not in own and getattr(fields, name) is not UNSET:
+        if (
+            fields is not None
+            and name not in own
+            and getattr(fields, name) is not UNSET
+        ):
             has = f"it has {', '.join(own)}" if own else "it has no fields"
             raise Unprocessable(
-                f"{name!r} is no field of a memory of kind {kind.value!r}: {has}", field=f"fields.{name}"
+                f"{name!r} is no field of a memory of kind {kind.value!r}: {has}",
+                field=f"fields.{name}",
             )
 
 
@@ -95,7 +109,10 @@ def situation_of(fields: FieldsBody) -> Situation:
     return Situation(
         time_span=_time_span(span) if span else None,
         location=fields.location or None,
-        participants=tuple(Participant(p.name, p.kind, _felt(p.feels)) for p in fields.participants or ()),
+        participants=tuple(
+            Participant(p.name, p.kind, _felt(p.feels))
+            for p in fields.participants or ()
+        ),
         emotions=_felt(fields.emotions or ()),
         sensations=tuple(fields.sensations or ()),
         situation=fields.situation or None,
@@ -118,27 +135,36 @@ def _time_span(span: TimeSpanBody) -> TimeSpan:
 def concept_of(fields: FieldsBody) -> ConceptDetail:
     """What a concept is; the default where nothing was sent."""
     return ConceptDetail(
-        concept_type=ConceptType.ENTITY if fields.concept_type is UNSET else fields.concept_type,
+        concept_type=ConceptType.ENTITY
+        if fields.concept_type is UNSET
+        else fields.concept_type,
         aliases=tuple(fields.aliases or ()),
         description=fields.description or None,
     )
 
 
-def fields_of(kind: MemoryKind, situation: Situation, concept: ConceptDetail | None) -> FieldsBody:
+def fields_of(
+    kind: MemoryKind, situation: Situation, concept: ConceptDetail | None
+) -> FieldsBody:
     """The fields as they are told: those of the kind, nothing of another."""
     if kind is MemoryKind.CONCEPT:
         detail = concept or ConceptDetail()
         return FieldsBody(
-            concept_type=detail.concept_type, aliases=list(detail.aliases), description=detail.description
+            concept_type=detail.concept_type,
+            aliases=list(detail.aliases),
+            description=detail.description,
         )
     if kind is not MemoryKind.EPISODE:
         return FieldsBody()
     span = situation.time_span
     return FieldsBody(
-        time_span=TimeSpanBody(start=span.start, end=span.end, story=span.story) if span else None,
+        time_span=TimeSpanBody(start=span.start, end=span.end, story=span.story)
+        if span
+        else None,
         location=situation.location,
         participants=[
-            ParticipantBody(name=p.name, kind=p.kind, feels=_told(p.feels)) for p in situation.participants
+            ParticipantBody(name=p.name, kind=p.kind, feels=_told(p.feels))
+            for p in situation.participants
         ],
         emotions=_told(situation.emotions),
         sensations=list(situation.sensations),

@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
-from soulmem.engine.requests import ImportFormat, ImportRequest
+from soulmem.engine.api.requests import ImportFormat, ImportRequest
 from soulmem.server.schemas.common import Body, Id, Query, Words, once
 
 
@@ -36,9 +36,9 @@ class ImportBody(Body, frozen=True):
     name: Words = ""
     text: str | None = None
     base64: str | None = None
-    others: Annotated[list[Id], Meta(max_length=1_000, description="souls who were in the chat, too")] = (
-        field(default_factory=list)
-    )
+    others: Annotated[
+        list[Id], Meta(max_length=1_000, description="souls who were in the chat, too")
+    ] = field(default_factory=list)
     persona: Words = ""
     dry_run: bool = False
     confirm_removal: bool = False
@@ -51,7 +51,9 @@ def import_request(body: ImportBody) -> ImportRequest:
         format=body.format,
         data=_data(body),
         name=body.name,
-        others=tuple(soul for soul in once(map(SoulId, body.others)) if soul != body.soul),
+        others=tuple(
+            soul for soul in once(map(SoulId, body.others)) if soul != body.soul
+        ),
         persona=body.persona.strip(),
         dry_run=body.dry_run,
         confirm_removal=body.confirm_removal,
@@ -60,7 +62,10 @@ def import_request(body: ImportBody) -> ImportRequest:
 
 def _data(body: ImportBody) -> bytes:
     if (body.text is None) == (body.base64 is None):
-        raise Unprocessable("send the file as `text` or as `base64`: exactly one of the two", field="text")
+        raise Unprocessable(
+            "send the file as `text` or as `base64`: exactly one of the two",
+            field="text",
+        )
     if body.text is not None:
         return body.text.encode()
     try:

@@ -10,9 +10,30 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
-from soulmem.engine.requests import MemoryFilter, MemoryPatch, NewEdge, NewMemory, TagMatch
-from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Prose, Query, Share, Tags, Words
-from soulmem.server.schemas.fields import FieldsBody, concept_of, refuse_foreign_fields, situation_of
+from soulmem.engine.api.requests import (
+    MemoryFilter,
+    MemoryPatch,
+    NewEdge,
+    NewMemory,
+    TagMatch,
+)
+from soulmem.server.schemas.common import (
+    Body,
+    Cursor,
+    Id,
+    PageLimit,
+    Prose,
+    Query,
+    Share,
+    Tags,
+    Words,
+)
+from soulmem.server.schemas.fields import (
+    FieldsBody,
+    concept_of,
+    refuse_foreign_fields,
+    situation_of,
+)
 
 
 class EdgeBody(Body, frozen=True):
@@ -114,7 +135,9 @@ def memory_patch(body: PatchBody) -> MemoryPatch:
             field="fields",
         )
     if body.slot is not UNSET and body.chat is UNSET:
-        raise Unprocessable(f"slot {body.slot!r} alone names no place: send `chat` too", field="slot")
+        raise Unprocessable(
+            f"slot {body.slot!r} alone names no place: send `chat` too", field="slot"
+        )
     return MemoryPatch(
         text=None if body.text is UNSET else body.text,
         tags=None if body.tags is UNSET else tuple(body.tags),
@@ -150,9 +173,13 @@ def memory_filter(query: MemoriesQuery) -> MemoryFilter:
 
 def _check_place(timelines: Timelines, chat: str | None, slot: str | None) -> None:
     if timelines is Timelines.THIS and chat is None:
-        raise Unprocessable('timelines "this" needs `chat`: name the chat it belongs to', field="chat")
+        raise Unprocessable(
+            'timelines "this" needs `chat`: name the chat it belongs to', field="chat"
+        )
     if slot is not None and chat is None:
-        raise Unprocessable(f"slot {slot!r} alone names no place: send `chat` too", field="slot")
+        raise Unprocessable(
+            f"slot {slot!r} alone names no place: send `chat` too", field="slot"
+        )
 
 
 def _edges(edges: list[EdgeBody]) -> tuple[NewEdge, ...]:

@@ -9,7 +9,7 @@ from msgspec import Meta, field
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.situation import Emotion
-from soulmem.engine.requests import RecallMode, RecallRequest, RecallType, TimeRange
+from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType, TimeRange
 from soulmem.server.schemas.common import Body, Count, Id, Share, Tags, Time, Words, utc
 from soulmem.server.schemas.souls import Items, Tokens
 
@@ -18,7 +18,10 @@ _TEXTS = 64
 Question = Annotated[str, Meta(max_length=_LONGEST)]
 ContextTexts = Annotated[
     list[Annotated[str, Meta(max_length=_LONGEST)]],
-    Meta(max_length=_TEXTS, description="what else stands in the prompt: card fields, greeting, active lore"),
+    Meta(
+        max_length=_TEXTS,
+        description="what else stands in the prompt: card fields, greeting, active lore",
+    ),
 ]
 
 
@@ -62,7 +65,9 @@ def time_range(start: TimeRangeBody | None) -> TimeRange | None:
     """The span in UTC, or None when both ends are open."""
     if start is None or (start.start is None and start.end is None):
         return None
-    span = TimeRange(utc(start.start, "time_range.from"), utc(start.end, "time_range.to"))
+    span = TimeRange(
+        utc(start.start, "time_range.from"), utc(start.end, "time_range.to")
+    )
     if span.start and span.end and span.end <= span.start:
         raise Unprocessable(
             f"the time range ends at {span.end.isoformat()}, not after {span.start.isoformat()}: swap them",

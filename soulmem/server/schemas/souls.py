@@ -6,11 +6,20 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from soulmem.domain.soul import SETTINGS, KnownName, Scope, SettingsChange, SoulClock, SoulState
+from soulmem.domain.soul import (
+    SETTINGS,
+    KnownName,
+    Scope,
+    SettingsChange,
+    SoulClock,
+    SoulState,
+)
 from soulmem.server.schemas.common import Body, Query, Share, Words
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
-Weights = Annotated[dict[Annotated[str, Meta(max_length=64)], Share], Meta(max_length=50)]
+Weights = Annotated[
+    dict[Annotated[str, Meta(max_length=64)], Share], Meta(max_length=50)
+]
 Items = Annotated[int, Meta(ge=1, le=50)]
 
 
@@ -24,7 +33,9 @@ class NameBody(Body, frozen=True):
     """A name the soul knows."""
 
     name: Annotated[str, Meta(min_length=1, max_length=2_000)]
-    aliases: Annotated[list[Words], Meta(max_length=1_000)] = field(default_factory=list)
+    aliases: Annotated[list[Words], Meta(max_length=1_000)] = field(
+        default_factory=list
+    )
 
 
 class SoulConfigBody(Body, frozen=True):
@@ -33,7 +44,9 @@ class SoulConfigBody(Body, frozen=True):
     scope: Scope | UnsetType | None = UNSET
     clock: SoulClock | UnsetType | None = UNSET
     forgetting: (
-        Annotated[float, Meta(ge=0.0, le=2.0, description="0 elephant .. 2 goldfish")] | UnsetType | None
+        Annotated[float, Meta(ge=0.0, le=2.0, description="0 elephant .. 2 goldfish")]
+        | UnsetType
+        | None
     ) = UNSET
     budget_tokens: Tokens | UnsetType | None = UNSET
     max_items: Items | UnsetType | None = UNSET
@@ -61,4 +74,6 @@ def settings_change(config: SoulConfigBody | None) -> SettingsChange | None:
     if config is None:
         return None
     sent = {name: getattr(config, name) for name in SETTINGS}
-    return SettingsChange({name: value for name, value in sent.items() if value is not UNSET})
+    return SettingsChange(
+        {name: value for name, value in sent.items() if value is not UNSET}
+    )

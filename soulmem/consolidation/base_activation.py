@@ -1,0 +1,117 @@
+"""How present is a concept by itself, whatever is asked? Mentions and recalls raise it, time lowers it.
+
+As in EMGAS, 2.4 and 5.1, but that nothing is stored and nothing runs over the nodes: the activation is a
+function of when a concept was met and used, so it is the same however often it is read, and in whatever order
+things became known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationParams:
+    """How fast it fades and how much it gains."""
+
+    stability: float = (
+        300.0  # turns; S0 of design 6, as that of the links a concept hangs on
+    )
+    mention: float = 0.2  # 0..1, of what is missing to 1 that a mention gives which is wholly about it
+    recall: float = 0.35  # 0..1, the same of a recall that teaches
+    floor: float = 0.05  # 0..1, below which a concept is forgotten; design 6
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A moment at which a concept was met."""
+
+    at: float  # turns of the soul's clock
+    gain: float  # 0..1, of what is missing to 1
+
+
+def mention(at: float, salience: float, params: ActivationParams | None = None) -> Met:
+    """A mention; `salience` 0..1 is how much the text is about the concept."""
+    p = params or ActivationParams()
+    return Met(at, p.mention * salience)
+
+
+def recall(at: float, params: ActivationParams | None = None) -> Met:
+    """A recall that teaches."""
+    p = params or ActivationParams()
+    return Met(at, p.recall)
+
+
+def base_activations(
+    concept: Ints,
+    at: Floats,
+    gain: Floats,
+    now: float,
+    pace: float = 1.0,
+    params: ActivationParams | None = None,
+) -> Floats:
+    """`base_activation` of many concepts at once, float64[largest concept + 1].
+
+    concept  int64[m]    whose moment it is
+    at       float64[m]  turns of the soul's clock
+    gain     float64[m]  0..1
+    """
+    p = params or ActivationParams()
+    at = np.minimum(at, now)
+    # The moments first, in wide registers, then the concepts, which are small numbers and so counted:
+    # `lexsort` takes twice as long. Which of two at one moment comes first is the same.
+    order = np.argsort(at)
+    small = concept[order].astype(np.min_scalar_type(int(concept.max(initial=0))))
+    order = order[np.argsort(small, kind="stable")]
+    concept, at = concept[order], at[order]
+    kept = np.log1p(
+        -np.minimum(gain[order], 1 - 1e-12)
+    )  # what each leaves of what was there, as a logarithm
+    upto = np.cumsum(kept)
+    last = (
+        np.append(np.flatnonzero(concept[1:] != concept[:-1]), concept.size - 1)
+        if concept.size
+        else concept
+    )
+    ends = np.zeros(int(concept[-1]) + 1 if concept.size else 0)
+    ends[concept[last]] = upto[last]
+    left = np.exp(ends[concept] - upto - pace * (now - at) / p.stability)
+    return np.asarray(
+        np.bincount(concept, weights=gain[order] * left, minlength=ends.size),
+        np.float64,
+    )
+
+
+def base_activation(
+    met: Iterable[Met],
+    now: float,
+    pace: float = 1.0,
+    params: ActivationParams | None = None,
+) -> float:
+    """The activation at a turn of the soul's clock, 0..1.
+
+        A' = A * exp(-pace * elapsed / stability)   between two moments
+        A' = A + gain * (1 - A)                     at each
+
+    They are gone through once, in order of time; those of one moment commute. What lies ahead of `now` counts
+    as met now. `pace` 0..2 is the soul's dial of forgetting: at 0 nothing fades.
+    """
+    p = params or ActivationParams()
+    activation, last = 0.0, None
+    for one in sorted(met, key=lambda m: m.at):
+        at = min(one.at, now)
+        if last is not None:
+            activation *= exp(-pace * (at - last) / p.stability)
+        activation += one.gain * (1.0 - activation)
+        last = at
+    if last is None:
+        return 0.0
+    return activation * exp(-pace * (now - last) / p.stability)

@@ -1,0 +1,90 @@
+"""What does a text tell besides its words? Read once, however many souls were there to hear it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from soulmem.domain.scripts import is_unspaced
+from soulmem.domain.situation import Emotion
+from soulmem.domain.terms import Term
+from soulmem.language.feelings import feelings
+from soulmem.language.keywords import terms
+from soulmem.language.markup import PlainText, plain
+from soulmem.language.names import names
+from soulmem.language.places import place_of
+
+_SENTENCE = re.compile(
+    r"[^.!?\u3002\uff01\uff1f\n]+[.!?\u3002\uff01\uff1f\n]*|[.!?\u3002\uff01\uff1f\n]+"
+)
+_OPENING = " \t*_~\"'\u201c\u2018\u300c\u300e"
+# What follows a name that is spoken to, not of.
+_ADDRESSED = (*",\uff0c\u3001:\uff1a!\uff01?\uff1f\u2026\u2014", "...", " -")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A function of the text alone."""
+
+    terms: tuple[Term, ...]
+    names: tuple[str, ...]  # new or known, as written
+    location: str | None
+    moved: tuple[str, ...]  # the sentences that tell of a feeling
+
+    def felt_by(self, name: str) -> tuple[Emotion, ...]:
+        """What the text says that somebody of that name feels: in sentences that begin with the name."""
+        return _felt(one for one in self.moved if _is_about(one, name))
+
+    def felt_by_speaker(self, others: Iterable[str]) -> tuple[Emotion, ...]:
+        """What whoever speaks feels: in the sentences that are about none of these others."""
+        names = tuple(others)
+        return _felt(
+            one for one in self.moved if not any(_is_about(one, name) for name in names)
+        )
+
+
+def read(text: str) -> Reading:
+    """Read a text: some 0.3 ms for a turn of 500 signs."""
+    words = plain(text)
+    sentences = _SENTENCE.findall(words) if feelings(words) else ()
+    moved = tuple(PlainText(one) for one in sentences if feelings(PlainText(one)))
+    return Reading(terms(words), names(words), place_of(words), moved)
+
+
+def _felt(sentences: Iterable[str]) -> tuple[Emotion, ...]:
+    return tuple(Emotion(*one) for one in feelings(PlainText("".join(sentences))))
+
+
+def _is_about(sentence: str, name: str) -> bool:
+    """Whether it begins with the name, and does not only speak to them."""
+    begins = sentence.lstrip(_OPENING)
+    behind = begins[len(name) :]
+    whole = is_unspaced(name[-1:]) or not behind[:1].isalnum()
+    return (
+        bool(name)
+        and begins.startswith(name)
+        and whole
+        and not behind.startswith(_ADDRESSED)
+    )
+
+
+class Readings:
+    """What was read ahead of a change, so that the change itself does not wait for it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Reading] = {}
+
+    def of(self, text: str) -> Reading:
+        """What the text tells; read now unless it was before."""
+        return self._known.get(text) or read(text)
+
+    def ahead(self, texts: Iterable[str]) -> None:
+        """Read these and keep it until `forget`. For any one thread."""
+        for text in texts:
+            if text not in self._known:
+                self._known[text] = read(text)
+
+    def forget(self) -> None:
+        """The change is done."""
+        self._known = {}

@@ -1,0 +1,195 @@
+"""What the engine answers, as values; the doors turn them into JSON or text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from soulmem.consolidation.validity import FactValidity
+from soulmem.domain.books import Spent
+from soulmem.domain.edges import Edge
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, Place
+from soulmem.domain.opinions import NEUTRAL
+from soulmem.domain.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One memory on the way from the cue, and the edge that led there (None for the first)."""
+
+    id: MemoryId
+    label: str
+    edge: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """One memory as it stands in its block."""
+
+    id: MemoryId
+    kind: str
+    text: str
+    score: float
+    hops: int
+    permanent: bool
+    fired: bool | None
+    why: str
+    path: tuple[PathStep, ...]
+    sources: tuple[Place, ...]
+    age_turns: int
+    visibility: float  # 0..1
+    edges: tuple[str, ...] = ()  # ids: one from each step of `path` to the next
+
+
+@dataclass(frozen=True, slots=True)
+class BlockItem:
+    """A memory inside a block."""
+
+    memory: MemoryId
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of prompt: a header and its items, joined by newlines."""
+
+    section: str
+    position: str  # "in_prompt" or "in_chat"
+    depth: int | None
+    role: str
+    text: str
+    tokens: int
+    items: tuple[BlockItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Wall milliseconds inside the sidecar."""
+
+    total: float = 0.0
+    embed: float = 0.0
+    search: float = 0.0
+    walk: float = 0.0
+    assemble: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The answer to a recall: `memories` best first, holding exactly what the blocks say."""
+
+    trace: str
+    memories: tuple[RecalledMemory, ...]
+    blocks: tuple[Block, ...]
+    tokens: int
+    timed_out: bool
+    took_ms: Timings
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A memory the recall looked at, whether it was kept, and what it scored."""
+
+    id: MemoryId
+    text: str
+    score: float
+    dense: float | None
+    lexical: float | None
+    kept: bool
+    cut: str | None  # why it was left out
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an answer came about."""
+
+    id: str
+    at: datetime
+    soul: str
+    chat: str | None
+    query: tuple[tuple[str, float], ...]  # (text, weight) parts that were looked for
+    type: str
+    grade: str
+    grade_why: str
+    seeds: tuple[tuple[MemoryId, float], ...]
+    guidance: dict[str, Any]
+    considered: tuple[Considered, ...]
+    answer: Recalled
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """A memory with everything that belongs to it now; `sources` best first."""
+
+    memory: Memory
+    sources: tuple[Place, ...]
+    edges: tuple[Edge, ...] = ()
+    strength: float = 1.0
+    visibility: float = 1.0
+    usage: Usage | None = None  # None: it was never recalled
+    base_activation: float | None = (
+        None  # 0..1, of a concept: how present it is whatever is asked
+    )
+    anchors: tuple[str, ...] = ()  # words of the text that do not fade
+    standing: Mapping[str, FactValidity] = field(
+        default_factory=dict
+    )  # of the relations among `edges`, by id
+    feedback: float = NEUTRAL  # 0..1, what the user thinks of it
+    in_doubt: bool = False  # its present wording was called wrong: nothing recalls it
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A piece of a list; `cursor` is None on the last one."""
+
+    memories: Sequence[MemoryView]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A part of a soul's graph."""
+
+    memories: Sequence[MemoryView]
+    edges: Sequence[Edge]
+    standing: Mapping[str, FactValidity] = field(
+        default_factory=dict
+    )  # of the relations among `edges`, by id
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderHealth:
+    """`state` is loading, ok or error."""
+
+    state: str
+    model: str | None = None
+    dim: int | None = None
+    fallback: bool = False
+    prompt: str | None = (
+        None  # what stands before every text; None while there is no model
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the sidecar is, from its first second on."""
+
+    status: str  # starting, ok, degraded
+    phase: str  # working, idle
+    store_state: str  # ok, error
+    store_detail: str
+    embedder: EmbedderHealth
+    kernels: str  # warming, ok
+    llm_state: str = "off"
+    llm_model: str | None = None
+    spent: Spent = field(
+        default_factory=Spent
+    )  # on the model within the last hour, for all souls
+    pending: int = 0
+    # Permanent memories, each with its soul, that the last recall of the soul had no room for.
+    core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)

@@ -1,0 +1,1 @@
+"""From chat to lasting memory with a language model, in Idle or on request."""

@@ -1,0 +1,65 @@
+"""What can be had done about a soul's memory by asking for it?"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import Owner
+from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.digests import PERIODS, Digester
+from soulmem.engine.learning.learner import Learner
+from soulmem.engine.llm.calls import Errand
+from soulmem.engine.llm.usage import DIGEST
+from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.world.world import World
+
+
+class Upkeep:
+    """The jobs `consolidate` and `digest`."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        world_of: Callable[[Owner], Awaitable[World]],
+        learner: Learner,
+        digester: Digester,
+        consolidator: Consolidator,
+    ) -> None:
+        self._world_of = world_of
+        self._learner = learner
+        self._digester = digester
+        self._consolidator = consolidator
+        jobs.register(JobKind("consolidate", self._consolidate, resumes=True))
+        jobs.register(JobKind("digest", self._digest, arguments=("period",)))
+
+    async def _consolidate(self, run: JobRun) -> dict[str, Any]:
+        """What recalls taught is stored, what slid out of short-term memory is consolidated where there is a
+        language model, and what came to mind often enough is taken over.
+        """
+        world = await self._world_of(run.owner)
+        self._learner.settled(world)
+        await self._learner.drain()
+        mind = await world.mind(run.soul)
+        told = await self._consolidator.soul(world, mind, run.record.job, run.tell)
+        await self._learner.look_round([mind])
+        working = mind.recalls.working
+        return {
+            "active": 0 if working is None else len(working.active(len(mind.memories))),
+            **told,
+        }
+
+    async def _digest(self, run: JobRun) -> dict[str, Any]:
+        """All of a soul's periods of that length, by the language model where there is one."""
+        period = run.arguments.get("period", "day")
+        if period not in PERIODS:
+            raise Unprocessable(
+                f"a digest is of a {', '.join(PERIODS)}", field="arguments.period"
+            )
+        world = await self._world_of(run.owner)
+        errand = Errand(run.owner, run.soul, DIGEST, run.tell)
+        return {
+            "period": period,
+            "digests": await self._digester.digests(world, errand, period),
+        }

@@ -1,0 +1,1 @@
+"""Changes by the user's own hand, their history and undo."""

@@ -1,0 +1,135 @@
+"""What tools ask to be deleted: nothing goes before the user says so, and then only into the bin."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.deletions import Deletion, DeletionState
+from soulmem.domain.errors import Conflict, NotFound
+from soulmem.domain.ids import Owner, SoulId, new_id
+from soulmem.domain.memories import Memory
+from soulmem.engine.editing.memory_editor import Keeper
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import World
+from soulmem.governance.protection import check_unprotected
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+EXPIRES = timedelta(days=7)  # without an answer nothing happens; mission table S1-20
+
+
+class Deletions:
+    """Requests of all owners."""
+
+    def __init__(
+        self,
+        world_of: Callable[[Owner], Awaitable[World]],
+        store: Store,
+        clock: Clock,
+        auditor: Auditor,
+        keeper: Keeper,
+    ) -> None:
+        self._world_of = world_of
+        self._store = store
+        self._clock = clock
+        self._auditor = auditor
+        self._keeper = keeper
+        self._deciding = asyncio.Lock()
+
+    async def ask(self, world: World, memory: Memory, hand: Hand) -> Deletion:
+        """Ask the user. Raises Forbidden for a protected memory."""
+        check_unprotected(memory)
+        asked = Deletion(
+            new_id("d"),
+            memory.soul,
+            memory.id,
+            hand.actor,
+            hand.reason,
+            memory.text,
+            self._clock.now(),
+        )
+        said = replace(hand, source=asked.id)
+        entry = await self._auditor.entry(
+            world.owner, memory.soul, said, Action.ASK, memory.id
+        )
+        await self._store.commit(
+            Change(world.owner, put_deletions=[asked], audit=[entry])
+        )
+        self._tell(world.owner, asked)
+        return asked
+
+    async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
+        """All that were asked for, the latest first; of one soul, or all. Raises NotFound for the soul."""
+        world = await self._world_of(owner)
+        if soul is not None:
+            world.soul(soul)
+        found = await self._store.deletions(owner)
+        return [self._now(one) for one in reversed(found) if soul in (None, one.soul)]
+
+    async def decide(self, owner: Owner, request: str, *, confirmed: bool) -> Deletion:
+        """The user's word, once.
+
+        Raises NotFound for a request or a memory that is not there, Conflict for one that was decided or has
+        expired, and Forbidden for a memory that was made permanent or locked since.
+        """
+        world = await self._world_of(owner)
+        async with self._deciding:
+            found = next(
+                (
+                    one
+                    for one in await self._store.deletions(owner)
+                    if one.id == request
+                ),
+                None,
+            )
+            if found is None:
+                raise NotFound(
+                    f"no deletion {request!r} was asked for", field="request"
+                )
+            asked = self._now(found)
+            if asked.state is not DeletionState.AWAITING:
+                raise Conflict(
+                    f"deletion {request!r} is {asked.state.value} already",
+                    field="request",
+                )
+            user = Hand(Actor.USER, source=request, reason=asked.reason)
+            if confirmed:
+                view = await self._keeper.get(world, asked.memory)
+                check_unprotected(view.memory)
+                await self._keeper.bin(world, asked.memory, None, user)
+            state = DeletionState.CONFIRMED if confirmed else DeletionState.REJECTED
+            decided = replace(asked, state=state, decided=self._clock.now())
+            entries = []
+            if not confirmed:
+                entries = [
+                    await self._auditor.entry(
+                        owner, asked.soul, user, Action.REJECT, asked.memory
+                    )
+                ]
+            await self._store.commit(
+                Change(owner, put_deletions=[decided], audit=entries, by=Actor.USER)
+            )
+            self._tell(owner, decided)
+            return decided
+
+    def _tell(self, owner: Owner, one: Deletion) -> None:
+        said = {
+            "request": one.id,
+            "soul": one.soul,
+            "memory": one.memory,
+            "state": one.state.value,
+        }
+        self._auditor.events.tell("deletion", owner, **said)
+
+    def _now(self, asked: Deletion) -> Deletion:
+        """As it stands now: one that nobody answered in time has expired."""
+        if (
+            asked.state is DeletionState.AWAITING
+            and self._clock.now() - asked.at >= EXPIRES
+        ):
+            return replace(asked, state=DeletionState.EXPIRED)
+        return asked

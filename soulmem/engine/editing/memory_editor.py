@@ -1,0 +1,404 @@
+"""What a user does to memories by hand: make, look at, change, bin, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from soulmem.conversation.episodes import said
+from soulmem.conversation.importance import importance_of
+from soulmem.conversation.text_analysis import read
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.edges import TEXTS
+from soulmem.domain.errors import (
+    ConfirmationRequired,
+    Conflict,
+    NotFound,
+    Unprocessable,
+)
+from soulmem.domain.ids import MemoryId, Owner, SoulId, new_id
+from soulmem.domain.memories import (
+    BINNED,
+    DERIVED,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Origin,
+    Place,
+    Timelines,
+)
+from soulmem.domain.opinions import Opinion
+from soulmem.domain.situation import ConceptDetail, Situation
+from soulmem.domain.soul import SoulState
+from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
+from soulmem.engine.api.results import GraphView, MemoryView, Page
+from soulmem.engine.editing import memory_views as listing
+from soulmem.engine.editing.user_edges import check_fires, check_topic, joined
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.tombstones import returning
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.views.doubted import with_doubt
+from soulmem.engine.views.provenance import sources
+from soulmem.engine.world.audit import BY_USER, Auditor, Hand
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.world import World
+from soulmem.governance.protection import check_unprotected
+from soulmem.ports.clock import Clock
+
+T = TypeVar("T", Situation, ConceptDetail)
+
+
+class Keeper:
+    """Memories by hand: the store first, then the mind."""
+
+    def __init__(
+        self,
+        auditor: Auditor,
+        compute: Worker,
+        clock: Clock,
+        loader: Loader,
+        search: Callable[[World, SoulId, str], Awaitable[list[MemoryId]]],
+    ) -> None:
+        self._search = search
+        self._auditor = auditor
+        self._compute = compute
+        self._clock = clock
+        self._loader = loader
+
+    async def create(
+        self,
+        world: World,
+        new: NewMemory,
+        hand: Hand = BY_USER,
+        state: MemoryState = MemoryState.ACTIVE,
+    ) -> MemoryView:
+        """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
+        bad edge and for a summary.
+        """
+        world.soul(new.soul)
+        if new.kind is MemoryKind.SUMMARY:
+            raise Unprocessable(
+                "a summary is of a chat: it is not made by hand; make a note",
+                field="kind",
+            )
+        async with world.writing:
+            mind = await world.mind_while_writing(new.soul)
+            now = self._clock.now()
+            memory = Memory(
+                id=MemoryId(new_id("m")),
+                soul=new.soul,
+                kind=new.kind,
+                text=new.text,
+                origin=Origin.USER,
+                created=now,
+                tags=tuple(dict.fromkeys(new.tags)),
+                importance=_importance(new),
+                permanent=new.permanent,
+                locked=new.locked,
+                timelines=new.timelines,
+                place=await self._place(world, new.timelines, new.chat, new.slot),
+                situation=new.situation,
+                concept=new.concept,
+                state=state,
+            )
+            memory = await self._compute.run(read_again, memory)
+            edges = await self._compute.run(
+                joined, mind, memory, new.edges, now, self._clock.extra_turns
+            )
+            await self._commit(
+                world, mind, MindChange(put_memories=(memory,), put_edges=edges), hand
+            )
+        return await self.view(world, mind, memory.id)
+
+    async def patch(
+        self, world: World, memory: MemoryId, patch: MemoryPatch, hand: Hand = BY_USER
+    ) -> MemoryView:
+        """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable, and Forbidden for a
+        protected one that is not in the user's own hand.
+        """
+        mind = await self._mind_of(world, memory)
+        async with world.writing:
+            old = self._known(mind, memory)
+            if hand.actor is not Actor.USER:
+                check_unprotected(old)
+            if patch.revision is not None and patch.revision != old.revision:
+                raise Conflict(
+                    f"memory {memory!r} is at revision {old.revision}, not {patch.revision}: read it again",
+                    field="revision",
+                )
+            _check_kind(old, patch)
+            changes = _changes(old, patch)
+            new = replace(old, revision=old.revision + 1, **changes)
+            if new.text != old.text:
+                new = await self._compute.run(read_again, new)
+            if patch.concept is not None:
+                await self._compute.run(check_topic, mind, new)
+            drafted = old.origin is Origin.MODEL and old.kind is MemoryKind.CONCEPT
+            if (
+                old.origin is Origin.CARD or old.is_learned_name or drafted
+            ) and changes:
+                new = replace(new, origin=Origin.USER)
+            by_user = hand.actor is Actor.USER
+            if (
+                by_user
+                and old.origin in DERIVED
+                and any(
+                    v is not None for v in (patch.text, patch.permanent, patch.locked)
+                )
+            ):
+                new = replace(
+                    new, origin=Origin.USER, place=next(iter(sources(mind, old)), None)
+                )
+            if (
+                patch.timelines is Timelines.THIS
+                and new.origin is Origin.USER
+                and (patch.chat or new.place is None)
+            ):
+                new = replace(
+                    new,
+                    place=await self._place(
+                        world, Timelines.THIS, patch.chat, patch.slot
+                    ),
+                )
+            now = self._clock.now()
+            wanted = patch.edges or ()
+            edges = await self._compute.run(
+                joined, mind, new, wanted, now, self._clock.extra_turns
+            )
+            opinions: tuple[Opinion, ...] = ()
+            if patch.in_doubt is not None:
+                opinions = (with_doubt(mind, memory, new.text, patch.in_doubt),)
+            change = MindChange(
+                put_memories=(new,), put_edges=edges, put_opinions=opinions
+            )
+            await self._commit(world, mind, change, hand)
+        return await self.view(world, mind, memory)
+
+    async def bin(
+        self, world: World, memory: MemoryId, confirm: str | None, hand: Hand = BY_USER
+    ) -> None:
+        """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired).
+
+        With `confirm` = "purge" what lies there goes for good. Raises Conflict for what does not, and for
+        what a chat still tells.
+        """
+        mind = await self._mind_of(world, memory)
+        async with world.writing:
+            old = self._known(mind, memory)
+            if hand.actor is not Actor.USER:
+                check_unprotected(old)
+            if confirm == "purge":
+                await self._compute.run(_check_purgeable, mind, old)
+                gone = MindChange(drop_memories=(memory,), purge_audit=(memory,))
+                await self._commit(
+                    world, mind, gone, replace(hand, action=Action.PURGE)
+                )
+                return
+            if old.permanent and confirm != "permanent":
+                raise ConfirmationRequired(
+                    f"memory {memory!r} is permanent: repeat with ?confirm=permanent",
+                    field="confirm",
+                )
+            if old.state is not MemoryState.BIN:
+                new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
+                await self._commit(world, mind, MindChange(put_memories=(new,)), hand)
+
+    async def restore(self, world: World, memory: MemoryId) -> MemoryView:
+        """Out of the bin. What no chat tells any more is the user's own from then on, and what a card told:
+        the next import would put it back there.
+        """
+        mind = await self._mind_of(world, memory)
+        async with world.writing:
+            old = self._known(mind, memory)
+            if old.state in BINNED:
+                await self._compute.run(check_fires, mind, old)
+                new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
+                if new.origin in DERIVED and not sources(mind, old):
+                    new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
+                elif (
+                    new.origin in DERIVED and old.state is MemoryState.FORGOTTEN
+                ):  # else it goes again
+                    new = replace(
+                        new,
+                        origin=Origin.USER,
+                        place=next(iter(sources(mind, old)), None),
+                    )
+                elif new.origin is Origin.CARD and new.kind is not MemoryKind.CONCEPT:
+                    new = replace(new, origin=Origin.USER)
+                await self._commit(
+                    world, mind, MindChange(put_memories=(new,)), BY_USER
+                )
+        return await self.view(world, mind, memory)
+
+    async def get(self, world: World, memory: MemoryId) -> MemoryView:
+        """A memory with its sources and edges. Raises NotFound."""
+        return await self.view(world, await self._mind_of(world, memory), memory)
+
+    async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
+        """As `get`, of a known mind."""
+        await self._loader.complete(world.owner, mind, [memory])
+        return await self._compute.run(
+            listing.whole, mind, memory, self._clock.extra_turns
+        )
+
+    async def list(self, world: World, wanted: MemoryFilter) -> Page:
+        """One page, best rung of the tag ladder first, then the newest; what is asked for by meaning comes
+        before that, in the order of a recall.
+
+        Raises NotFound, Unprocessable (cursor).
+        """
+        world.soul(wanted.soul)
+        after = listing.cursor_of(wanted.cursor) if wanted.cursor is not None else None
+        ranked: Sequence[MemoryId] = ()
+        if (
+            wanted.q
+            and wanted.match is TagMatch.MEANING
+            and wanted.state is MemoryState.ACTIVE
+        ):
+            ranked = await self._search(world, wanted.soul, wanted.q)
+        mind = await world.mind(wanted.soul)
+        extra = self._clock.extra_turns
+        return await self._compute.run(listing.page, mind, wanted, after, extra, ranked)
+
+    async def timeline(
+        self,
+        mind: Mind,
+        start: datetime | None,
+        end: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        """Memories whose time overlaps from (inclusive) .. to (exclusive), oldest first."""
+        after = listing.cursor_of(cursor) if cursor is not None else None
+        return await self._compute.run(
+            listing.span_page, mind, start, end, limit, after, self._clock.extra_turns
+        )
+
+    async def graph(
+        self, owner: Owner, mind: Mind, center: MemoryId | None, hops: int, limit: int
+    ) -> GraphView:
+        """At most `limit` memories in use around `center` (all, when None) and the edges among them."""
+        while True:
+            view = await self._compute.run(
+                listing.surroundings, mind, center, hops, limit, self._clock.extra_turns
+            )
+            # What was shown of a large soul may have more edges than were loaded, and so more around it.
+            if not await self._loader.complete(
+                owner, mind, [one.memory.id for one in view.memories]
+            ):
+                return view
+
+    async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
+        found = world.find_memory(memory)
+        if found is None:
+            for soul in list(world.souls.values()):
+                if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
+                    mind = await world.mind(soul.id)
+                    if memory in mind.memories:
+                        return mind
+            raise NotFound(f"no memory {memory!r}", field="id")
+        return found[0]
+
+    def _known(self, mind: Mind, memory: MemoryId) -> Memory:
+        found = mind.memories.get(memory)
+        if found is None:
+            raise NotFound(f"no memory {memory!r}", field="id")
+        return found
+
+    async def _place(
+        self, world: World, timelines: Timelines, chat: object, slot: object
+    ) -> Place | None:
+        if chat is None:
+            if timelines is Timelines.THIS:
+                raise Unprocessable(
+                    "timelines `this` needs the chat it belongs to", field="chat"
+                )
+            return None
+        head = world.head(chat)  # type: ignore[arg-type]
+        log = await world.log(head.id)
+        assert log is not None
+        if slot is None:
+            if not log.messages:
+                raise Unprocessable(
+                    f"chat {head.id!r} has no message a memory could belong to",
+                    field="chat",
+                )
+            return Place(head.id, log.messages[-1].slot)
+        if slot not in log.index:
+            raise NotFound(f"chat {head.id!r} has no message {slot!r}", field="slot")
+        return Place(head.id, slot)  # type: ignore[arg-type]
+
+    async def _commit(
+        self, world: World, mind: Mind, change: MindChange, hand: Hand
+    ) -> None:
+        await self._auditor.carry_out(world, mind, change, hand)
+
+
+def _check_purgeable(mind: Mind, memory: Memory) -> None:
+    """Raises Conflict. Computes."""
+    if memory.state not in (MemoryState.BIN, MemoryState.RETRACTED):
+        raise Conflict(
+            f"memory {memory.id!r} is not in the bin: delete it first", field="confirm"
+        )
+    if returning(mind, [memory]):
+        raise Conflict(
+            f"memory {memory.id!r} is told by a chat or the card and would come back: it stays in the bin"
+            " until they do not tell it any more",
+            field="confirm",
+        )
+
+
+def _importance(new: NewMemory) -> float:
+    if new.importance is not None:
+        return new.importance
+    return importance_of(
+        new.text, max((e.intensity for e in new.situation.emotions), default=None)
+    )
+
+
+def read_again(memory: Memory) -> Memory:
+    """With what its text tells of; the fields of its situation are the user's to fill."""
+    if memory.kind not in TEXTS:
+        return memory
+    told = read(said(memory))
+    return replace(memory, terms=told.terms, names=told.names)
+
+
+def _check_kind(memory: Memory, patch: MemoryPatch) -> None:
+    """Raises Unprocessable when fields of another kind of memory were sent."""
+    for given, kind in (
+        (patch.situation, MemoryKind.EPISODE),
+        (patch.concept, MemoryKind.CONCEPT),
+    ):
+        if given is not None and memory.kind is not kind:
+            raise Unprocessable(
+                f"these are fields of a memory of kind {kind.value!r}; {memory.id!r} is of kind "
+                f"{memory.kind.value!r}",
+                field="fields",
+            )
+
+
+def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:
+    fields = ("text", "tags", "importance", "permanent", "locked", "timelines")
+    out = {
+        name: value for name in fields if (value := getattr(patch, name)) is not None
+    }
+    if patch.situation is not None:
+        out["situation"] = _merged(memory.situation, patch.situation, patch.fields)
+    if patch.concept is not None:
+        out["concept"] = _merged(
+            memory.concept or ConceptDetail(), patch.concept, patch.fields
+        )
+    return out
+
+
+def _merged(old: T, new: T, fields: frozenset[str] | None) -> T:
+    """`new`, or `old` with these fields of it."""
+    return (
+        new
+        if fields is None
+        else replace(old, **{name: getattr(new, name) for name in fields})
+    )

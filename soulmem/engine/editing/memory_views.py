@@ -1,0 +1,273 @@
+"""How are memories told: one whole, a page of a list or of a span of time, what lies around one?
+
+Everything here computes: worker only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+
+import numpy as np
+
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
+from soulmem.engine.api.requests import MemoryFilter, TagMatch
+from soulmem.engine.api.results import GraphView, MemoryView, Page
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.views.anchors import anchors_of
+from soulmem.engine.views.concept_activation import presences, strengths, told_in
+from soulmem.engine.views.doubted import is_in_doubt, opinion_of
+from soulmem.engine.views.fact_validity import standing_of
+from soulmem.engine.views.faded_edges import edge_left, edges_left
+from soulmem.engine.views.provenance import sources
+from soulmem.engine.views.timeline import newest_first, overlapping, place_of
+from soulmem.graph.association import MEMORY_KINDS
+
+_CURSOR = re.compile(r"(-1|[0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
+_PLACES = 50  # where a concept is told of, at most
+_NOTHING = 5  # a rung below the ladder of tag matches
+_RANKED = -1  # the rung above it, of what a recall ranks
+
+
+def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
+    """A memory with its sources, and its edges as of now. Raises NotFound."""
+    found = mind.memories.get(memory)
+    if found is None:
+        raise NotFound(f"no memory {memory!r}", field="id")
+    edges = tuple(edges_left(mind, memory, extra_turns))
+    usage, standing = mind.recalls.usage(memory), standing_of(mind, edges)
+    if found.kind is not MemoryKind.CONCEPT:
+        (view,) = viewed(mind, [found], extra_turns)
+        return replace(view, edges=edges, usage=usage, anchors=anchors_of(mind, found))
+    present = presences(mind, [memory], extra_turns)[memory]
+    (view,) = viewed(mind, [found], extra_turns)
+    return replace(
+        view,
+        sources=view.sources or told_in(mind, memory, _PLACES),
+        edges=edges,
+        usage=usage,
+        base_activation=present.activation,
+        standing=standing,
+    )
+
+
+def viewed(
+    mind: Mind, memories: Sequence[Memory], extra_turns: int
+) -> list[MemoryView]:
+    """Memories with their sources, how strong they are, and what the user thinks of them."""
+    rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
+    left = strengths(mind, rows, extra_turns).tolist()
+    return [
+        MemoryView(
+            memory,
+            sources(mind, memory),
+            strength=1.0 if memory.permanent else strength,
+            feedback=opinion_of(mind, memory.id).score,
+            in_doubt=is_in_doubt(mind, memory.id),
+        )
+        for memory, strength in zip(memories, left, strict=True)
+    ]
+
+
+def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
+    """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 when nothing was asked; 5 no
+    match.
+    """
+    if wanted.tag is not None:
+        rung = _tag_rung(memory.tags, wanted.tag.casefold())
+        if rung > (0 if wanted.match is TagMatch.EXACT else 1):
+            return _NOTHING
+        if wanted.q is None:
+            return rung
+    if wanted.q is None:
+        return 4
+    asked = wanted.q.casefold().strip()
+    rung = _tag_rung(memory.tags, asked)
+    if rung == _NOTHING:
+        if asked in memory.text.casefold():
+            rung = 2
+        elif set(mind.tokeniser.tokens(asked)) & set(
+            mind.tokeniser.tokens(memory.text)
+        ):
+            rung = 3
+    if wanted.match is TagMatch.EXACT and rung not in (0, 2):
+        return _NOTHING
+    return rung
+
+
+def _tag_rung(tags: Sequence[str], asked: str) -> int:
+    folded = [t.casefold() for t in tags]
+    return (
+        0
+        if asked in folded
+        else 1
+        if asked and any(asked in t for t in folded)
+        else _NOTHING
+    )
+
+
+def page(
+    mind: Mind,
+    wanted: MemoryFilter,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
+    ranked: Sequence[MemoryId] = (),
+) -> Page:
+    """One page behind `after`: what is `ranked` in that order, then the best rung of the tag ladder, then the
+    newest.
+    """
+    if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
+        return _newest_page(mind, wanted, after, extra_turns)
+    states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
+    place = {key: (_RANKED, at, str(key)) for at, key in enumerate(ranked)}
+    found = []
+    for memory in mind.memories.values():
+        if memory.state not in states or (
+            wanted.kind is not None and memory.kind is not wanted.kind
+        ):
+            continue
+        if wanted.permanent is not None and memory.permanent is not wanted.permanent:
+            continue
+        if memory.id in place:
+            found.append((place[memory.id], memory))
+        elif (rung := _rung(mind, memory, wanted)) < _NOTHING:
+            found.append(((rung, -_micros(memory), str(memory.id)), memory))
+    return _cut(mind, found, wanted.limit, after, extra_turns)
+
+
+def _newest_page(
+    mind: Mind,
+    wanted: MemoryFilter,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
+) -> Page:
+    """As `page` where all of a sort are asked for: from columns."""
+    n, columns = mind.size, mind.columns
+    shown = columns.in_use[:n].copy()
+    if wanted.kind is not None:
+        shown &= columns.kind[:n] == MEMORY_KINDS.index(wanted.kind)
+    if wanted.permanent is not None:
+        shown &= columns.permanent[:n] == wanted.permanent
+    if after is not None:
+        shown &= columns.happened[:n] <= (1 - after[1]) / 1e6
+    rest = (
+        m
+        for m in newest_first(mind, shown)
+        if after is None or (4, -_micros(m), str(m.id)) > after
+    )
+    found = list(islice(rest, wanted.limit + 1))
+    cursor = None
+    if len(found) > wanted.limit:
+        last = found[wanted.limit - 1]
+        cursor = f"4_{-_micros(last)}_{last.id}"
+    return Page(viewed(mind, found[: wanted.limit], extra_turns), cursor)
+
+
+def span_page(
+    mind: Mind,
+    start: datetime | None,
+    end: datetime | None,
+    limit: int,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
+) -> Page:
+    """One page behind `after` of what overlaps the span, oldest first."""
+    found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
+    cursor = (
+        "_".join(("0", *map(str, place_of(found[limit - 1]))))
+        if len(found) > limit
+        else None
+    )
+    return Page(viewed(mind, found[:limit], extra_turns), cursor)
+
+
+def _cut(
+    mind: Mind,
+    found: list[tuple[tuple[int, int, str], Memory]],
+    limit: int,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
+) -> Page:
+    found.sort(key=lambda pair: pair[0])
+    rest = found if after is None else [pair for pair in found if pair[0] > after]
+    piece = rest[:limit]
+    cursor = None
+    if len(rest) > limit:
+        rung, when, key = piece[-1][0]
+        cursor = f"{rung}_{when}_{key}"
+    return Page(viewed(mind, [memory for _, memory in piece], extra_turns), cursor)
+
+
+def cursor_of(text: str) -> tuple[int, int, str]:
+    """Where the page before ended. Raises Unprocessable."""
+    match = _CURSOR.match(text)
+    if match is None:
+        raise Unprocessable(
+            f"{text[:80]!r} is no cursor: pass on the one of the page before",
+            field="cursor",
+        )
+    return int(match[1]), int(match[2]), match[3]
+
+
+def _micros(memory: Memory) -> int:
+    return place_of(memory)[0]
+
+
+def surroundings(
+    mind: Mind, center: MemoryId | None, hops: int, limit: int, extra_turns: int
+) -> GraphView:
+    """At most `limit` memories in use around `center`, the newest when None, and the edges among them.
+
+    Raises NotFound.
+    """
+    turn = mind.turns(extra_turns)
+    if center is None:
+        in_use = mind.columns.in_use[: mind.size]
+        chosen = {m.id: None for m in islice(newest_first(mind, in_use), limit)}
+    elif center in mind.memories:
+        chosen = dict.fromkeys([center])
+        ring = [center]
+        for _ in range(hops):
+            found = (
+                other
+                for one in ring
+                for other in _beside(mind, one, turn)
+                if other not in chosen
+            )
+            ring = list(islice(_once(found), limit - len(chosen)))
+            chosen.update(dict.fromkeys(ring))
+    else:
+        raise NotFound(f"no memory {center!r} in this soul", field="center")
+    views = viewed(mind, [mind.memories[m] for m in chosen], extra_turns)
+    left = [
+        left
+        for edge in mind.edges.between(chosen)
+        if (left := edge_left(mind, edge, turn)) is not None
+    ]
+    edges = sorted(left, key=lambda edge: edge.id)
+    return GraphView(views, edges, standing_of(mind, edges))
+
+
+def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
+    """The memories in use that an edge joins it to, by the strongest edge first."""
+    left = (
+        left
+        for edge in mind.edges.of(memory)
+        if (left := edge_left(mind, edge, turn)) is not None
+    )
+    edges = sorted(left, key=lambda e: (-e.strength, e.source, e.target))
+    others = (e.target if e.source == memory else e.source for e in edges)
+    return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
+
+
+def _once(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
+    seen: set[MemoryId] = set()
+    for key in keys:
+        if key not in seen:
+            seen.add(key)
+            yield key

@@ -1,0 +1,259 @@
+"""How are automatic changes taken back, with everything the user did since left alone?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
+from soulmem.domain.derivations import Derivation
+from soulmem.domain.edges import Edge
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.engine.editing.memory_editor import read_again
+from soulmem.engine.editing.user_edges import check_fires
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.world import World
+from soulmem.governance.audit_values import (
+    edge_of,
+    edge_with_told,
+    opinion_from,
+    opinion_told,
+    with_told,
+)
+from soulmem.governance.undoing import (
+    OPINION,
+    SINCE,
+    Reversal,
+    is_undoable,
+    reversal,
+    undone_by,
+)
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back: ids of entries and of memories; `skipped` is what the user changed since."""
+
+    changes: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    edges: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()  # target and field
+
+
+class Undo:
+    """Takes back changes, as one change by the user's hand."""
+
+    def __init__(
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        loader: Loader,
+    ) -> None:
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._auditor = auditor
+        self._loader = loader
+
+    async def undo(
+        self,
+        world: World,
+        soul: SoulId,
+        *,
+        since: datetime | None,
+        change: str | None,
+        job: str | None,
+    ) -> Undone:
+        """Revert what is chosen. Raises NotFound for a change or a job that did nothing here."""
+        async with world.writing:
+            mind = await world.mind_while_writing(soul)
+            entries, chosen = await self._chosen(world, soul, since, change, job)
+            found = reversal(entries, chosen)
+            if not found.undone:
+                return Undone()
+            await self._loader.complete(
+                world.owner, mind, [MemoryId(key) for key in found.memories]
+            )
+            source = change or job or ""
+            reason = "" if source else f"{SINCE}{entries[-1].id}"
+            back = await self._compute.run(_back, mind, found)
+            back = replace(
+                back, put_derivations=await self._compute.run(_unsaid, mind, since, job)
+            )
+            await self._auditor.carry_out(
+                world,
+                mind,
+                back,
+                Hand(Actor.USER, source=source, reason=reason, action=Action.UNDO),
+            )
+            await self._take_back_opinions(
+                world, mind, found, Hand(Actor.USER, source, reason)
+            )
+            return Undone(
+                changes=tuple(found.undone),
+                memories=tuple(memory.id for memory in back.put_memories),
+                edges=len(back.put_edges) + len(back.drop_edges),
+                skipped=tuple(found.skipped),
+            )
+
+    async def _take_back_opinions(
+        self, world: World, mind: Mind, found: Reversal, hand: Hand
+    ) -> None:
+        for key, values in found.memories.items():
+            if OPINION not in values:
+                continue
+            old, new = mind.opinions.of(MemoryId(key)), opinion_from(values[OPINION])
+            before = None if old is None else {OPINION: opinion_told(old)}
+            after = {OPINION: opinion_told(new)}
+            entry = await self._auditor.entry(
+                world.owner, mind.soul.id, hand, Action.UNDO, key, before, after
+            )
+            await self._store.commit(
+                Change(world.owner, put_opinions=[new], audit=[entry], by=Actor.USER)
+            )
+            await self._compute.run(mind.opinions.put, [new])
+
+    async def _chosen(
+        self,
+        world: World,
+        soul: SoulId,
+        since: datetime | None,
+        change: str | None,
+        job: str | None,
+    ) -> tuple[list[AuditEntry], set[str]]:
+        """All entries from the oldest chosen one on, the newest first, and the ids of those chosen."""
+        if since is not None:
+            entries = await self._auditor.every(
+                world.owner, AuditQuery(soul, since=since)
+            )
+            gone = undone_by(
+                entries, entries
+            )  # what was taken back once is not counted again
+            return entries, {entry.id for entry in entries if is_undoable(entry)} - gone
+        wanted = (
+            AuditQuery(soul, id=change)
+            if change is not None
+            else AuditQuery(soul, source=job)
+        )
+        picked = await self._auditor.every(world.owner, wanted)
+        if not picked:
+            what = (
+                f"change {change!r}"
+                if change is not None
+                else f"job {job!r} that changed something"
+            )
+            raise NotFound(
+                f"no {what} of this soul",
+                field="change" if change is not None else "job",
+            )
+        chosen = {
+            entry.id
+            for entry in picked
+            if is_undoable(entry, by_name=change is not None)
+        }
+        if not chosen:
+            raise Unprocessable(
+                "that was the user's own doing, or changed nothing: only automatic changes are undone",
+                field="change" if change is not None else "job",
+            )
+        oldest = min(chosen)
+        entries = await self._auditor.every(world.owner, AuditQuery(soul))
+        return [entry for entry in entries if entry.id >= oldest], chosen
+
+
+def _back(mind: Mind, found: Reversal) -> MindChange:
+    """What puts it back. What is gone meanwhile stays gone. Computes."""
+    put: dict[MemoryId, Memory] = {}
+    for key, values in found.memories.items():
+        old = mind.memories.get(MemoryId(key))
+        if old is not None and key not in found.born:
+            new = _restored(mind, old, values)
+            if new != old:
+                put[old.id] = replace(new, revision=old.revision + 1)
+    for key in found.born:
+        old = mind.memories.get(MemoryId(key))
+        if old is not None and old.state is not MemoryState.BIN:
+            put[old.id] = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
+    edges, gone = _edges_back(mind, found)
+    return MindChange(
+        put_memories=tuple(put.values()), put_edges=edges, drop_edges=gone
+    )
+
+
+def _unsaid(
+    mind: Mind, since: datetime | None, job: str | None
+) -> tuple[Derivation, ...]:
+    """What was drafted then, without what others had drafted before: it does not speak for that any more.
+
+    What was new stays with it, so that its words go with the messages. Computes.
+    """
+    undone = {
+        d.id
+        for d in mind.derived
+        if (d.source == job if since is None else d.made >= since)
+    }
+    if since is None and job is None:
+        return ()
+    out = []
+    for one in map(mind.derived.get, sorted(undone)):
+        assert one is not None
+        kept = tuple(p for p in one.products if not mind.derived.without(p.id, undone))
+        if kept != one.products:
+            out.append(replace(one, products=kept))
+    return tuple(out)
+
+
+def _edges_back(
+    mind: Mind, found: Reversal
+) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
+    """Edges as they were, and ids of those that were not."""
+    edges: list[Edge] = []
+    gone: list[str] = []
+    for key, told in found.edges.items():
+        known = mind.edges.get(key)
+        if told is None:
+            if known is not None:
+                gone.append(key)
+        elif known is not None:
+            edges.append(edge_with_told(known, told))
+        elif (edge := _again(mind, told)) is not None:
+            edges.append(edge)
+    return tuple(edges), tuple(gone)
+
+
+def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
+    new = with_told(old, values)
+    if new.text != old.text:
+        new = read_again(new)
+    if (
+        new.state is MemoryState.ACTIVE
+        and old.state is MemoryState.BIN
+        and old.kind is MemoryKind.ACTION
+    ):
+        try:
+            check_fires(mind, old)
+        except Unprocessable:  # other actions have its share by now
+            return replace(new, state=old.state)
+    return new
+
+
+def _again(mind: Mind, told: Mapping[str, Any]) -> Edge | None:
+    """An edge that was cut, if both its ends are still there and all of it was told."""
+    if "source" not in told:
+        return None
+    edge = edge_of(mind.soul.id, told)
+    return (
+        edge if edge.source in mind.memories and edge.target in mind.memories else None
+    )

@@ -1,0 +1,223 @@
+"""Which edges a user may make by hand, and what they start with."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from soulmem.domain.edges import Edge, EdgeKind, check_join, start_strength
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.situation import ConceptType
+from soulmem.engine.api.requests import NewEdge
+from soulmem.engine.mind.mind import Mind
+
+_SLACK = 1e-6  # what probabilities written in decimals may add up to beyond 1
+_VERB = "relates to"  # of a relation that was given none
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """An edge asked for, with both ends known, and what is there already."""
+
+    asked: NewEdge
+    source: Memory
+    target: Memory
+    known: Edge | None
+    field: str
+
+
+def joined(
+    mind: Mind,
+    memory: Memory,
+    wanted: Iterable[NewEdge],
+    now: datetime,
+    extra_turns: int,
+) -> tuple[Edge, ...]:
+    """The edges of a memory that is about to be stored; one that exists changes in what was given alone.
+
+    `extra_turns` are those of a moved clock. Raises NotFound for an end that is not there, Unprocessable for
+    kinds that do not join so and for actions whose probabilities exceed 1.
+    """
+    wishes = [
+        _wish(mind, memory, asked, f"edges[{at}]") for at, asked in enumerate(wanted)
+    ]
+    turn = mind.turns(extra_turns) if wishes else 0
+    causes = {
+        w.target.id
+        for w in wishes
+        if w.asked.kind is EdgeKind.TRIGGERS and w.source.kind is MemoryKind.EPISODE
+    }
+    made: dict[str, tuple[_Wish, Edge]] = {}
+    for wish in wishes:
+        overwhelming = wish.asked.kind is EdgeKind.FIRES and (
+            wish.source.id in causes or _is_overwhelming(mind, wish.source)
+        )
+        edge = _edge(
+            memory,
+            wish,
+            now,
+            turn,
+            start_strength(wish.asked.kind, is_overwhelming=overwhelming),
+        )
+        made[edge.id] = wish, edge
+    return _with_probabilities(mind, list(made.values()))
+
+
+def check_fires(mind: Mind, memory: Memory) -> None:
+    """Raises Unprocessable when the memory, once in use again, gives a trigger's actions more than 1."""
+    for edge in mind.edges_of(memory.id):
+        if edge.kind is EdgeKind.FIRES:
+            shares = _shares(mind, edge.source, {})
+            total = sum(shares.values()) + (
+                0.0 if edge.target in shares else edge.probability or 0.0
+            )
+            _check_sum(mind.memories[edge.source], total, "id")
+
+
+def check_topic(mind: Mind, memory: Memory) -> None:
+    """Raises Unprocessable when a concept of this type may not have the edges that the user gave it."""
+    for edge in mind.edges_of(memory.id):
+        if edge.origin is Origin.USER:
+            source, target = (
+                memory if key == memory.id else mind.memories[key]
+                for key in (edge.source, edge.target)
+            )
+            _check_join(edge.kind, source, target, "fields.concept_type")
+
+
+def _wish(mind: Mind, memory: Memory, asked: NewEdge, field: str) -> _Wish:
+    other_id = asked.source if asked.source is not None else asked.to
+    if other_id is None or (asked.source is not None and asked.to is not None):
+        raise Unprocessable(
+            "an edge names its other end once: `to` or `from`", field=field
+        )
+    other = memory if other_id == memory.id else mind.memories.get(other_id)
+    if other is None:
+        raise NotFound(
+            f"no memory {other_id!r} in this soul to join", field=f"{field}.to"
+        )
+    source, target = (other, memory) if asked.source is not None else (memory, other)
+    _check_join(asked.kind, source, target, f"{field}.kind")
+    if asked.kind is EdgeKind.NEXT:
+        raise Unprocessable(
+            "`next` edges follow the chat; they are not made by hand",
+            field=f"{field}.kind",
+        )
+    if asked.kind is EdgeKind.RELATES and not (asked.verb or "").strip():
+        asked = replace(asked, verb=_VERB)
+    known = mind.edges.find(asked.kind, source.id, target.id, asked.verb)
+    return _Wish(asked, source, target, known, field)
+
+
+def _check_join(kind: EdgeKind, source: Memory, target: Memory, field: str) -> None:
+    check_join(kind, source.kind, target.kind, field)
+    if kind is EdgeKind.MENTIONS and _is_topic(target):
+        raise Unprocessable(
+            f"'mentions' cannot join {source.kind.value} -> topic: join a concept, and that by 'topic_of'",
+            field=field,
+        )
+    if kind is EdgeKind.TOPIC_OF and not _is_topic(target):
+        raise Unprocessable(
+            "'topic_of' runs from a concept to one of concept_type 'topic', which its target is not",
+            field=field,
+        )
+
+
+def _is_topic(memory: Memory) -> bool:
+    return (
+        memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
+    )
+
+
+def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
+    """Whether a concrete episode sets the trigger off."""
+    return any(
+        edge.kind is EdgeKind.TRIGGERS
+        and mind.memories[edge.source].kind is MemoryKind.EPISODE
+        for edge in mind.edges_of(trigger.id)
+    )
+
+
+def _edge(
+    memory: Memory, wish: _Wish, now: datetime, turn: float, start: float
+) -> Edge:
+    asked = wish.asked
+    by_hand = (
+        wish.known
+        if wish.known is not None and wish.known.origin is Origin.USER
+        else None
+    )
+    base = by_hand or Edge(
+        soul=memory.soul,
+        source=wish.source.id,
+        target=wish.target.id,
+        kind=asked.kind,
+        origin=Origin.USER,
+        touched=now,
+        strength=start,
+        verb=asked.verb,
+        at_turn=turn,
+    )
+    if asked.strength is not None:  # as of now, whatever had faded
+        base = replace(base, strength=asked.strength, touched=now, at_turn=turn)
+    return replace(
+        base,
+        confidence=base.confidence if asked.confidence is None else asked.confidence,
+        probability=base.probability
+        if asked.probability is None
+        else asked.probability,
+    )
+
+
+def _with_probabilities(
+    mind: Mind, made: Sequence[tuple[_Wish, Edge]]
+) -> tuple[Edge, ...]:
+    """The edges, those to actions that were given no probability with equal parts of what is left."""
+    out = {edge.id: edge for _, edge in made}
+    of_trigger: defaultdict[MemoryId, list[tuple[_Wish, Edge]]] = defaultdict(list)
+    for wish, edge in made:
+        if edge.kind is EdgeKind.FIRES:
+            of_trigger[edge.source].append((wish, edge))
+    for trigger, pairs in of_trigger.items():
+        given = {edge.target: edge.probability for _, edge in pairs}
+        total = sum(_shares(mind, trigger, given).values())
+        open_ones = [(wish, edge) for wish, edge in pairs if edge.probability is None]
+        first = pairs[0][0]
+        _check_sum(first.source, total, f"{first.field}.probability")
+        for wish, edge in open_ones:
+            rest = 1.0 - total
+            if rest < _SLACK:
+                raise Unprocessable(
+                    f"the other actions of trigger {trigger!r} have a probability of 1 together: "
+                    "nothing is left for this one; give all of them theirs",
+                    field=f"{wish.field}.probability",
+                )
+            out[edge.id] = replace(edge, probability=rest / len(open_ones))
+    return tuple(out.values())
+
+
+def _shares(
+    mind: Mind, trigger: MemoryId, given: dict[MemoryId, float | None]
+) -> dict[MemoryId, float]:
+    """The probabilities of a trigger's actions in use, those `given` instead of what is stored."""
+    out = {
+        edge.target: edge.probability or 0.0
+        for edge in mind.edges_of(trigger)
+        if edge.kind is EdgeKind.FIRES
+        and edge.source == trigger
+        and mind.memories[edge.target].state is MemoryState.ACTIVE
+    }
+    out.update((action, probability or 0.0) for action, probability in given.items())
+    return out
+
+
+def _check_sum(trigger: Memory, total: float, field: str) -> None:
+    if total > 1.0 + _SLACK:
+        raise Unprocessable(
+            f"the probabilities of the actions of trigger {trigger.id!r} would sum to {total:.6g}, above 1",
+            field=field,
+        )

@@ -1,0 +1,1 @@
+"""Files in and out: chat files, cards and lorebooks, bundles."""

@@ -1,0 +1,154 @@
+"""How does a file become memory, as a job: read, say what it would do, take it in."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from soulmem.domain.ids import Owner, SoulId
+from soulmem.engine.api.requests import ImportFormat, ImportRequest
+from soulmem.engine.exchange.bundle_import import BundleImport
+from soulmem.engine.exchange.chat_import import ChatImport
+from soulmem.engine.exchange.lore_import import LoreImport
+from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.vectors.embedder import Embedding
+from soulmem.transfer.book import read_world
+from soulmem.transfer.card import read_card
+from soulmem.transfer.chat_log import ChatLog, read_chat_log
+from soulmem.transfer.files import check_text
+from soulmem.transfer.lore import CARD, world_source
+
+KIND = "import"
+_SAMPLES = 8  # texts embedded to say how long the rest takes
+_WRITE_SECONDS = (
+    0.006  # of one message without embedding; 5,000 took 19 s on two busy cores
+)
+_VECTORS = 2  # of one message: by itself, and with the one before it
+_ENDING = re.compile(r"\.(jsonl|json|png)\Z", re.IGNORECASE)
+
+
+class Importer:
+    """Imports files, one job each."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        chats: ChatImport,
+        lore: LoreImport,
+        bundles: BundleImport,
+        embedding: Embedding,
+    ) -> None:
+        self._jobs = jobs
+        self._bundles = bundles
+        self._chats = chats
+        self._lore = lore
+        self._embedding = embedding
+        jobs.register(JobKind(KIND, self._work, arguments=None, resumes=True))
+
+    async def start(self, owner: Owner, request: ImportRequest) -> str:
+        """Begin; the id of the job. Raises NotFound for a soul that is not there."""
+        for soul in request.others:
+            await self._jobs.check(owner, soul)
+        arguments = {
+            "format": request.format.value,
+            "name": request.name,
+            "others": list(request.others),
+            "persona": request.persona,
+            "dry_run": request.dry_run,
+            "confirm_removal": request.confirm_removal,
+        }
+        return await self._jobs.start(
+            owner, KIND, request.soul, arguments, request.data
+        )
+
+    async def _work(self, run: JobRun) -> dict[str, Any]:
+        data = await run.payload()
+        format_ = ImportFormat(run.arguments["format"])
+        work = {
+            ImportFormat.ST_CHAT: self._chat,
+            ImportFormat.BUNDLE: self._bundles.take_in,
+        }
+        result = await work.get(format_, self._told)(run, data)
+        return {"format": format_.value, "dry_run": run.arguments["dry_run"], **result}
+
+    async def _chat(self, run: JobRun, data: bytes) -> dict[str, Any]:
+        souls = list(dict.fromkeys([run.soul, *map(SoulId, run.arguments["others"])]))
+        title = plain_name(run.arguments["name"])
+        log = await asyncio.to_thread(_read_chat, data, title, souls)
+        log = await self._chats.placed(run.owner, log, souls)
+        confirmed = bool(run.arguments["confirm_removal"])
+        told = {
+            "chat": log.chat,
+            "title": log.title,
+            "messages": len(log.messages),
+            "branch_of": log.parent.chat if log.parent else None,
+            "undated": log.undated,
+            "broken": [{"line": b.number, "reason": b.reason} for b in log.broken],
+        }
+        if not run.arguments["dry_run"]:
+            return {
+                **told,
+                **await self._chats.take_in(run, log, souls, confirmed=confirmed),
+            }
+        expected = await self._chats.expected(
+            run.owner, log, souls, confirmed=confirmed
+        )
+        return {
+            **told,
+            "added": expected.added,
+            "changed": expected.changed,
+            "removed": expected.removed,
+            "held": expected.held,
+            "memories": len(expected.texts),
+            "minutes": await self._minutes(expected.texts, _VECTORS),
+        }
+
+    async def _told(self, run: JobRun, data: bytes) -> dict[str, Any]:
+        """What a card or a world tells."""
+        is_card = run.arguments["format"] == ImportFormat.CARD.value
+        title = plain_name(run.arguments["name"])
+        cast = await self._lore.cast(run.owner, run.soul, run.arguments["persona"])
+        source = CARD if is_card else world_source(title)
+        read = (
+            partial(read_card, data, cast)
+            if is_card
+            else partial(read_world, data, title, cast)
+        )
+        lore = await asyncio.to_thread(read)
+        told = {
+            "title": lore.title,
+            "memories": len(lore.statements),
+            "names": len(lore.names),
+            "disabled": lore.disabled,
+            "broken": [{"where": b.where, "reason": b.reason} for b in lore.broken],
+        }
+        if run.arguments["dry_run"]:
+            counts, texts = await self._lore.expected(run.owner, run.soul, lore, source)
+            return {
+                **told,
+                **counts.told(),
+                "minutes": await self._minutes(texts, vectors=1),
+            }
+        counts = await self._lore.take_in(run, lore, source)
+        self._embedding.wake()
+        return {**told, **counts.told()}
+
+    async def _minutes(self, texts: Sequence[str], vectors: int) -> float:
+        """What taking these texts in will last until all can be recalled, going by a few of them."""
+        step = max(1, len(texts) // _SAMPLES)
+        pace = await self._embedding.pace(texts[::step][:_SAMPLES])
+        return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
+
+
+def plain_name(name: str) -> str:
+    """A file's name without folders and ending; "chat" when nothing is left."""
+    return _ENDING.sub("", name.replace("\\", "/").rpartition("/")[2]).strip() or "chat"
+
+
+def _read_chat(data: bytes, title: str, souls: Sequence[SoulId]) -> ChatLog:
+    check_text(data)
+    return read_chat_log(io.BytesIO(data), title, souls)

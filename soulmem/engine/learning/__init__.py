@@ -1,0 +1,1 @@
+"""What use changes: records of recalls, edge strengths, working memory, the user's feedback."""

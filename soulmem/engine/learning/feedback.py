@@ -1,0 +1,164 @@
+"""What the user says of a memory that a recall brought: stored, taken over, and undone when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from soulmem.consolidation.feedback import FeedbackParams, judged, way_after
+from soulmem.consolidation.plasticity import PlasticityParams
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.edges import DECAYING, Edge
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.domain.opinions import Opinion, Verdict
+from soulmem.engine.api.results import RecalledMemory, Trace
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.views.doubted import opinion_of
+from soulmem.engine.views.faded_edges import is_kept
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.world import World
+from soulmem.governance.audit_values import edge_difference, opinion_told
+from soulmem.governance.undoing import EDGES, OPINION
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeParams:
+    """How much a word weighs, and how edges take it."""
+
+    feedback: FeedbackParams = field(default_factory=FeedbackParams)
+    plasticity: PlasticityParams = field(default_factory=PlasticityParams)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a word did. `change` is the entry of the audit by which it is undone."""
+
+    opinion: Opinion
+    edges: int
+    change: str
+
+
+class Judge:
+    """Takes words of the user about recalled memories."""
+
+    def __init__(
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        loader: Loader,
+        params: JudgeParams | None = None,
+    ) -> None:
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._auditor = auditor
+        self._loader = loader
+        self._params = params or JudgeParams()
+
+    async def judge(
+        self, world: World, trace: Trace, memory: MemoryId, verdict: Verdict
+    ) -> Judged:
+        """Take the word in.
+
+        Raises NotFound for a memory that the recall did not bring or that is gone, Unprocessable for
+        `never_here` of a recall without a chat.
+        """
+        brought = next((one for one in trace.answer.memories if one.id == memory), None)
+        if brought is None:
+            raise NotFound(
+                f"the recall {trace.id!r} did not bring memory {memory!r}",
+                field="memory",
+            )
+        chat = None if trace.chat is None else ChatId(trace.chat)
+        if verdict is Verdict.NEVER_HERE and chat is None:
+            raise Unprocessable(
+                "`never_here` needs a recall for a chat: this one had none",
+                field="verdict",
+            )
+        soul = SoulId(world.soul(SoulId(trace.soul)).id)
+        async with world.writing:
+            mind = await world.mind_while_writing(soul)
+            if mind.row(memory) is None:
+                raise NotFound(f"memory {memory!r} is gone", field="memory")
+            await self._loader.complete(
+                world.owner, mind, [step.id for step in brought.path]
+            )
+            old, text = opinion_of(mind, memory), mind.text_of(memory)
+            new = judged(old, verdict, text, chat, self._params.feedback)
+            edges = await self._compute.run(self._ways, mind, brought, verdict)
+            before, after = _told(old, new, edges)
+            hand = Hand(Actor.USER, source=trace.id, reason=verdict.value)
+            entry = await self._auditor.entry(
+                world.owner, soul, hand, Action.FEEDBACK, memory, before, after
+            )
+            changed = [edge for _, edge in edges]
+            await self._store.commit(
+                Change(
+                    world.owner,
+                    put_edges=changed,
+                    put_opinions=[new],
+                    audit=[entry],
+                    by=Actor.USER,
+                )
+            )
+            await self._compute.run(mind.learn, changed)
+            await self._compute.run(mind.opinions.put, [new])
+        return Judged(new, len(edges), entry.id)
+
+    def _ways(
+        self, mind: Mind, brought: RecalledMemory, verdict: Verdict
+    ) -> list[tuple[Edge, Edge]]:
+        """The edges that led there, as they are and as they will be: those that were walked, and what else
+        joins two memories of the way, for uses teach that too. Computes.
+        """
+        turn = mind.turns(self._clock.extra_turns)
+        out = []
+        beside = (
+            edge.id for edge in mind.edges.between([step.id for step in brought.path])
+        )
+        for key in dict.fromkeys(
+            (*brought.edges, str(brought.id), *beside)
+        ):  # a told relation is an edge
+            edge = mind.edges.get(key)
+            if edge is None or edge.kind not in DECAYING:
+                continue
+            now = mind.strength_of(edge, turn)
+            keep = edge.uses > 0 or is_kept(mind, edge)
+            then = way_after(
+                now,
+                verdict,
+                keep=keep,
+                plasticity=self._params.plasticity,
+                params=self._params.feedback,
+            )
+            if then == now:
+                continue
+            if verdict is Verdict.STRONGER:
+                new = replace(
+                    edge, strength=then, touched=self._clock.now(), at_turn=float(turn)
+                )
+            else:  # what is left of a strength is a part of it, and when it was touched stays
+                new = replace(edge, strength=edge.strength * (then / now))
+            out.append((edge, new))
+        return out
+
+
+def _told(
+    old: Opinion, new: Opinion, edges: list[tuple[Edge, Edge]]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    if old != new:
+        before[OPINION], after[OPINION] = opinion_told(old), opinion_told(new)
+    if edges:
+        pairs = {was.id: edge_difference(was, now) for was, now in edges}
+        before[EDGES] = {key: was for key, (was, _) in pairs.items()}
+        after[EDGES] = {key: now for key, (_, now) in pairs.items()}
+    return before, after

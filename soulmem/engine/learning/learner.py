@@ -1,0 +1,248 @@
+"""When recalls teach: once the reply they were for is settled, behind the caller's back."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from soulmem.consolidation.plasticity import PlasticityParams
+from soulmem.conversation.episodes import settled_count
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.errors import SoulMemError
+from soulmem.domain.ids import ChatId, Owner
+from soulmem.domain.soul import SoulState
+from soulmem.domain.usage import Trail
+from soulmem.engine.api.requests import RecallRequest, RecallType
+from soulmem.engine.api.results import Recalled
+from soulmem.engine.learning import working_memory as attention
+from soulmem.engine.learning.plasticity_update import Learned, Noted, Reply, learn
+from soulmem.engine.learning.working_memory import AttentionParams
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import ChatLog, World
+from soulmem.governance.audit_values import edge_difference
+from soulmem.governance.undoing import EDGES
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+log = logging.getLogger(__name__)
+
+_PENDING = 256  # recalls whose reply is not settled yet; of more, the oldest are replies that never came
+
+
+@dataclass(frozen=True, slots=True)
+class LearningParams:
+    """How use changes what is remembered."""
+
+    plasticity: PlasticityParams = field(default_factory=PlasticityParams)
+    attention: AttentionParams = field(default_factory=AttentionParams)
+
+
+class Learner:
+    """Keeps recalls until their reply is settled, then lets them teach.
+
+    `noted`, `settled` and `start` return at once; they belong to the event loop.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        params: LearningParams | None = None,
+    ) -> None:
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._auditor = auditor
+        self._params = params or LearningParams()
+        self._pending: OrderedDict[Reply, Noted] = OrderedDict()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._lessons: set[asyncio.Task[None]] = set()
+        self._loading: asyncio.Task[None] | None = None
+        self._has_graphs = False
+
+    def noted(
+        self,
+        world: World,
+        request: RecallRequest,
+        answer: Recalled,
+        flows: Callable[[], Mapping[str, float]] | None = None,
+    ) -> None:
+        """A recall was answered. `flows` computes the flow, >= 0, by edge that its walk went over.
+
+        Of several recalls for the same reply the last one counts.
+        """
+        if request.type is RecallType.QUIET or request.chat is None:
+            return
+        if request.slot is None or request.swipe is None:
+            return
+        reply = Reply(
+            world.owner, request.soul, request.chat, request.slot, request.swipe
+        )
+        self._pending[reply] = noted = Noted(
+            trace=answer.trace,
+            at=self._clock.now(),
+            trails=tuple(
+                Trail(m.id, tuple(step.id for step in m.path[:-1]), m.edges)
+                for m in answer.memories
+            ),
+            core=frozenset(m.id for m in answer.memories if m.permanent),
+            walked={},
+        )
+        if flows is not None:  # the reply does not wait for it
+            self._telling.add(
+                task := asyncio.create_task(self._tell(reply, noted, flows))
+            )
+            task.add_done_callback(self._telling.discard)
+        while len(self._pending) > _PENDING:
+            self._pending.popitem(last=False)
+
+    async def _tell(
+        self, reply: Reply, noted: Noted, flows: Callable[[], Mapping[str, float]]
+    ) -> None:
+        walked = await self._compute.run(flows)
+        if self._pending.get(reply) is noted:
+            self._pending[reply] = replace(noted, walked=walked)
+
+    def settled(self, world: World, chat: ChatId | None = None) -> None:
+        """Messages of the chat, or of any, may have been settled: what was recalled for them teaches soon."""
+        waiting = {reply.chat for reply in self._pending if reply.owner == world.owner}
+        for one in waiting if chat is None else waiting & {chat}:
+            task = asyncio.create_task(self._teach_all(world, one))
+            self._lessons.add(task)
+            task.add_done_callback(self._lessons.discard)
+
+    async def drain(self, seconds: float | None = None) -> None:
+        """Returns when the lessons that have begun are stored, or time is up: then they go on."""
+        if self._lessons:
+            await asyncio.wait(self._lessons, timeout=seconds)
+
+    def start(self, minds: Callable[[], Iterable[Mind]]) -> None:
+        """Load the graph library in the background, then give each mind of `minds()` its working memory."""
+        self._loading = asyncio.create_task(self._load(minds))
+
+    async def stop(self) -> None:
+        """Finish what has begun."""
+        await asyncio.gather(*self._telling, return_exceptions=True)
+        await self.drain()
+        if self._loading is not None:
+            await asyncio.gather(self._loading, return_exceptions=True)
+
+    async def adopt(self, owner: Owner, mind: Mind) -> None:
+        """A mind was opened: it gets its records, what was drafted for it, and its working memory if the
+        library is there.
+        """
+        stored = await self._store.recalls(owner, mind.soul.id)
+        await self._compute.run(mind.recalls.put, stored.usages, stored.records)
+        await self._compute.run(
+            mind.opinions.put, await self._store.opinions(owner, mind.soul.id)
+        )
+        await self._compute.run(
+            mind.take_derivations, await self._store.derivations(owner, mind.soul.id)
+        )
+        await self.look_round([mind])
+
+    async def look_round(self, minds: Iterable[Mind]) -> None:
+        """What is new enters working memory, what is cold leaves it."""
+        for mind in list(minds) if self._has_graphs else ():
+            await self._compute.run(self._look_round, mind)
+
+    async def _load(self, minds: Callable[[], Iterable[Mind]]) -> None:
+        await asyncio.to_thread(importlib.import_module, "networkx")
+        self._has_graphs = True
+        await self.look_round(minds())
+
+    def _look_round(self, mind: Mind) -> None:
+        extra = self._clock.extra_turns
+        attention.wake(mind, self._params.attention)
+        attention.look_round(mind, mind.turns(extra), extra, self._params.attention)
+
+    async def _teach_all(self, world: World, chat: ChatId) -> None:
+        """Every lesson that the chat allows now; one that cannot be stored waits for the next time."""
+        await asyncio.gather(*self._telling, return_exceptions=True)
+        async with world.writing:
+            told = await world.log(chat)
+            due = self._due(world, told) if told is not None else []
+            for reply, noted in due:
+                try:
+                    await self._teach(world, reply, noted)
+                except SoulMemError as error:
+                    log.warning(
+                        "what a recall teaches could not be stored: %s", error.message
+                    )
+                    self._pending.setdefault(reply, noted)
+
+    def _due(self, world: World, told: ChatLog) -> list[tuple[Reply, Noted]]:
+        """Take out the recalls whose reply is settled; those for the swipe that was kept teach."""
+        count = settled_count(told.head, told.messages)
+        out = []
+        for reply in [
+            r
+            for r in self._pending
+            if r.owner == world.owner and r.chat == told.head.id
+        ]:
+            at = told.index.get(reply.slot, count)
+            if at < count:
+                noted = self._pending.pop(reply)
+                if told.messages[at].swipe == reply.swipe:
+                    out.append((reply, noted))
+        return out
+
+    async def _teach(self, world: World, reply: Reply, noted: Noted) -> None:
+        soul = world.souls.get(reply.soul)
+        if soul is None or soul.state is not SoulState.ACTIVE:
+            return
+        mind = await world.mind_while_writing(reply.soul)
+        learned = await self._compute.run(self._learn, mind, reply, noted)
+        if learned is None:
+            return
+        told = await self._compute.run(_told, mind, learned)
+        hand = Hand(Actor.ENGINE, source=reply.chat)
+        entry = await self._auditor.entry(
+            world.owner, reply.soul, hand, Action.LEARN, noted.trace, *told
+        )
+        await self._store.commit(
+            Change(
+                owner=world.owner,
+                audit=[entry],
+                put_edges=learned.edges,
+                put_usages=learned.usages,
+                put_recalls=[learned.record],
+                drop_recalls=learned.surplus,
+            )
+        )
+        await self._compute.run(self._take, mind, learned)
+
+    def _learn(self, mind: Mind, reply: Reply, noted: Noted) -> Learned | None:
+        turn = mind.turns(self._clock.extra_turns)
+        return learn(
+            mind, reply, noted, self._clock.now(), turn, self._params.plasticity
+        )
+
+    def _take(self, mind: Mind, learned: Learned) -> None:
+        """Take over what has been stored. Computes."""
+        mind.learn(learned.edges)
+        mind.recalls.put(learned.usages, [learned.record], learned.surplus)
+        attention.recalled(mind, learned.record, self._params.attention)
+
+
+def _told(mind: Mind, learned: Learned) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the lesson does to edges, as they were and as they become. Computes."""
+    known = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
+    pairs = {
+        new.id: edge_difference(old, new)
+        for old, new in known
+        if old is not None and old != new
+    }
+    return (
+        {EDGES: {key: was for key, (was, _) in pairs.items()}},
+        {EDGES: {key: now for key, (_, now) in pairs.items()}},
+    )

@@ -1,0 +1,159 @@
+"""What one recall, its reply kept, changes of a mind: records, and edges stronger or weaker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from soulmem.consolidation.plasticity import (
+    PlasticityParams,
+    depressed,
+    lesson,
+    potentiated,
+    steadied,
+)
+from soulmem.domain.edges import DECAYING, Edge
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.views.faded_edges import is_kept
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The message that a recall was for."""
+
+    owner: Owner
+    soul: SoulId
+    chat: ChatId
+    slot: SlotId
+    swipe: int
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A recall that may teach."""
+
+    trace: str
+    at: datetime  # aware
+    trails: tuple[Trail, ...]  # of what the reply was given
+    core: frozenset[
+        MemoryId
+    ]  # what comes whatever the cue is: it does not belong together for that
+    walked: Mapping[str, float]  # flow >= 0 by edge
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What is to be stored, then taken over."""
+
+    record: RecallRecord
+    usages: tuple[Usage, ...]
+    edges: tuple[Edge, ...]
+    surplus: tuple[str, ...]  # traces of old records that leave
+
+
+def learn(
+    mind: Mind,
+    reply: Reply,
+    noted: Noted,
+    now: datetime,
+    turn: int,
+    params: PlasticityParams,
+) -> Learned | None:
+    """What the recall teaches at `turn` of the soul's clock. Computes.
+
+    None when a recall for that reply has taught already, or nothing is left of what came.
+    """
+    trails = tuple(
+        trail for trail in noted.trails if mind.row(trail.memory) is not None
+    )
+    if not trails or mind.recalls.taught((reply.chat, reply.slot, reply.swipe)):
+        return None
+    stamp = Stamp(noted.at, turn)
+    return Learned(
+        RecallRecord(
+            noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails
+        ),
+        tuple(_usage(mind, trail.memory, stamp) for trail in trails),
+        _edges(mind, trails, noted, now, turn, params),
+        tuple(mind.recalls.surplus(1)),
+    )
+
+
+def _usage(mind: Mind, memory: MemoryId, stamp: Stamp) -> Usage:
+    known = mind.recalls.usage(memory)
+    return (
+        first_use(memory, mind.soul.id, stamp) if known is None else known.again(stamp)
+    )
+
+
+def _edges(
+    mind: Mind,
+    trails: Sequence[Trail],
+    noted: Noted,
+    now: datetime,
+    turn: int,
+    params: PlasticityParams,
+) -> tuple[Edge, ...]:
+    """The edges that the lesson changes, as they are after it."""
+    ways = (edge for trail in trails for edge in trail.edges)
+    facts = (
+        str(trail.memory) for trail in trails if trail.memory in mind.facts
+    )  # a relation that was told
+    paths = {edge: noted.walked.get(edge, 0.0) for edge in (*ways, *facts)}
+    among = mind.edges.between([trail.memory for trail in trails])
+    always = {
+        edge.id
+        for edge in among
+        if not noted.core.isdisjoint((edge.source, edge.target))
+    }
+    together = [edge.id for edge in among if edge.id not in always]
+    walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
+    taught = lesson(paths, together, walked, params)
+    used = (
+        _used(mind, edge, share, now, turn, params)
+        for key, share in taught.used.items()
+        if (edge := mind.edges.get(key)) is not None
+    )
+    idle = (
+        _idle(mind, edge, turn, params)
+        for key in taught.idle
+        if (edge := mind.edges.get(key)) is not None and edge.kind in DECAYING
+    )
+    return tuple(sorted((*used, *idle), key=lambda edge: edge.id))
+
+
+def _used(
+    mind: Mind,
+    edge: Edge,
+    share: float,
+    now: datetime,
+    turn: int,
+    params: PlasticityParams,
+) -> Edge:
+    """The edge after a use; one of a kind that does not fade has no strength to gain."""
+    new = replace(edge, uses=edge.uses + 1, touched=now, at_turn=float(turn))
+    if edge.kind not in DECAYING:
+        return new
+    strength = mind.strength_of(edge, turn)
+    return replace(
+        new,
+        strength=potentiated(strength, share, params),
+        stability=steadied(edge.stability, mind.time.since(edge, turn), params),
+    )
+
+
+def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
+    """The edge after it was offered in vain; when it was touched stays, for that is its last use.
+
+    What is left of a strength is a part of it: so the stored one falls by the same part as the present one.
+    """
+    strength = mind.strength_of(edge, turn)
+    if strength <= 0.0:
+        return edge
+    lower = depressed(
+        strength, keep=edge.uses > 0 or is_kept(mind, edge), params=params
+    )
+    return replace(edge, strength=edge.strength * (lower / strength))

@@ -1,0 +1,132 @@
+"""What is active of a mind: its working memory, built from the records and kept up to date."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from soulmem.consolidation.promotion import PromotionParams, is_promoted
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.usage import RecallRecord
+from soulmem.engine.mind.mind import Mind
+from soulmem.graph.columns import moment_of
+from soulmem.graph.working_memory import WorkingMemory, WorkingParams
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionParams:
+    """What becomes active, and what lasts."""
+
+    working: WorkingParams = field(default_factory=WorkingParams)
+    promotion: PromotionParams = field(default_factory=PromotionParams)
+
+
+def wake(mind: Mind, params: AttentionParams) -> None:
+    """Give the mind a working memory of its records, unless it has one. Computes; loads the graph library."""
+    if mind.recalls.working is None:
+        mind.recalls.working = working = WorkingMemory(params.working)
+        for record in mind.recalls.records():
+            working.recalled(_ways(mind, record), record.stamp.turn)
+
+
+def recalled(mind: Mind, record: RecallRecord, params: AttentionParams) -> None:
+    """A recall has taught: what it led to is active, and what was said of late in its chat. Computes."""
+    working, turn = mind.recalls.working, record.stamp.turn
+    if working is None:
+        return
+    working.recalled(_ways(mind, record), turn)
+    late = _late(mind, record.chat, params.working.grace)
+    came = [trail.memory for trail in record.trails if trail.memory in mind.memories]
+    # One sync writes all its memories at one moment; of older ones that is looked at in quiet moments.
+    together = Counter(mind.memories[memory].created for memory in late)
+    _sort(
+        mind,
+        late,
+        {memory: turn - age for memory, age in late.items()},
+        together,
+        params,
+    )
+    _sort(mind, came, {}, together, params)
+    working.release(turn, _kept(mind, params))
+
+
+def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> None:
+    """Every new memory comes in, what is cold goes out; for quiet moments, as it looks at every memory.
+
+    `extra` turns of a moved clock are in `turn`. Computes.
+    """
+    working = mind.recalls.working
+    if working is None:
+        return
+    n = mind.size
+    ages = mind.ages(None, extra)
+    young = (
+        (ages < params.working.grace) & mind.columns.live[:n] & mind.columns.active[:n]
+    )
+    written = {
+        mind.at(int(row)).id: turn - int(ages[row]) for row in np.flatnonzero(young)
+    }
+    active = dict.fromkeys(working, turn)
+    created = mind.columns.created[:n]
+    moments, counts = np.unique(created[created != 0], return_counts=True)
+    together = dict(zip(map(moment_of, moments.tolist()), counts.tolist(), strict=True))
+    _sort(mind, {**active, **written}, {**active, **written}, together, params)
+    working.release(turn, _kept(mind, params))
+
+
+def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
+    """What was said in the last `turns` exchanges of a chat, with its age in them."""
+    strand = mind.lineages.strand(chat)
+    age, out = 0, {}
+    for memory in reversed(strand.order[-2 * turns :] if strand else ()):
+        out[memory] = age
+        age += bool(mind.columns.opens_exchange[mind.row_of(mind.memories[memory])])
+    return {memory: age for memory, age in out.items() if age < turns}
+
+
+def _sort(
+    mind: Mind,
+    memories: Iterable[MemoryId],
+    written: Mapping[MemoryId, int],
+    together: Mapping[datetime, int],
+    params: AttentionParams,
+) -> None:
+    """Tell the working memory which of these are promoted, and which still have to be.
+
+    The latter enter it if the turn they were `written` at is known.
+    """
+    working = mind.recalls.working
+    assert working is not None
+    for memory in memories:
+        known, usage = mind.memories[memory], mind.recalls.usage(memory)
+        siblings, activations = (
+            together.get(known.created, 1),
+            working.activations(memory),
+        )
+        if is_promoted(known, usage, siblings, params.promotion, activations):
+            working.promote(memory)
+        elif memory in written:
+            working.new(memory, written[memory])
+
+
+def _kept(mind: Mind, params: AttentionParams) -> set[MemoryId]:
+    """What of the active memories may not leave."""
+    working = mind.recalls.working
+    assert working is not None
+    core = {memory for memory in working if mind.memories[memory].permanent}
+    return core | set(mind.recalls.hot(params.working.hot))
+
+
+def _ways(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
+    """The ways of a recall, as far as they are still there; a fact is a step between what it tells of."""
+    ways = []
+    for trail in record.trails:
+        edge = mind.edges.get(trail.memory) if trail.memory in mind.facts else None
+        ways.append(
+            (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
+        )
+    return [way for way in ways if all(memory in mind.memories for memory in way)]

@@ -1,0 +1,1 @@
+"""The loaded memory of one soul: rows, texts, names, edges and what a chat may see of them."""

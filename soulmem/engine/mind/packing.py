@@ -1,0 +1,126 @@
+"""What of a mind is put into an image, and how does a mind come out of one? Computes: its own thread alone.
+
+An image holds all that takes long to make anew from the rows. Recall records are few and are read as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.mind.vector_queue import TextKey
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.incidence import Incidence, PackedIncidence
+from soulmem.graph.packing import Arrays, named, part
+from soulmem.graph.rows import Rows
+from soulmem.graph.vectors import VectorTable
+from soulmem.retrieval.lexical import LexicalIndex
+
+_AT_ONCE = 2000  # memories made bytes in one go: some 10 ms
+_TERMS = ("keys", "rows", "counts", "terms", "salience")
+_NAMES_AT_ONCE = 200  # concepts whose names are put in order in one go: some 10 ms
+
+Pieces = Iterator[dict[str, NDArray[Any]]]
+
+
+def pieces(mind: Mind) -> Pieces:
+    """The mind as arrays of its own, piece by piece; it must stay as it is until the last one."""
+    while mind.memories.pack(_AT_ONCE):
+        yield {}
+    frame = mind.frame()
+    yield named("memories", mind.memories.packed())
+    yield named("names", mind.sightings.packed(frame.rows))
+    yield {"ids": frame.rows.packed(), "pairs": frame.pairs.ends()}
+    yield named("columns", mind.columns.packed(mind.size))
+    yield named("edges", mind.edges.packed())
+    yield named("facts", mind.facts.packed())
+    yield named("sight", frame.sight.packed())
+    for _ in mind.words.gather():
+        yield {}
+    yield _copied(named("words", mind.words.packed()))
+    yield named("terms", _terms(mind))
+    for name, table in (
+        ("turns", mind.embedded.turns),
+        ("following", mind.embedded.pairs),
+    ):
+        if table is not None:
+            yield _copied(named(name, table.packed()))
+
+
+def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
+    """Fill a new mind with what `pieces` gave, step by step. `model` is the one its vectors are of."""
+    frame = mind.frame()
+    frame.rows.restore(arrays["ids"])
+    ids = _Ids(frame.rows)
+    yield
+    mind.memories.restore(part("memories", arrays))
+    mind.columns.restore(part("columns", arrays))
+    yield
+    mind.sightings.restore(part("names", arrays), ids.__getitem__)
+    yield
+    mind.edges.restore(part("edges", arrays))
+    mind.facts.restore(part("facts", arrays))
+    yield
+    frame.pairs.restore(arrays["pairs"], arrays["sight.pairs.values"])
+    yield
+    yield from frame.sight.restore(part("sight", arrays), ids.__getitem__)
+    mind.words = LexicalIndex.unpacked(part("words", arrays))
+    mind.terms.incidence = Incidence.unpacked(PackedIncidence(**part("terms", arrays)))
+    yield
+    if model is None:
+        mind.embedded.want_all()
+    else:
+        turns, following = (
+            VectorTable.unpacked(part(name, arrays)) for name in ("turns", "following")
+        )
+        mind.embedded.restore(
+            model, turns, following, _without_vector(mind, turns, following)
+        )
+    yield
+    codes = mind.columns.kind[: mind.size] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
+    concepts = np.flatnonzero(codes & (mind.columns.created[: mind.size] != 0)).tolist()
+    for start in range(0, len(concepts), _NAMES_AT_ONCE):
+        for row in concepts[start : start + _NAMES_AT_ONCE]:
+            mind.names.take(mind.at(row))
+        yield
+
+
+class _Ids(dict[int, MemoryId]):
+    """Ids by row, each made once: those that chats hold and those that give names are the same."""
+
+    def __init__(self, rows: Rows[MemoryId]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, row: int) -> MemoryId:
+        key = self._rows.id(row)
+        if key is None:
+            raise KeyError(f"row {row} is free")
+        self[row] = key
+        return key
+
+
+def _without_vector(
+    mind: Mind, turns: VectorTable, following: VectorTable
+) -> Iterator[TextKey]:
+    n, pairs = mind.size, mind.frame().pairs
+    for row in np.flatnonzero(mind.columns.searched[:n] & ~turns.has(n)).tolist():
+        yield mind.id_at(row)
+    for row in np.flatnonzero(~following.has(pairs.capacity)).tolist():
+        if (pair := pairs.id(row)) is not None:
+            yield pair
+
+
+def _copied(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+def _terms(mind: Mind) -> dict[str, NDArray[Any]]:
+    packed = mind.terms.incidence.packed()
+    return {name: getattr(packed, name) for name in _TERMS}

@@ -1,0 +1,1 @@
+"""What follows from a changed text or name: mentions, learned names, retracted drafts."""

@@ -1,0 +1,363 @@
+"""How a change of texts or names is carried on to the mentions, in pieces that leave room for a recall."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from soulmem.domain.edges import TEXTS, Edge, EdgeKind
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.domain.soul import Soul
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.known_names import KnownNames
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.draft_retraction import with_fallen
+from soulmem.engine.propagation.learned_names import learned_due
+from soulmem.engine.propagation.mentions import After, affected, relinked
+from soulmem.engine.propagation.name_texts import texts_with
+from soulmem.engine.propagation.renaming import (
+    Moved,
+    Renaming,
+    all_names,
+    concepts_changed,
+    in_steps,
+    joined_by_hand,
+    left_over,
+    moved_names,
+    names_of_card,
+    names_told,
+    take,
+)
+from soulmem.engine.runtime.worker import Worker
+from soulmem.graph.names import Glance
+from soulmem.language.pinyin import sound
+from soulmem.ports.clock import Clock
+
+_PIECE_SIGNS = (
+    30_000  # of text looked through in one go: some 10 ms on the compute thread
+)
+_PIECE_TEXTS = 150
+_PIECE_CONCEPTS = 300
+
+Due = tuple[
+    list[Memory], list[MemoryId]
+]  # concepts to be written anew, and those that are to go
+
+
+@dataclass(slots=True)
+class _Found:
+    """Edges found so far, and texts still to be looked at."""
+
+    put: list[Edge] = field(default_factory=list)
+    drop: list[str] = field(default_factory=list)
+    abstract: dict[MemoryId, None] = field(default_factory=dict)
+
+    def on(self, change: MindChange) -> MindChange:
+        """The change with these edges, which have the last word: undoing may put back what is to go."""
+        gone, here = {*self.drop}, {edge.id for edge in self.put}
+        return replace(
+            change,
+            put_edges=(
+                *(edge for edge in change.put_edges if edge.id not in gone),
+                *self.put,
+            ),
+            drop_edges=(
+                *(key for key in change.drop_edges if key not in here),
+                *self.drop,
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Changes to be stored and taken over one after the other; `names`, if any, are the mind's afterwards."""
+
+    changes: Sequence[MindChange]
+    names: KnownNames | None = None
+
+
+class Linker:
+    """Adds what follows for mentions to a change before it is stored. Whoever asks holds `World.writing`.
+
+    `complete` returns when all edges of some memories are in memory, with how many had to be loaded.
+    """
+
+    def __init__(
+        self,
+        compute: Worker,
+        clock: Clock,
+        complete: Callable[[Mind, Iterable[MemoryId]], Awaitable[int]],
+    ) -> None:
+        self._compute = compute
+        self._clock = clock
+        self._complete = complete
+
+    async def linked(self, mind: Mind, change: MindChange) -> MindChange:
+        """The change of texts, with the names they teach and their mentions; other names stay as they are.
+
+        What was drafted from texts that go, goes with them.
+        """
+        change = await self._compute.run(with_fallen, mind, change)
+        renaming = await self._compute.run(names_told, mind, change, self._clock.now())
+        while renaming is not None and await self._complete(mind, renaming.moved.lost):
+            renaming = await self._compute.run(
+                names_told, mind, change, self._clock.now()
+            )
+        if renaming is not None:
+            return await self._followed(mind, renaming)
+        after, texts = await self._compute.run(_to_link, mind, change)
+        found = _Found()
+        for piece in _pieces(texts):
+            await self._complete(mind, [m.id for m in piece])
+            await self._compute.run(
+                self._link, after, mind.names, [m.id for m in piece], found
+            )
+        return found.on(change)
+
+    async def steps(
+        self, mind: Mind, change: MindChange, soul: Soul | None = None
+    ) -> Steps:
+        """The change with all that follows; it may bring, alter or take concepts, `soul` other names.
+
+        One step, but for very large changes: what those leave undone when interrupted, `unfinished` finds.
+        """
+        if soul is not None:
+            return await self._carried_on(
+                mind, await self._new_card(mind, change, soul)
+            )
+        change = await self._compute.run(with_fallen, mind, change)
+        if any(m.kind is MemoryKind.CONCEPT for m in change.put_memories):
+            now = self._clock.now()
+            renaming = await self._compute.run(concepts_changed, mind, change, now)
+            while await self._complete(
+                mind, renaming.change.drop_memories
+            ):  # what ties them decides
+                renaming = await self._compute.run(concepts_changed, mind, change, now)
+            return await self._carried_on(mind, renaming)
+        return Steps([await self.linked(mind, change)])
+
+    async def unfinished(self, mind: Mind) -> Steps:
+        """What an interrupted change of names left to do; nothing, as a rule."""
+        await self._complete(mind, await self._compute.run(_not_in_use, mind))
+        suspects = await self._compute.run(left_over, mind, self._clock.now())
+        if suspects is None:
+            return Steps([])
+        back = tuple(
+            replace(m, state=MemoryState.ACTIVE)
+            for m in suspects
+            if m.state is MemoryState.STALE
+        )
+        ids = {m.id for m in suspects}
+        renaming = await self._new_card(
+            mind, MindChange(put_memories=back), mind.soul, ids
+        )
+        return await self._carried_on(mind, renaming)
+
+    async def _new_card(
+        self,
+        mind: Mind,
+        change: MindChange,
+        soul: Soul,
+        suspects: Collection[MemoryId] = (),
+    ) -> Renaming:
+        """`suspects`: concepts of which it is not known what they are linked to."""
+        concepts = {
+            m.id: m
+            for m in (
+                *await self._compute.run(mind.names.concepts),
+                *change.put_memories,
+            )
+        }
+        fresh = await asyncio.to_thread(names_of_card, soul, concepts.values())
+        written = {m.id: m for m in change.put_memories}
+        gone: list[MemoryId] = []
+        for due in (
+            _card_due,
+            _learned_due,
+        ):  # what is learned depends on what the card has
+            put, drop, kept = await self._due(mind, fresh, due)
+            await asyncio.to_thread(take, fresh, put, drop)
+            written.update((m.id, m) for m in (*kept, *put))
+            gone += drop
+        change = replace(
+            change, put_memories=tuple(written.values()), drop_memories=tuple(gone)
+        )
+        moved = await asyncio.to_thread(
+            moved_names, mind.names.everything(), fresh.everything(), suspects
+        )
+        return Renaming(change, fresh, moved)
+
+    async def _due(
+        self,
+        mind: Mind,
+        fresh: KnownNames,
+        due: Callable[[Mind, KnownNames, datetime], Due],
+    ) -> tuple[list[Memory], list[MemoryId], list[Memory]]:
+        """What is due, with what stays because the user tied something to it; `fresh` knows of that."""
+        known: list[Memory] = []
+        while True:
+            put, drop = await asyncio.to_thread(due, mind, fresh, self._clock.now())
+            await self._complete(mind, drop)
+            kept: list[Memory] = []
+            for start in range(0, len(drop), _PIECE_CONCEPTS):
+                some = drop[start : start + _PIECE_CONCEPTS]
+                kept += await self._compute.run(joined_by_hand, mind, some)
+            if not kept:
+                return put, drop, known
+            take(fresh, kept)
+            known += kept
+
+    async def _carried_on(self, mind: Mind, renaming: Renaming) -> Steps:
+        whole = await self._followed(mind, renaming)
+        steps = await asyncio.to_thread(in_steps, mind, renaming.moved.concepts, whole)
+        return Steps(steps, renaming.fresh)
+
+    async def _followed(self, mind: Mind, renaming: Renaming) -> MindChange:
+        """The change with all the mentions that it alters."""
+        await self._complete(mind, renaming.moved.lost)
+        lost, sources = list(renaming.moved.lost), set[MemoryId]()
+        for start in range(0, len(lost), _PIECE_CONCEPTS):
+            sources |= await self._compute.run(
+                _sources, mind, lost[start : start + _PIECE_CONCEPTS]
+            )
+        after, texts, forced = await self._compute.run(
+            _to_look_at, mind, renaming, sources
+        )
+        glance = Glance(renaming.moved.gained)
+        found = _Found()
+        for piece in _pieces(texts):
+            keys = await self._compute.run(
+                _worth_a_look, renaming, after, glance, forced, piece, found
+            )
+            if keys:
+                await self._complete(mind, keys)
+                await self._compute.run(
+                    self._link_as, mind, renaming, after, keys, found
+                )
+        covers = [m for key in found.abstract if (m := after.memory(key)) is not None]
+        for piece in _pieces(covers):
+            await self._complete(mind, [m.id for m in piece])
+            await self._compute.run(
+                self._link_as, mind, renaming, after, [m.id for m in piece], found
+            )
+        return found.on(renaming.change)
+
+    def _link_as(
+        self,
+        mind: Mind,
+        renaming: Renaming,
+        after: After,
+        keys: Iterable[MemoryId],
+        found: _Found,
+    ) -> None:
+        with renaming.names(mind) as names:
+            self._link(after, names, keys, found)
+
+    def _link(
+        self, after: After, names: KnownNames, keys: Iterable[MemoryId], found: _Found
+    ) -> None:
+        put, drop = relinked(
+            after, names, keys, self._clock.now(), self._clock.extra_turns
+        )
+        found.put += put
+        found.drop += drop
+
+
+def _card_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
+    return fresh.due(now)
+
+
+def _learned_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
+    return learned_due(fresh, mind.sightings, all_names(mind), now)
+
+
+def _worth_a_look(
+    renaming: Renaming,
+    after: After,
+    glance: Glance,
+    forced: Collection[MemoryId],
+    texts: Iterable[Memory],
+    found: _Found,
+) -> list[MemoryId]:
+    """Those of the texts that may hold a name that changed; abstract episodes are left for later."""
+    keys = []
+    for memory in texts:
+        if memory.id in forced or _may_name(memory, renaming.moved, glance):
+            if memory.kind is MemoryKind.ABSTRACT_EPISODE:
+                found.abstract[memory.id] = None
+            else:
+                keys.append(memory.id)
+                found.abstract.update(dict.fromkeys(after.classes(memory.id)))
+    return keys
+
+
+def _may_name(memory: Memory, moved: Moved, glance: Glance) -> bool:
+    if moved.gained and glance.may_hold(memory.text):
+        return True
+    return bool(moved.heard) and any(
+        not n.isascii() and sound(n) in moved.heard for n in memory.names
+    )
+
+
+def _not_in_use(mind: Mind) -> list[MemoryId]:
+    return [m.id for m in mind.names.concepts() if m.state is not MemoryState.ACTIVE]
+
+
+def _to_link(mind: Mind, change: MindChange) -> tuple[After, list[Memory]]:
+    after = After(mind, change)
+    return after, [
+        m
+        for key in affected(mind, change, after)
+        if (m := after.memory(key)) is not None
+    ]
+
+
+def _sources(mind: Mind, concepts: Iterable[MemoryId]) -> set[MemoryId]:
+    """The texts that are linked to one of the concepts."""
+    return {
+        e.source
+        for key in concepts
+        for e in mind.edges.of(key)
+        if e.kind is EdgeKind.MENTIONS
+    }
+
+
+def _to_look_at(
+    mind: Mind, renaming: Renaming, sources: set[MemoryId]
+) -> tuple[After, list[Memory], set[MemoryId]]:
+    """The texts that may have to be linked anew, and those of them that must, with `sources`."""
+    after = After(mind, renaming.change)
+    forced = sources.union(affected(mind, renaming.change, after))
+    keys, moved = sorted(forced), renaming.moved
+    if moved.gained or moved.heard:
+        everywhere = renaming.held is None or moved.heard
+        holding = mind.memories if everywhere else texts_with(mind, moved.gained)
+        keys = list(dict.fromkeys((*holding, *(renaming.held or ()), *forced)))
+    texts = [
+        m for key in keys if (m := after.memory(key)) is not None and m.kind in TEXTS
+    ]
+    return after, texts, forced
+
+
+def _pieces(memories: Sequence[Memory]) -> Iterator[list[Memory]]:
+    """The memories in portions of bounded length."""
+    piece: list[Memory] = []
+    signs = 0
+    for memory in memories:
+        piece.append(memory)
+        signs += len(memory.text)
+        if signs > _PIECE_SIGNS or len(piece) == _PIECE_TEXTS:
+            yield piece
+            piece, signs = [], 0
+    if piece:
+        yield piece

@@ -1,0 +1,38 @@
+"""Which texts may hold a name that was just learned? Found by their words; others are not looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.scripts import UNSPACED
+from soulmem.engine.mind.mind import Mind
+from soulmem.graph.names import Glance
+
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
+
+
+def texts_with(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
+    """All memories that may hold one of the names, and some that do not."""
+    out: dict[MemoryId, None] = {}
+    for name in names:
+        rows = _rows(mind, name)
+        if rows is None:
+            glance = Glance([name])
+            out.update(
+                (m.id, None) for m in mind.memories.values() if glance.may_hold(m.text)
+            )
+        else:
+            out.update((mind.id_at(row), None) for row in rows)
+    return list(out)
+
+
+def _rows(mind: Mind, name: str) -> list[int] | None:
+    """Rows that have the rarest part of the name; None when it has no part that words are known by."""
+    best: list[int] | None = None
+    for part in mind.tokeniser.parts(name):
+        rows = sorted({int(row) for token in part for row in mind.words.rows(token)})
+        if best is None or len(rows) < len(best):
+            best = rows
+    return best

@@ -1,0 +1,1 @@
+"""From a recall request to the prompt blocks and the trace."""

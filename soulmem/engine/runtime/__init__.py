@@ -1,0 +1,1 @@
+"""Threads, jobs, events and the Working/Idle states that all other engine rooms run on."""

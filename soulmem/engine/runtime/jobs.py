@@ -1,0 +1,324 @@
+"""How is long work done: one job at a time for a soul, with progress, cancelled between two pieces, and
+taken up again after a restart where it can be?
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from soulmem.domain.errors import NotFound, SoulMemError, Unprocessable
+from soulmem.domain.ids import Owner, SoulId, born, new_id
+from soulmem.engine.runtime.events import Events
+from soulmem.ports.spool import JobRecord, Spool
+
+log = logging.getLogger(__name__)
+
+_KEPT = 100  # ended jobs that can still be asked about
+
+
+class JobState(str, Enum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far it is: `done` of `total` things of that `unit`; 0 of 0 while that is not known."""
+
+    done: int = 0
+    total: int = 0
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job as it can be asked about. `at` is when it was asked for; `error` is in words."""
+
+    id: str
+    kind: str
+    soul: SoulId
+    state: JobState
+    at: datetime  # aware
+    progress: Progress = field(default_factory=Progress)
+    result: Any = None
+    error: str | None = None
+
+
+class _Ended(Exception):
+    """The work is to stop here: the job was cancelled, or the sidecar is stopping."""
+
+
+class JobRun:
+    """What the work of one job sees of it."""
+
+    def __init__(self, record: JobRecord, spool: Spool) -> None:
+        self.record = record
+        self.progress = Progress()
+        self.cancelled = False
+        self.stopping = False
+        self._spool = spool
+
+    @property
+    def owner(self) -> Owner:
+        """Whose job it is."""
+        return self.record.owner
+
+    @property
+    def soul(self) -> SoulId:
+        """Whom it is about."""
+        return self.record.soul
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What it was started with."""
+        return self.record.arguments
+
+    async def payload(self) -> bytes:
+        """What it works on."""
+        return await self._spool.payload(self.record.job)
+
+    def tell(self, done: int, total: int, unit: str) -> None:
+        """Say how far the work is, and go on only if that is still wanted: to be called between pieces."""
+        self.progress = Progress(done, total, unit)
+        if self.cancelled or self.stopping:
+            raise _Ended
+
+
+Work = Callable[[JobRun], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """One sort of job. `arguments` are those that a client may give; None: it has a door of its own.
+
+    Work that `resumes` is done again from its beginning after a restart, and finds itself what is left to do.
+    """
+
+    name: str
+    work: Work
+    arguments: Collection[str] | None = ()
+    resumes: bool = False
+
+
+class Jobs:
+    """The jobs of all owners. `check` raises NotFound for a soul that is not there."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        check: Callable[[Owner, SoulId], Awaitable[object]],
+        events: Events | None = None,
+    ) -> None:
+        self._events = events or Events()
+        self._spool = spool
+        self.check = check
+        self._kinds: dict[str, JobKind] = {}
+        self._runs: dict[str, JobRun] = {}
+        self._turns: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(
+            asyncio.Lock
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
+
+    def register(self, kind: JobKind) -> None:
+        """Let jobs of this kind be started from now on."""
+        self._kinds[kind.name] = kind
+
+    async def start(
+        self,
+        owner: Owner,
+        kind: str,
+        soul: SoulId,
+        arguments: Mapping[str, Any],
+        payload: bytes | None = None,
+    ) -> str:
+        """Begin a job, durably; its id. Raises NotFound for the soul."""
+        await self.check(owner, soul)
+        record = JobRecord(
+            new_id("j"), owner, soul, kind, JobState.QUEUED.value, arguments
+        )
+        await self._spool.put(record, payload)
+        self._begin(JobRun(record, self._spool))
+        await self._clear_out()
+        return record.job
+
+    async def ask(
+        self, owner: Owner, kind: str, soul: SoulId, arguments: Mapping[str, Any]
+    ) -> str:
+        """Begin a job that a client asks for by its kind. Raises Unprocessable, NotFound."""
+        offered = {
+            name: k for name, k in self._kinds.items() if k.arguments is not None
+        }
+        found = offered.get(kind)
+        if found is None or found.arguments is None:
+            known = (
+                f"known are {', '.join(sorted(offered))}"
+                if offered
+                else "none is offered yet"
+            )
+            raise Unprocessable(
+                f"no job of kind {kind[:80]!r} can be started: {known}", field="kind"
+            )
+        for name in arguments:
+            if name not in found.arguments:
+                known = ", ".join(sorted(found.arguments)) or "none"
+                raise Unprocessable(
+                    f"{name[:80]!r} is no argument of the job {kind!r}: known are {known}",
+                    field="arguments",
+                )
+        return await self.start(owner, kind, soul, arguments)
+
+    def get(self, owner: Owner, job: str) -> JobView:
+        """How a job stands. Raises NotFound."""
+        return _view(self._run(owner, job))
+
+    def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
+        """The jobs of a soul that can still be asked about, the newest first."""
+        mine = [
+            run for run in self._runs.values() if (run.owner, run.soul) == (owner, soul)
+        ]
+        return sorted(map(_view, mine), key=lambda view: view.id, reverse=True)
+
+    async def cancel(self, owner: Owner, job: str) -> JobView:
+        """Let it end before its next piece; what is done stays. One that has ended is left as it is."""
+        run = self._run(owner, job)
+        run.cancelled = True
+        if run.record.state == JobState.QUEUED.value:
+            await self._end(run, JobState.CANCELLED)
+        return self.get(owner, job)
+
+    async def resume(self) -> None:
+        """Take up what a stop left unfinished; to be called once, when souls can be worked on."""
+        for record in await self._spool.records():
+            if record.job in self._runs:  # begun meanwhile
+                continue
+            run = JobRun(record, self._spool)
+            kind = self._kinds.get(record.kind)
+            if JobState(record.state) in ENDED:
+                self._runs[record.job] = run
+            elif kind is not None and kind.resumes:
+                run.record = replace(record, state=JobState.QUEUED.value)
+                self._begin(run)
+            else:
+                self._runs[record.job] = run
+                await self._end(
+                    run,
+                    JobState.FAILED,
+                    error="SoulMem stopped before this was done: start it again",
+                )
+
+    async def stop(self) -> None:
+        """Break off between two pieces; what can be taken up again will be after the next start."""
+        self._stopping = True
+        for run in self._runs.values():
+            run.stopping = True
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _run(self, owner: Owner, job: str) -> JobRun:
+        run = self._runs.get(job)
+        if run is None or run.owner != owner:
+            raise NotFound(f"no job {job!r}: it may be long ended", field="job")
+        return run
+
+    def _begin(self, run: JobRun) -> None:
+        self._runs[run.record.job] = run
+        self._tell(run)
+        run.stopping = self._stopping
+        task = asyncio.create_task(self._carry_out(run))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry_out(self, run: JobRun) -> None:
+        async with self._turns[run.owner, run.soul]:
+            if run.cancelled or run.stopping:
+                return
+            kind = self._kinds[run.record.kind]
+            run.record = replace(run.record, state=JobState.RUNNING.value)
+            self._tell(run)
+            try:
+                result = await kind.work(run)
+            except _Ended:
+                if run.cancelled:
+                    await self._end(run, JobState.CANCELLED)
+            except SoulMemError as error:
+                await self._end(run, JobState.FAILED, error=error.message)
+            except Exception as error:
+                # An error's own words may quote a chat: its kind and the places in the code must do.
+                places = "".join(traceback.format_tb(error.__traceback__))
+                log.error(
+                    "job %s failed: %s\n%s",
+                    run.record.kind,
+                    type(error).__name__,
+                    places,
+                )
+                words = f"SoulMem failed ({type(error).__name__}): the log says where; please report it"
+                await self._end(run, JobState.FAILED, error=words)
+            else:
+                await self._end(run, JobState.DONE, result=result)
+
+    async def _end(
+        self,
+        run: JobRun,
+        state: JobState,
+        *,
+        result: Any = None,
+        error: str | None = None,
+    ) -> None:
+        run.record = replace(run.record, state=state.value, result=result, error=error)
+        self._tell(run)
+        try:
+            await self._spool.put(run.record)
+            await self._spool.drop_payload(run.record.job)
+        except (
+            SoulMemError
+        ) as failure:  # it would only be done once more after a restart
+            log.warning(
+                "the end of job %s could not be noted: %s",
+                run.record.job,
+                failure.message,
+            )
+
+    def _tell(self, run: JobRun) -> None:
+        one = run.record
+        self._events.tell(
+            "job",
+            one.owner,
+            job=one.job,
+            soul=one.soul,
+            job_kind=one.kind,
+            state=one.state,
+        )
+
+    async def _clear_out(self) -> None:
+        ended = [
+            job
+            for job, run in self._runs.items()
+            if JobState(run.record.state) in ENDED
+        ]
+        for job in ended[: max(0, len(ended) - _KEPT)]:
+            del self._runs[job]
+            await self._spool.drop(job)
+
+
+def _view(run: JobRun) -> JobView:
+    one = run.record
+    state, at = JobState(one.state), born(one.job)
+    return JobView(
+        one.job, one.kind, one.soul, state, at, run.progress, one.result, one.error
+    )

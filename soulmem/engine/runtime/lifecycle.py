@@ -1,0 +1,95 @@
+"""When the engine works and when it rests: Working while asked, Idle after a while of silence."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from enum import Enum
+
+from soulmem.domain.errors import SoulMemError
+from soulmem.engine.runtime.events import Events
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 1.0
+_GENERATING_SECONDS = (
+    300.0  # a client that died while generating does not keep us awake for ever
+)
+
+
+class Phase(str, Enum):
+    """The two states of design 5."""
+
+    WORKING = "working"
+    IDLE = "idle"
+
+
+class Lifecycle:
+    """Runs the Idle work once each time silence has lasted; a request brings the engine back to Working."""
+
+    def __init__(
+        self,
+        idle_after: float,
+        idle_work: Callable[[], Awaitable[None]],
+        more_work: Callable[[], Awaitable[None]] | None = None,
+        events: Events | None = None,
+    ) -> None:
+        """`more_work` is asked for again and again while it stays quiet, and does what is due by then.
+        `events` hear of a change of phase.
+        """
+        self.events = events or Events()
+        self.phase = Phase.WORKING
+        self._idle_after = idle_after  # seconds
+        self._idle_work = idle_work
+        self._more_work = more_work
+        self._last = time.monotonic()
+        self._generating: dict[tuple[str, str], float] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to watch for silence."""
+        self._task = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """Stop watching; Idle work under way is broken off between two of its steps."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def touched(self) -> None:
+        """A request came."""
+        self._last = time.monotonic()
+        self._enter(Phase.WORKING)
+
+    def generating(self, owner: str, chat: str, now_generating: bool) -> None:
+        """The client of a chat writes or waits for a reply, or no longer does."""
+        if now_generating:
+            self._generating[owner, chat] = time.monotonic()
+        else:
+            self._generating.pop((owner, chat), None)
+
+    def is_generating(self) -> bool:
+        """Whether a reply is being written somewhere."""
+        oldest = time.monotonic() - _GENERATING_SECONDS
+        return any(since > oldest for since in self._generating.values())
+
+    def _enter(self, phase: Phase) -> None:
+        if phase is not self.phase:
+            self.phase = phase
+            self.events.tell("phase", phase=phase.value)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            silent = time.monotonic() - self._last >= self._idle_after
+            if not silent or self.is_generating():
+                continue
+            work = self._idle_work if self.phase is Phase.WORKING else self._more_work
+            self._enter(Phase.IDLE)
+            try:
+                if work is not None:
+                    await work()
+            except SoulMemError as error:
+                log.warning("idle work stopped: %s", error.message)

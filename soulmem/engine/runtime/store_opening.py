@@ -1,0 +1,63 @@
+"""When is the store open? At the start, or once there is room or the right to write."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from soulmem.domain.errors import StoreError, StoreFull, StoreReadOnly
+
+log = logging.getLogger(__name__)
+
+_AGAIN = 3.0  # seconds between attempts
+
+
+class StoreOpening:
+    """Opens the store and then begins the work, in the background."""
+
+    def __init__(
+        self, open_: Callable[[], Awaitable[None]], begin: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._open = open_
+        self._begin = begin
+        self._tried = asyncio.Event()
+        self.error: StoreError | None = None
+        self.is_done = (
+            False  # the work goes on where the last stop broke it off, or it cannot
+        )
+
+    async def run(self) -> None:
+        """Until it is open, or cannot be: a full or read-only disk is tried again, all else is not."""
+        is_over = await self._opens()
+        while not is_over:
+            await asyncio.sleep(_AGAIN)
+            is_over = await self._opens()
+        if self.error is None:
+            await self._begin()
+        self.is_done = True
+
+    async def _opens(self) -> bool:
+        try:
+            await self._open()
+        except StoreError as error:
+            if self.error is None:
+                log.error("%s", error.message)
+            self.error = error
+            self.is_done = True  # it is told at once
+            return not isinstance(error, StoreFull | StoreReadOnly)
+        else:
+            self.error, self.is_done = None, False
+            return True
+        finally:
+            self._tried.set()
+
+    async def tried(self) -> StoreError | None:
+        """Returns once the store is open, or with the reason why it cannot be."""
+        await self._tried.wait()
+        return self.error
+
+    async def ready(self) -> None:
+        """Returns once the store is open; raises the reason why it cannot be."""
+        if (error := await self.tried()) is not None:
+            raise error

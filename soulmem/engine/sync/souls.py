@@ -1,0 +1,112 @@
+"""How is a soul made, changed, or put into the bin?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.domain.errors import ConfirmationRequired
+from soulmem.domain.ids import SoulId
+from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
+from soulmem.engine.sync.chats import Observer
+from soulmem.engine.world.audit import BY_USER, Auditor
+from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.world import World
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+
+class Souls:
+    """The souls of all owners, as their clients want them."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        observer: Observer,
+        images: ImageKeeper,
+        auditor: Auditor,
+        defaults: SoulSettings,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._observer = observer
+        self._images = images
+        self._auditor = auditor
+        self._defaults = replace(defaults, chosen=frozenset())
+
+    async def put(
+        self,
+        world: World,
+        soul: SoulId,
+        name: str,
+        names: tuple[KnownName, ...] | None,
+        settings: SoulSettings | SettingsChange | None,
+    ) -> tuple[Soul, bool]:
+        """Create or change a soul; None leaves what is stored. The second value tells whether it is new.
+
+        settings  what changes of them, or all of them as they are to be
+        """
+        async with world.writing:
+            old = world.souls.get(soul)
+            base = old or Soul(
+                soul, name, settings=self._defaults, created=self._clock.now()
+            )
+            new = replace(
+                base,
+                name=name,
+                names=base.names if names is None else base.names_given(names),
+                settings=self._settings_after(base.settings, settings),
+                state=SoulState.ACTIVE,
+            )
+            if new != old:
+                await world.mending.catch_up(soul)
+                mind = world.minds.get(soul)
+                if mind is None:
+                    entries = []
+                    if old is not None and old.state is SoulState.BIN:
+                        entries = [await self._entry(world, old, new, Action.RESTORE)]
+                    await self._store.commit(
+                        Change(world.owner, souls=[new], audit=entries)
+                    )
+                else:
+                    await self._observer.change_soul(world, mind, new)
+                world.souls[soul] = new
+        return new, old is None or old.state is SoulState.BIN
+
+    def _settings_after(
+        self, old: SoulSettings, wanted: SoulSettings | SettingsChange | None
+    ) -> SoulSettings:
+        if wanted is None:
+            return old
+        return (
+            wanted.of(old, self._defaults)
+            if isinstance(wanted, SettingsChange)
+            else wanted
+        )
+
+    async def _entry(
+        self, world: World, old: Soul, new: Soul, action: Action
+    ) -> AuditEntry:
+        before, after = {"state": old.state.value}, {"state": new.state.value}
+        return await self._auditor.entry(
+            world.owner, new.id, BY_USER, action, new.id, before, after
+        )
+
+    async def bin(self, world: World, soul: SoulId, confirm: str | None) -> None:
+        """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
+        async with world.writing:
+            old = world.soul(soul)
+            if confirm != old.name:
+                raise ConfirmationRequired(
+                    f"to delete {old.name!r} repeat with ?confirm={old.name}",
+                    field="confirm",
+                )
+            new = replace(old, state=SoulState.BIN)
+            entry = await self._entry(world, old, new, Action.BIN)
+            await self._store.commit(
+                Change(world.owner, souls=[new], audit=[entry], by=Actor.USER)
+            )
+            world.souls[soul] = new
+            world.let_go(soul)
+            await self._images.drop(world, new)

@@ -1,0 +1,1 @@
+"""Tools that language models may call."""

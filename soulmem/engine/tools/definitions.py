@@ -1,0 +1,176 @@
+"""Which tools language models get, and with which arguments: one definition for every door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from soulmem.domain.audit import Actor
+from soulmem.domain.errors import Forbidden, NotFound, Unprocessable
+from soulmem.domain.ids import ID_PATTERN
+
+_Prose = Annotated[str, Meta(min_length=1, max_length=100_000)]
+_Words = Annotated[str, Meta(min_length=1, max_length=2_000)]
+_Key = Annotated[str, Meta(pattern=ID_PATTERN)]
+_Time = Annotated[datetime, Meta(tz=True, description="ISO 8601 with seconds and zone")]
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a tool takes."""
+
+
+class CallAssistant(Arguments, frozen=True):
+    """Have the archivist do something about the memory, told in plain words."""
+
+    instruction: _Prose
+
+
+class SavePermanentMemory(Arguments, frozen=True):
+    """Keep something for good: a core fact about the user, a promise, a rule. Only the user can delete it."""
+
+    content: _Prose
+    reason: _Words
+    tags: Annotated[
+        list[Annotated[str, Meta(min_length=1, max_length=1_000)]], Meta(max_length=100)
+    ] = []
+
+
+class SearchMemories(Arguments, frozen=True):
+    """Find memories about something, permanent ones among them."""
+
+    query: _Prose
+    limit: Annotated[int, Meta(ge=1, le=50)] = 8
+
+
+class Span(Arguments, frozen=True):
+    """From inclusive, to exclusive; an end left out is open."""
+
+    start: _Time | None = msgspec.field(name="from", default=None)
+    end: _Time | None = msgspec.field(name="to", default=None)
+
+
+class SearchMemoriesInTime(SearchMemories, frozen=True):
+    """Find memories about something, permanent ones among them; within a span of time if one is given."""
+
+    time_range: Span | None = None
+
+
+class CreateDailySummary(Arguments, frozen=True):
+    """Sum up the day that the latest scene belongs to, with an eye to what the context says."""
+
+    context: _Prose
+
+
+class ArchiveMemories(Arguments, frozen=True):
+    """Sum up what happened, one digest for each period of that length that has something in it."""
+
+    period: Literal["day", "week", "month", "year"]
+
+
+class UpdateMemoryNode(Arguments, frozen=True):
+    """Reword a memory. Permanent and locked ones cannot be changed."""
+
+    memory_id: _Key
+    new_content: _Prose
+
+
+class DeleteMemory(Arguments, frozen=True):
+    """Ask the user to delete a memory. Nothing is deleted before the user says so."""
+
+    memory_id: _Key
+    reason: _Words
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: what it takes from each of those who may use it."""
+
+    name: str
+    takes: Mapping[Actor, type[Arguments]]
+
+    def description(self, actor: Actor) -> str:
+        """What a model is told it does."""
+        return " ".join((self.takes[actor].__doc__ or "").split())
+
+    def schema(self, actor: Actor) -> dict[str, Any]:
+        """JSON Schema of its arguments, without references."""
+        (schema,), parts = msgspec.json.schema_components(
+            [self.takes[actor]], ref_template="{name}"
+        )
+        inlined: dict[str, Any] = _inlined(schema, parts)
+        inlined.pop("title", None)
+        inlined.pop("description", None)
+        return inlined
+
+
+_LEAD, _ARCHIVIST = Actor.LEAD, Actor.ARCHIVIST
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool("call_assistant", {_LEAD: CallAssistant}),
+        Tool("save_permanent_memory", {_LEAD: SavePermanentMemory}),
+        Tool(
+            "search_memories", {_LEAD: SearchMemories, _ARCHIVIST: SearchMemoriesInTime}
+        ),
+        Tool("create_daily_summary", {_ARCHIVIST: CreateDailySummary}),
+        Tool("archive_memories", {_ARCHIVIST: ArchiveMemories}),
+        Tool("update_memory_node", {_ARCHIVIST: UpdateMemoryNode}),
+        Tool("delete_memory", {_ARCHIVIST: DeleteMemory}),
+    )
+}
+
+
+def arguments_of(name: str, actor: Actor, given: Mapping[str, Any]) -> Arguments:
+    """The arguments, checked.
+
+    Raises NotFound for an unknown tool, Forbidden for one that is not this actor's, Unprocessable.
+    """
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise NotFound(f"no tool {name!r}: there are {', '.join(TOOLS)}", field="name")
+    if actor not in tool.takes:
+        whose = " and ".join(one.value for one in tool.takes)
+        raise Forbidden(
+            f"{name} is a tool of the {whose}, not of the {actor.value}", field="actor"
+        )
+    try:
+        made = msgspec.convert(given, tool.takes[actor])
+    except msgspec.ValidationError as error:
+        words, _, place = str(error).partition(" - at `$")
+        raise Unprocessable(
+            f"{name}: {words}", field=f"arguments{place.rstrip('`')}"
+        ) from error
+    for field in (
+        "content",
+        "new_content",
+        "query",
+        "instruction",
+        "context",
+        "reason",
+    ):
+        value = getattr(made, field, None)
+        if isinstance(value, str) and not value.strip():
+            raise Unprocessable(
+                f"{name} needs some {field}: it is blank", field=f"arguments.{field}"
+            )
+    return made
+
+
+def _inlined(node: Any, parts: Mapping[str, Any]) -> Any:
+    if isinstance(node, dict):
+        if "$ref" in node:
+            return _inlined(parts[node["$ref"]], parts)
+        return {
+            key: _spelled(key, _inlined(value, parts)) for key, value in node.items()
+        }
+    return [_inlined(one, parts) for one in node] if isinstance(node, list) else node
+
+
+def _spelled(key: str, value: Any) -> Any:
+    """JSON Schema spells the end of a text as $, Python as \\\\Z."""
+    return value.replace(r"\Z", "$") if key == "pattern" else value

@@ -1,0 +1,227 @@
+"""What language models can do with a memory: search it, keep something for good, ask for a deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, Owner
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.domain.soul import Soul
+from soulmem.engine.api.requests import (
+    MemoryPatch,
+    NewMemory,
+    RecallRequest,
+    RecallType,
+    TimeRange,
+)
+from soulmem.engine.consolidation.digests import Digester
+from soulmem.engine.editing.deletion_requests import Deletions
+from soulmem.engine.editing.memory_editor import Keeper
+from soulmem.engine.llm.calls import Errand
+from soulmem.engine.llm.usage import DIGEST
+from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.tools import definitions as wanted
+from soulmem.engine.tools.definitions import Arguments, arguments_of
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import World
+from soulmem.governance.protection import check_unprotected
+from soulmem.ports.store import Change, Store
+
+_BUDGET = 1_000_000  # tokens: a search is limited by its count
+_CORE = 0.9  # importance of what the lead keeps for good
+_CALLS = 4  # of a language model in one call of a tool, for the latest digests: somebody waits
+
+Result = dict[str, Any]
+
+
+class Tools:
+    """The tools, whichever door they are called through."""
+
+    def __init__(
+        self,
+        world_of: Callable[[Owner], Awaitable[World]],
+        store: Store,
+        compute: Worker,
+        auditor: Auditor,
+        keeper: Keeper,
+        recaller: Recaller,
+        deletions: Deletions,
+        digester: Digester,
+        review: bool = False,
+    ) -> None:
+        """With `review` what is to be kept for good lies in the bin until the user fetches it."""
+        self._review = review
+        self._world_of = world_of
+        self._store = store
+        self._compute = compute
+        self._auditor = auditor
+        self._keeper = keeper
+        self._recaller = recaller
+        self._deletions = deletions
+        self._digester = digester
+
+    async def call(
+        self,
+        owner: Owner,
+        name: str,
+        soul: str,
+        actor: Actor,
+        arguments: Mapping[str, Any],
+    ) -> Result:
+        """What the tool answers.
+
+        Raises NotFound, Forbidden for a protected memory or a tool of the other model, Unprocessable.
+        """
+        asked = arguments_of(name, actor, arguments)
+        world = await self._world_of(owner)
+        whose = world.soul(soul)  # type: ignore[arg-type]
+        work: dict[
+            type[Arguments], Callable[[World, Soul, Actor, Any], Awaitable[Result]]
+        ] = {
+            wanted.CallAssistant: self._call_assistant,
+            wanted.SavePermanentMemory: self._save,
+            wanted.SearchMemories: self._search,
+            wanted.SearchMemoriesInTime: self._search,
+            wanted.CreateDailySummary: self._summary,
+            wanted.ArchiveMemories: self._archive,
+            wanted.UpdateMemoryNode: self._update,
+            wanted.DeleteMemory: self._delete,
+        }
+        return await work[type(asked)](world, whose, actor, asked)
+
+    async def _call_assistant(
+        self, _world: World, _soul: Soul, _actor: Actor, _asked: wanted.CallAssistant
+    ) -> Result:
+        raise Unprocessable(
+            "the archivist takes no requests: it works by itself in quiet moments, and its tools can be"
+            " called one by one"
+        )
+
+    async def _save(
+        self, world: World, soul: Soul, actor: Actor, asked: wanted.SavePermanentMemory
+    ) -> Result:
+        new = NewMemory(
+            soul.id,
+            MemoryKind.NOTE,
+            asked.content,
+            tuple(asked.tags),
+            importance=_CORE,
+            permanent=True,
+        )
+        state = MemoryState.BIN if self._review else MemoryState.ACTIVE
+        view = await self._keeper.create(
+            world, new, Hand(actor, reason=asked.reason), state
+        )
+        told: Result = {"memory": view.memory.id, "permanent": True}
+        return told | {"status": "awaiting_confirmation"} if self._review else told
+
+    async def _search(
+        self, world: World, soul: Soul, actor: Actor, asked: wanted.SearchMemories
+    ) -> Result:
+        span = None
+        if (
+            isinstance(asked, wanted.SearchMemoriesInTime)
+            and asked.time_range is not None
+        ):
+            span = TimeRange(asked.time_range.start, asked.time_range.end)
+            if (
+                span.start is not None
+                and span.end is not None
+                and span.end <= span.start
+            ):
+                raise Unprocessable(
+                    "the time range ends before it begins",
+                    field="arguments.time_range.to",
+                )
+        request = RecallRequest(
+            soul.id,
+            query=asked.query,
+            type=RecallType.QUIET,
+            budget_tokens=_BUDGET,
+            max_items=asked.limit,
+            time_range=span,
+        )
+        found = await self._recaller.recall(world, request)
+        said = {"query": asked.query, "found": [memory.id for memory in found.memories]}
+        entry = await self._auditor.entry(
+            world.owner,
+            soul.id,
+            Hand(actor, source=found.trace),
+            Action.READ,
+            soul.id,
+            None,
+            said,
+        )
+        await self._store.commit(Change(world.owner, audit=[entry], by=actor))
+        return {
+            "memories": [
+                {
+                    "id": one.id,
+                    "kind": one.kind,
+                    "text": one.text,
+                    "score": one.score,
+                    "permanent": one.permanent,
+                    "why": one.why,
+                    "sources": [
+                        {"chat": place.chat, "slot": place.slot}
+                        for place in one.sources
+                    ],
+                }
+                for one in found.memories
+            ]
+        }
+
+    async def _summary(
+        self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
+    ) -> Result:
+        errand = Errand(world.owner, soul.id, DIGEST)
+        days = await self._digester.digests(world, errand, "day", asked.context, most=1)
+        return (
+            days[0]
+            if days
+            else {"from": None, "to": None, "text": "", "memories": [], "by": "quotes"}
+        )
+
+    async def _archive(
+        self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
+    ) -> Result:
+        errand = Errand(world.owner, soul.id, DIGEST)
+        found = await self._digester.digests(world, errand, asked.period, calls=_CALLS)
+        return {"period": asked.period, "digests": found}
+
+    async def _update(
+        self, world: World, soul: Soul, actor: Actor, asked: wanted.UpdateMemoryNode
+    ) -> Result:
+        await self._memory(world, soul, asked.memory_id)
+        patch = MemoryPatch(text=asked.new_content)
+        view = await self._keeper.patch(
+            world, MemoryId(asked.memory_id), patch, Hand(actor)
+        )
+        return {
+            "memory": view.memory.id,
+            "text": view.memory.text,
+            "revision": view.memory.revision,
+        }
+
+    async def _delete(
+        self, world: World, soul: Soul, actor: Actor, asked: wanted.DeleteMemory
+    ) -> Result:
+        memory = await self._memory(world, soul, asked.memory_id)
+        request = await self._deletions.ask(
+            world, memory, Hand(actor, reason=asked.reason)
+        )
+        return {"request": request.id, "status": request.state.value}
+
+    async def _memory(self, world: World, soul: Soul, key: str) -> Memory:
+        """The memory, of that soul. Raises NotFound, and Forbidden for a protected one."""
+        found = (await world.mind(soul.id)).memories.get(MemoryId(key))
+        if found is None:
+            raise NotFound(
+                f"no memory {key!r} of soul {soul.id!r}", field="arguments.memory_id"
+            )
+        check_unprotected(found)
+        return found

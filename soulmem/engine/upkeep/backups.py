@@ -1,0 +1,63 @@
+"""When is a backup of the store made? Once a day while nobody asks for anything, and when it is asked for."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from soulmem.domain.errors import StoreError, Unprocessable
+from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.ports.backups import Backups
+from soulmem.ports.clock import Clock
+
+log = logging.getLogger(__name__)
+
+_EVERY = timedelta(days=1)
+_NONE = "this store keeps no backups: a server's own tools do, and a file of each soul can be exported"
+
+
+class BackupKeeper:
+    """Makes backups. One that cannot be made is a note for the user and never a failure of anything else."""
+
+    def __init__(
+        self, backups: Backups | None, jobs: Jobs, clock: Clock, *, daily: bool = True
+    ) -> None:
+        self._backups = backups
+        self._clock = clock
+        self._daily = daily
+        self._note: str | None = None
+        jobs.register(JobKind("backup", self._work))
+
+    def notes(self) -> list[str]:
+        """Why the last backup was not made, if it was not."""
+        return [] if self._note is None else [self._note]
+
+    async def rest(self) -> None:
+        """Make today's, unless there is one. A copy of the future, from a clock that was wrong, is none."""
+        if self._backups is None or not self._daily:
+            return
+        now = self._clock.now()
+        try:
+            last = await self._backups.last(now)
+            if last is None or now - last >= _EVERY:
+                await self._make(self._backups)
+        except StoreError as error:
+            log.warning("%s", error.message)
+
+    async def _work(self, run: JobRun) -> dict[str, Any]:
+        if self._backups is None:
+            raise Unprocessable(_NONE)
+        run.tell(0, 1, "backups")
+        path = await self._make(self._backups)
+        run.tell(1, 1, "backups")
+        return {"file": path}
+
+    async def _make(self, backups: Backups) -> str:
+        try:
+            path = await backups.make(self._clock.now())
+        except StoreError as error:
+            self._note = error.message
+            raise
+        self._note = None
+        return path

@@ -1,0 +1,156 @@
+"""What lies in the bin, since when, and when it goes for good: its words then are nowhere any more."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+
+import numpy as np
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import MemoryId, Owner
+from soulmem.domain.memories import Memory, MemoryState
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.tombstones import returning
+from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.upkeep.soul_purge import SoulBin
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import World
+from soulmem.governance.retention import BinParams, due, going_soon
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+_BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
+_PIECE = 200  # memories that go in one transaction
+_PURGE = Hand(Actor.ENGINE, action=Action.PURGE)
+
+
+class Bin:
+    """The bins of all owners. Whoever asks does not hold `World.writing`."""
+
+    def __init__(
+        self,
+        world_of: Callable[[Owner], Awaitable[World]],
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        auditor: Auditor,
+        jobs: Jobs,
+        params: BinParams | None = None,
+    ) -> None:
+        self._world_of = world_of
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._auditor = auditor
+        self._params = params or BinParams()
+        self._souls = SoulBin(store, clock, auditor, self._params)
+        self._since: dict[tuple[Owner, MemoryId], datetime] = {}
+        jobs.register(JobKind("purge", self._job, arguments=("confirm",)))
+
+    def notes(self) -> list[str]:
+        """What goes soon, for whoever wants to keep it."""
+        count = going_soon(self._since, self._clock.now(), self._params)
+        if not count:
+            return []
+        what = "1 memory leaves" if count == 1 else f"{count} memories leave"
+        return [
+            f"{what} the bin for good within a day (purge): restore what you want to keep"
+        ]
+
+    async def rest(self, worlds: Iterable[World]) -> int:
+        """In a quiet moment: what has lain there long enough goes for good; returns how many memories."""
+        count = 0
+        since: dict[tuple[Owner, MemoryId], datetime] = {}
+        for world in worlds:
+            await self._souls.rest(world)
+            await (
+                world.awake()
+            )  # nobody may ask for a soul for weeks, and its bin goes all the same
+            for mind in list(world.minds.values()):
+                binned = await self._look_through(world, mind)
+                gone = due(binned, self._clock.now(), self._params)
+                for start in range(0, len(gone), _PIECE):
+                    count += await self._purge(
+                        world, mind, gone[start : start + _PIECE], _PURGE
+                    )
+                since.update(
+                    {
+                        (world.owner, key): at
+                        for key, at in binned.items()
+                        if key not in set(gone)
+                    }
+                )
+        self._since = since
+        return count
+
+    async def _job(self, run: JobRun) -> dict[str, int]:
+        """The user empties a soul's bin, however long anything lies there."""
+        if run.arguments.get("confirm") != "purge":
+            raise Unprocessable(
+                'what is purged is gone for good: say "confirm": "purge"',
+                field="arguments",
+            )
+        world = await self._world_of(run.owner)
+        mind = await world.mind(run.soul)
+        gone = [memory.id for memory in await self._compute.run(_binned, mind)]
+        hand = Hand(Actor.USER, action=Action.PURGE, source=run.record.job)
+        count = 0
+        for start in range(0, len(gone), _PIECE):
+            run.tell(start, len(gone), "memories")
+            count += await self._purge(world, mind, gone[start : start + _PIECE], hand)
+        return {"purged": count}
+
+    async def _look_through(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
+        """What lies in the soul's bin and is told by no chat, and since when."""
+        found: dict[MemoryId, datetime] = {}
+        for memory in await self._compute.run(_binned, mind):
+            at = self._since.get((world.owner, memory.id))
+            at = at or await self._auditor.since_binned(world.owner, memory.id)
+            found[memory.id] = at or await self._noted(world, memory)
+        return found
+
+    async def _noted(self, world: World, memory: Memory) -> datetime:
+        """It went there with its chat, or before anybody kept an audit: its time begins now."""
+        hand = Hand(Actor.ENGINE, reason="found in the bin")
+        entry = await self._auditor.entry(
+            world.owner,
+            memory.soul,
+            hand,
+            Action.BIN,
+            memory.id,
+            None,
+            {"state": MemoryState.BIN.value},
+        )
+        await self._store.commit(Change(world.owner, audit=[entry]))
+        return entry.at
+
+    async def _purge(
+        self, world: World, mind: Mind, keys: list[MemoryId], hand: Hand
+    ) -> int:
+        async with world.writing:
+            if mind is not world.minds.get(mind.soul.id):
+                return 0
+            left = {memory.id for memory in await self._compute.run(_binned, mind)}
+            gone = tuple(key for key in keys if key in left)
+            if gone:
+                change = MindChange(drop_memories=gone, purge_audit=gone)
+                await self._auditor.carry_out(world, mind, change, hand)
+            return len(gone)
+
+
+def _binned(mind: Mind) -> list[Memory]:
+    """Memories in the bin that would not come back if they were purged. Computes."""
+    out: list[Memory] = []
+    for row in np.flatnonzero(~mind.columns.in_use[: mind.size]).tolist():
+        try:
+            memory = mind.memories.get(mind.id_at(row))
+        except KeyError:  # a free row
+            continue
+        if memory is not None and memory.state in _BINNED:
+            out.append(memory)
+    kept = returning(mind, out)
+    return [memory for memory in out if memory.id not in kept]

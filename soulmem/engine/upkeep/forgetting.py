@@ -1,0 +1,209 @@
+"""Which memories are forgotten, and how they are put away: into the bin, from where they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.consolidation.base_activation import ActivationParams
+from soulmem.consolidation.promotion import PromotionParams, is_promoted
+from soulmem.domain.audit import Actor
+from soulmem.domain.edges import DECAYING, EdgeKind
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.views.anchors import anchors_of
+from soulmem.engine.views.concept_activation import STABILITY, presences, unused_for
+from soulmem.engine.views.faded_edges import strengths_left
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import World
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import ORIGINS
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.ports.clock import Clock
+
+Ints = NDArray[np.int64]
+
+_MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
+_DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
+_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
+_TEXTS = [
+    MEMORY_KINDS.index(kind)
+    for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
+]
+_HAND = Hand(Actor.ENGINE, "forget", "it says little, and was not recalled for long")
+_PIECE = 200  # memories looked at in one go: some 20 ms
+
+
+@dataclass(frozen=True, slots=True)
+class ForgettingParams:
+    """When something is forgotten; design 6."""
+
+    unused: float = 500.0  # turns of the soul's clock without a recall
+    legible: float = STABILITY  # turns; a text holds itself as long as e^(-age / this) is above the floor
+    activation: ActivationParams = field(default_factory=ActivationParams)
+    promotion: PromotionParams = field(default_factory=PromotionParams)
+
+
+class Forgetter:
+    """Puts away what holds on to nothing any more. Whoever asks does not hold `World.writing`."""
+
+    def __init__(
+        self,
+        world: Callable[[Owner], Awaitable[World]],
+        auditor: Auditor,
+        compute: Worker,
+        clock: Clock,
+        jobs: Jobs,
+        params: ForgettingParams | None = None,
+    ) -> None:
+        self._world = world
+        self._auditor = auditor
+        self._compute = compute
+        self._clock = clock
+        self._params = params or ForgettingParams()
+        jobs.register(JobKind("forget", self._job))
+
+    async def rest(self, worlds: Iterable[World]) -> None:
+        """A quiet moment: look through every open soul."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                await self._forget(world, mind)
+
+    async def forget(self, owner: Owner, soul: SoulId) -> int:
+        """Put away what is forgotten of a soul; returns how many memories. Raises NotFound."""
+        world = await self._world(owner)
+        world.soul(soul)
+        return await self._forget(world, await world.mind(soul))
+
+    async def _job(self, run: JobRun) -> dict[str, int]:
+        return {"forgotten": await self.forget(run.owner, run.soul)}
+
+    async def _forget(self, world: World, mind: Mind) -> int:
+        """Put away what is forgotten; returns how many memories.
+
+        A soul of which only parts are loaded is left alone: what its memories hang on is not known.
+        """
+        if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
+            return 0
+        suspected = await self._compute.run(
+            suspects, mind, self._clock.extra_turns, self._params
+        )
+        count = 0
+        for start in range(0, len(suspected), _PIECE):
+            piece = suspected[start : start + _PIECE]
+            async with world.writing:
+                if world.minds.get(mind.soul.id) is not mind:  # let go, or opened anew
+                    return count
+                due = await self._compute.run(
+                    forgotten, mind, piece, self._clock.extra_turns, self._params
+                )
+                if due:
+                    put = tuple(
+                        replace(m, state=MemoryState.FORGOTTEN, revision=m.revision + 1)
+                        for m in due
+                    )
+                    await self._auditor.carry_out(
+                        world, mind, MindChange(put_memories=put), _HAND
+                    )
+                    count += len(due)
+        return count
+
+
+def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
+    """Memories that may be forgotten: concepts that no link holds any more, and texts that say little and
+    faded. Those that say least come first. Computes; some 5 ms for 100,000 links.
+    """
+    n, columns = mind.size, mind.columns
+    may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED)
+    may &= ~columns.permanent[:n] & ~columns.locked[:n]
+    edges = mind.edges.arrays([kind for kind in EdgeKind if kind in DECAYING])
+    unheld = may & (columns.kind[:n] == _CONCEPT) & _unheld(mind, edges, extra)
+    named = (
+        _ends(
+            edges.source[
+                (edges.kind == _MENTIONS) & (columns.kind[edges.target] == _CONCEPT)
+            ],
+            n,
+        )
+        > 0
+    )
+    plain = may & np.isin(columns.kind[:n], _TEXTS) & ~named
+    plain &= columns.importance[:n] < params.promotion.importance
+    texts = np.flatnonzero(plain)
+    ages = mind.time.ages(texts, mind.ages(None, extra, texts), extra)
+    texts = texts[ages >= _lasts(mind, params)]
+    least = texts[np.argsort(columns.importance[texts], kind="stable")]
+    return [mind.id_at(int(row)) for row in (*least, *np.flatnonzero(unheld))]
+
+
+def _lasts(mind: Mind, params: ForgettingParams) -> float:
+    """Turns of the soul's clock that a text which nobody recalls lasts."""
+    faded = (
+        params.legible
+        * log(1.0 / params.activation.floor)
+        / mind.soul.settings.forgetting
+    )
+    return max(params.unused, faded)
+
+
+def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
+    """What hung on links that fade, and hangs on none that still holds. What texts say of a concept does not
+    count for the concept.
+    """
+    n = mind.size
+    holds = strengths_left(mind, edges, extra) > 0.0
+    own = (edges.kind == _MENTIONS) & (mind.columns.kind[edges.target] == _CONCEPT)
+    by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
+    had = _ends(edges.source, n) + _ends(edges.target, n)
+    held = _ends(edges.source[holds], n) + _ends(edges.target[holds & ~by_text], n)
+    return np.asarray((had > 0) & (held == 0), np.bool_)
+
+
+def forgotten(
+    mind: Mind, suspected: Sequence[MemoryId], extra: int, params: ForgettingParams
+) -> list[Memory]:
+    """Those of `suspects` that are forgotten by now, as they were not recalled for long: concepts that are
+    not present any more, and texts that name nobody, keep no anchor and were never taken over into
+    long-term memory. Computes.
+    """
+    known = [m for key in suspected if (m := mind.memories.get(key)) is not None]
+    concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
+    present = presences(mind, [m.id for m in concepts], extra, params.activation)
+    out = [
+        m
+        for m in concepts
+        if present[m.id].activation < params.activation.floor
+        and present[m.id].idle >= params.unused
+    ]
+    texts = [
+        m
+        for m in known
+        if m.kind is not MemoryKind.CONCEPT and not m.names and not anchors_of(mind, m)
+    ]
+    unused = unused_for(mind, [m.id for m in texts], extra)
+    for memory in texts:
+        siblings = int(
+            np.count_nonzero(
+                mind.columns.created == mind.columns.created[mind.row_of(memory)]
+            )
+        )
+        usage, activations = (
+            mind.recalls.usage(memory.id),
+            mind.recalls.activations(memory.id),
+        )
+        promoted = is_promoted(memory, usage, siblings, params.promotion, activations)
+        if unused.get(memory.id, inf) >= _lasts(mind, params) and not promoted:
+            out.append(memory)
+    return out
+
+
+def _ends(rows: NDArray[np.uint32], n: int) -> Ints:
+    return np.bincount(rows, minlength=n).astype(np.int64)

@@ -1,0 +1,128 @@
+"""How does a whole soul go for good, a week after its name was typed to delete it?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.books import SoulBooks
+from soulmem.domain.dialogue import Chat, ChatState
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.soul import Soul, SoulSettings, SoulState
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import World
+from soulmem.governance.retention import BinParams
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, ChatChange, Store
+
+_PIECE = 500  # memories or messages that go in one transaction
+_PURGE = Hand(Actor.ENGINE)
+
+
+class SoulBin:
+    """Souls in the bin. Whoever asks does not hold `World.writing`."""
+
+    def __init__(
+        self, store: Store, clock: Clock, auditor: Auditor, params: BinParams
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._auditor = auditor
+        self._params = params
+
+    async def rest(self, world: World) -> None:
+        """Purge the souls whose time is over. Their names stay, empty, so that an id is not given twice."""
+        for soul in list(world.souls.values()):
+            if soul.state is SoulState.BIN and soul.name:
+                since = await self._since(world, soul)
+                if self._clock.now() - since >= timedelta(days=self._params.days):
+                    await self._purge(world, soul)
+
+    async def _since(self, world: World, soul: Soul) -> datetime:
+        known = await self._auditor.since_binned(world.owner, soul.id)
+        if known is not None:
+            return known
+        hand = Hand(Actor.ENGINE, reason="found in the bin")
+        entry = await self._auditor.entry(
+            world.owner,
+            soul.id,
+            hand,
+            Action.BIN,
+            soul.id,
+            None,
+            {"state": SoulState.BIN.value},
+        )
+        await self._store.commit(Change(world.owner, audit=[entry]))
+        return entry.at
+
+    async def _purge(self, world: World, soul: Soul) -> None:
+        async with world.writing:
+            if world.souls.get(soul.id) != soul:  # the user took it back meanwhile
+                return
+            keys: list[MemoryId] = []
+            async for page in self._store.memory_pages(world.owner, soul.id):
+                keys += [memory.id for memory in page]
+            for start in range(0, len(keys), _PIECE):
+                piece = keys[start : start + _PIECE]
+                # The typed name was the user's hand: what is permanent goes with its soul.
+                gone = Change(
+                    world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER
+                )
+                await self._store.commit(gone)
+            records = (await self._store.recalls(world.owner, soul.id)).records
+            derived = await self._store.derivations(world.owner, soul.id)
+            chats = [
+                await self._emptied(world, head)
+                for head in _told_to_nobody_else(world, soul.id)
+            ]
+            bare = replace(soul, name="", names=(), settings=SoulSettings())
+            entry = await self._auditor.entry(
+                world.owner, soul.id, _PURGE, Action.PURGE, soul.id
+            )
+            await self._store.commit(
+                Change(
+                    world.owner,
+                    souls=[bare],
+                    chats=chats,
+                    drop_recalls=[record.trace for record in records],
+                    drop_derivations=[one.id for one in derived],
+                    purge_audit=[soul.id],
+                    audit=[entry],
+                    by=Actor.USER,
+                )
+            )
+            await self._store.put_books(world.owner, SoulBooks(soul.id))
+            await self._auditor.traces.drop(world.owner, soul.id)
+            world.souls[soul.id] = bare
+            for chat in chats:
+                world.heads[chat.chat.id] = chat.chat
+        await world.release_logs([chat.chat.id for chat in chats])
+
+    async def _emptied(self, world: World, head: Chat) -> ChatChange:
+        messages = await self._store.messages(world.owner, head.id)
+        empty = replace(
+            head,
+            title="",
+            persona="",
+            state=ChatState.BIN,
+            hold=None,
+            settled_tail=None,
+            tail_since=None,
+        )
+        return ChatChange(empty, drop=[ranked.message.slot for ranked in messages])
+
+
+def _told_to_nobody_else(world: World, soul: SoulId) -> list[Chat]:
+    """Chats that no other soul which is kept was ever in."""
+
+    def is_kept(other: SoulId) -> bool:
+        found = world.souls.get(other)
+        return other != soul and found is not None and bool(found.name)
+
+    return [
+        head
+        for head in world.heads.values()
+        if soul in (*head.souls, *head.cast)
+        and not any(map(is_kept, (*head.souls, *head.cast)))
+    ]

@@ -1,0 +1,271 @@
+"""What a soul's talk is about: topics over the concepts that go together, found anew in quiet moments."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId, Owner, derived_id
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.scripts import is_unspaced
+from soulmem.domain.situation import ConceptDetail, ConceptType
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.linker import Steps
+from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.views.provenance import concepts_called, rows_in_use
+from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.world import World
+from soulmem.graph.cooccurrence import associates
+from soulmem.graph.topics import Topic, TopicParams, topics_of
+from soulmem.ports.clock import Clock
+
+Tell = Callable[[int, int, str], None]
+
+_ACTIVE = MemoryState.ACTIVE
+_PIECE = 8  # terms whose company is counted in one go: some 20 ms of a large soul
+_TAGS = 12  # concepts of a topic that are written down
+_CHANGED = 0.02  # of the texts: fewer changed ones leave topics as they are
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWork:
+    """Which concepts topics are looked for among."""
+
+    seen: int = 3  # texts that hold a concept; what was said twice may be chance
+    met: int = 2  # texts that hold both; what met once may be chance
+    strength: float = 0.12  # 0..1, of an association that joins two; four that pair off evenly reach 0.17
+    nearest: int = (
+        6  # associations of a concept: the strongest; more join everything to one topic
+    )
+    most: int = (
+        4000  # concepts, those seen most often: communities of so many take some 2 s
+    )
+    topics: TopicParams = field(default_factory=TopicParams)
+
+
+class Topics:
+    """Brings the topics of souls in line with what their texts hold."""
+
+    def __init__(
+        self,
+        world: Callable[[Owner], Awaitable[World]],
+        compute: Worker,
+        clock: Clock,
+        jobs: Jobs,
+        auditor: Auditor,
+        params: TopicWork | None = None,
+    ) -> None:
+        self._world = world
+        self._compute = compute
+        self._clock = clock
+        self._auditor = auditor
+        self._params = params or TopicWork()
+        self._seen: WeakKeyDictionary[Mind, int] = (
+            WeakKeyDictionary()
+        )  # revision of the texts looked at last
+        jobs.register(JobKind("topics", self._job))
+
+    async def rest(self, worlds: Iterable[World]) -> None:
+        """In a quiet moment: every open soul whose texts have changed enough."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                changed = abs(mind.terms.incidence.revision - self._seen.get(mind, -1))
+                if changed > _CHANGED * len(mind.memories):
+                    await self._renew(world, mind)
+
+    async def _job(self, run: JobRun) -> dict[str, int]:
+        world = await self._world(run.owner)
+        return {"topics": await self._renew(world, await world.mind(run.soul), run)}
+
+    async def _renew(self, world: World, mind: Mind, run: JobRun | None = None) -> int:
+        """Find the soul's topics and keep them; returns how many there are. The caller holds no lock.
+
+        `run` hears how many concepts are done, of how many, and may break it off.
+        """
+        revision = mind.terms.incidence.revision
+        links = await self._links(mind, None if run is None else run.tell)
+        before = await self._compute.run(_before, mind)
+        found = await asyncio.to_thread(topics_of, links, before, self._params.topics)
+        async with world.writing:
+            if mind not in world.minds.values():
+                return 0
+            change = await self._compute.run(_change, mind, found, self._clock.now())
+            if change != MindChange():
+                # By number: a word in the audit would outlive the message it is from.
+                told = {
+                    "topics": len(change.put_memories),
+                    "gone": len(change.drop_memories),
+                }
+                hand = Hand(Actor.ENGINE, source="" if run is None else run.record.job)
+                where = world.owner, mind.soul.id, hand, Action.RENEW, mind.soul.id
+                entry = await self._auditor.entry(*where, None, told)
+                await world.carry_out(mind, Steps([replace(change, audit=(entry,))]))
+            self._seen[mind] = revision
+        return len(found)
+
+    async def _links(
+        self, mind: Mind, tell: Tell | None
+    ) -> dict[tuple[str, str], float]:
+        """How strongly each two concepts go together, by what they are called."""
+        terms = await self._compute.run(_frequent, mind, self._params)
+        among, links = frozenset(terms), dict[tuple[str, str], float]()
+        for start in range(0, len(terms), _PIECE):
+            if tell is not None:
+                tell(start, len(terms), "concepts")
+            piece = terms[start : start + _PIECE]
+            links.update(
+                await self._compute.run(_links_of, mind, piece, among, self._params)
+            )
+        return links
+
+
+def _frequent(mind: Mind, p: TopicWork) -> list[str]:
+    """Keys of the terms that enough texts hold."""
+    incidence = mind.terms.incidence
+    known = rows_in_use(mind)
+    place, _ = incidence.rows_of(np.arange(incidence.terms), known)
+    windows = np.bincount(place, minlength=incidence.terms)
+    often = np.flatnonzero(windows >= p.seen)
+    often = often[np.argsort(-windows[often], kind="stable")][: p.most]
+    return [incidence.key(int(term)) for term in often]
+
+
+def _links_of(
+    mind: Mind, keys: Sequence[str], among: Collection[str], p: TopicWork
+) -> dict[tuple[str, str], float]:
+    """The strongest associations of these terms with terms of `among`; one that has gone has none."""
+    incidence = mind.terms.incidence
+    known = rows_in_use(mind)
+    links = {}
+    for key in keys:
+        term = incidence.number(key)
+        if term is None:
+            continue
+        met = associates(incidence, term, known)
+        strong = np.flatnonzero((met.strength >= p.strength) & (met.pair >= p.met))
+        order = strong[np.argsort(-met.strength[strong], kind="stable")]
+        others = [(int(met.terms[at]), float(met.strength[at])) for at in order]
+        near = [
+            (other, strength)
+            for other, strength in others
+            if incidence.key(other) in among
+        ]
+        name = mind.terms.label(term)
+        for other, strength in near[: p.nearest]:
+            one, two = sorted((name, mind.terms.label(other)))
+            if one and one != two and not _overlap(one, two):
+                links[one, two] = strength
+    return links
+
+
+def _overlap(one: str, two: str) -> bool:
+    """Whether the two are pieces of one word or phrase, and so always met together: they share a part."""
+    if is_unspaced(one) and is_unspaced(two):
+        return not set(one).isdisjoint(two)
+    return not set(one.casefold().split()).isdisjoint(two.casefold().split())
+
+
+def _topics(mind: Mind) -> dict[MemoryId, Memory]:
+    """Topics that were found, and those of them that the user named since: they keep what they are about."""
+    found = (m for m in mind.names.concepts() if m.is_topic and m.tags)
+    return {m.id: m for m in sorted(found, key=lambda m: m.id)}
+
+
+def _before(mind: Mind) -> list[Topic]:
+    return [Topic(m.id, m.tags[:3], m.tags) for m in _topics(mind).values()]
+
+
+def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
+    """What to write so that the soul's found topics are these."""
+    old = _topics(mind)
+    put, edges, kept_edges = [], [], set()
+    taken = {MemoryId(topic.key) for topic in found if topic.key in old}
+    for topic in found:
+        key = _id(mind, topic, taken, old)
+        memory = _memory(mind, key, topic, old.get(key), now)
+        if memory != old.get(key):
+            put.append(memory)
+        if memory.state is not _ACTIVE:
+            continue
+        for name in topic.members:
+            for concept in concepts_called(mind, name):
+                edge = Edge(
+                    mind.soul.id,
+                    concept,
+                    key,
+                    EdgeKind.TOPIC_OF,
+                    Origin.CHAT,
+                    now,
+                    strength=1.0,
+                )
+                kept_edges.add(edge.id)
+                if edge.id not in mind.edges:
+                    edges.append(edge)
+    gone = [
+        key
+        for key, m in old.items()
+        if key not in taken and m.is_found_topic and m.state is _ACTIVE
+    ]
+    stale = [
+        edge.id
+        for key in old
+        for edge in mind.edges.of(key)
+        if edge.kind is EdgeKind.TOPIC_OF
+        and edge.origin is Origin.CHAT
+        and edge.id not in kept_edges
+    ]
+    return MindChange(
+        put_memories=tuple(put),
+        drop_memories=tuple(gone),
+        put_edges=tuple(edges),
+        drop_edges=tuple(stale),
+    )
+
+
+def _id(
+    mind: Mind, topic: Topic, taken: set[MemoryId], old: Mapping[MemoryId, Memory]
+) -> MemoryId:
+    """The id of a topic: the one it had, or one that no other has."""
+    if topic.key in old:
+        return MemoryId(topic.key)
+    for attempt in range(len(taken) + 1):
+        key = MemoryId(derived_id("o", mind.soul.id, topic.key, str(attempt)))
+        if key not in taken and key not in mind.memories:
+            break
+    taken.add(key)
+    return key
+
+
+def _memory(
+    mind: Mind, key: MemoryId, topic: Topic, old: Memory | None, now: datetime
+) -> Memory:
+    """The topic as a concept: called by its strongest members, with more of them as tags."""
+    named = "、" if all(map(is_unspaced, topic.name)) else ", "
+    tags = tuple(dict.fromkeys((*topic.name, *topic.members)))[:_TAGS]
+    fresh = Memory(
+        id=key,
+        soul=mind.soul.id,
+        kind=MemoryKind.CONCEPT,
+        text=named.join(topic.name),
+        origin=Origin.CHAT,
+        created=now,
+        tags=tags,
+        concept=ConceptDetail(concept_type=ConceptType.TOPIC),
+    )
+    if old is None:
+        return fresh
+    if old.origin is not Origin.CHAT or (old.text, old.tags) == (
+        fresh.text,
+        fresh.tags,
+    ):
+        return old
+    return replace(old, text=fresh.text, tags=fresh.tags, revision=old.revision + 1)

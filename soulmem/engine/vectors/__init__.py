@@ -1,0 +1,1 @@
+"""From texts to vectors: model sources, the background embedder, the situation encoder."""

@@ -1,0 +1,1 @@
+"""Read-only answers computed from one loaded mind."""

@@ -1,0 +1,51 @@
+"""Which memories and facts did the user call wrong, as they are worded now? Nothing may recall those.
+
+Computes: worker only.
+"""
+
+from __future__ import annotations
+
+from soulmem.domain.dialogue import text_hash
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryKind
+from soulmem.domain.opinions import Opinion
+from soulmem.engine.mind.mind import Mind
+from soulmem.graph.association import MEMORY_KINDS
+
+_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
+
+
+def opinion_of(mind: Mind, memory: MemoryId) -> Opinion:
+    """What the user thinks of it; neutral where nothing was said."""
+    return mind.opinions.of(memory) or Opinion(memory, mind.soul.id)
+
+
+def is_in_doubt(mind: Mind, memory: MemoryId) -> bool:
+    """Whether its present wording was called wrong."""
+    opinion = mind.opinions.of(memory)
+    if opinion is None or opinion.doubted is None or mind.row(memory) is None:
+        return False
+    return opinion.doubts(mind.text_of(memory))
+
+
+def with_doubt(mind: Mind, memory: MemoryId, text: str, in_doubt: bool) -> Opinion:
+    """The opinion after the user put this wording in doubt by hand, or took the doubt away."""
+    old = opinion_of(mind, memory)
+    return Opinion(
+        old.memory,
+        old.soul,
+        old.score,
+        text_hash(text) if in_doubt else None,
+        old.not_in,
+    )
+
+
+def rows_in_doubt(mind: Mind) -> list[int]:
+    """The rows of everything that is in doubt."""
+    keys = (key for key in mind.opinions.doubted() if is_in_doubt(mind, key))
+    return [row for key in keys if (row := mind.row(key)) is not None]
+
+
+def not_passed(mind: Mind, rows: list[int]) -> list[int]:
+    """Of these rows those that no thought passes through either: a name stays a way to what it stands in."""
+    return [row for row in rows if mind.columns.kind[row] != _CONCEPT]

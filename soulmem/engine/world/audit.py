@@ -1,0 +1,301 @@
+"""Who changed what: every change that is not read off a chat is stored together with its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
+from soulmem.domain.edges import Edge
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import BINNED, Memory, MemoryState
+from soulmem.domain.opinions import Opinion
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.linker import Steps
+from soulmem.engine.runtime.events import Events
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.views.doubted import opinion_of
+from soulmem.engine.world.world import World
+from soulmem.governance.audit_values import (
+    difference,
+    edge_difference,
+    opinion_told,
+    told,
+    told_edge,
+)
+from soulmem.governance.undoing import EDGES, OPINION, undone_by
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who does something, and what for."""
+
+    actor: Actor
+    source: str = ""
+    reason: str = ""
+    action: Action | None = None  # None: as the change itself shows
+
+
+BY_USER = Hand(Actor.USER)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Entries, the newest first; `cursor` is None on the last page."""
+
+    entries: Sequence[AuditEntry]
+    cursor: str | None
+    undone: frozenset[str] = frozenset()  # ids of those that were taken back since
+
+
+class TraceEraser(Protocol):
+    """Removes from stored recall traces what was purged from memory."""
+
+    async def forget(
+        self, owner: Owner, soul: SoulId, gone: Mapping[MemoryId, str]
+    ) -> None:
+        """Remove these memories, and questions that quote their texts."""
+
+    async def drop(self, owner: Owner, soul: SoulId) -> None:
+        """Remove all traces of the soul."""
+
+
+class Auditor:
+    """Writes changes with their entries, and reads those."""
+
+    def __init__(
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        events: Events,
+        traces: TraceEraser,
+    ) -> None:
+        self.events = events
+        self.traces = traces
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._last: dict[Owner, int] = {}
+
+    async def carry_out(
+        self, world: World, mind: Mind, change: MindChange, hand: Hand
+    ) -> tuple[AuditEntry, ...]:
+        """Store and take over the change with what follows from it, and its entries, which are returned.
+
+        The caller holds `World.writing`. Raises Protected where the hand may not.
+        """
+        entries = await self.entries(world.owner, mind, change, hand)
+        purged = {
+            key: mind.memories[key].text
+            for key in change.drop_memories
+            if key in change.purge_audit
+        }
+        steps = await world.linker.steps(mind, change)
+        await world.carry_out(mind, signed(steps, hand.actor, entries))
+        if purged:
+            await self.traces.forget(world.owner, mind.soul.id, purged)
+        touched = list(dict.fromkeys(entry.target for entry in entries))
+        if touched:
+            self.events.tell(
+                "memory",
+                world.owner,
+                soul=mind.soul.id,
+                memories=touched,
+                actor=hand.actor.value,
+            )
+        return entries
+
+    async def entries(
+        self, owner: Owner, mind: Mind, change: MindChange, hand: Hand
+    ) -> tuple[AuditEntry, ...]:
+        """What the change, which is not taken over yet, does to memories and edges."""
+        found = await self._compute.run(_told_changes, mind, change)
+        made = []
+        for one in found:
+            action = hand.action or one.action
+            made.append(
+                await self.entry(
+                    owner, mind.soul.id, hand, action, one.target, one.before, one.after
+                )
+            )
+        return tuple(made)
+
+    async def entry(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        hand: Hand,
+        action: Action,
+        target: str,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> AuditEntry:
+        """An entry to be stored with a change; it sorts behind all before it."""
+        now = self._clock.now()
+        number = max(await self._newest(owner) + 1, int(now.timestamp() * 1e6))
+        self._last[owner] = number
+        key = f"c{number:016x}"
+        return AuditEntry(
+            key,
+            soul,
+            now,
+            hand.actor,
+            action,
+            target,
+            before,
+            after,
+            hand.source,
+            hand.reason,
+        )
+
+    async def page(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
+        """The entries that are wanted, and where the next page begins."""
+        found = await self._store.audit(owner, replace(wanted, limit=wanted.limit + 1))
+        cursor = found[wanted.limit - 1].id if len(found) > wanted.limit else None
+        return AuditPage(found[: wanted.limit], cursor)
+
+    async def page_with_undone(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
+        """The same, with which of them were taken back."""
+        page = await self.page(owner, wanted)
+        if not page.entries:
+            return page
+        oldest = page.entries[-1]
+        undos = await self.every(
+            owner, AuditQuery(oldest.soul, since=oldest.at, action=Action.UNDO)
+        )
+        return replace(page, undone=undone_by(undos, page.entries))
+
+    async def every(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
+        """All of them, the newest first."""
+        out: list[AuditEntry] = []
+        while True:
+            page = await self.page(owner, wanted)
+            out += page.entries
+            if page.cursor is None:
+                return out
+            wanted = replace(wanted, before=page.cursor)
+
+    async def since_binned(self, owner: Owner, target: str) -> datetime | None:
+        """When the memory was put into the bin; None when nobody noted that."""
+        for entry in await self.every(owner, AuditQuery(target=target, limit=50)):
+            if (entry.after or {}).get("state") == MemoryState.BIN.value:
+                return entry.at
+        return None
+
+    async def _newest(self, owner: Owner) -> int:
+        known = self._last.get(owner)
+        if known is None:
+            found = await self._store.audit(owner, AuditQuery(limit=1))
+            known = self._last.setdefault(
+                owner, int(found[0].id[1:], 16) if found else 0
+            )
+        return self._last.get(owner, known)
+
+
+def signed(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> Steps:
+    """The steps as that hand's, the first with the entries."""
+    changes = [replace(change, by=actor) for change in steps.changes]
+    if changes:
+        changes[0] = replace(changes[0], audit=tuple(entries))
+    return replace(steps, changes=changes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What an entry says of one target."""
+
+    target: str
+    action: Action
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
+    """Computes."""
+    edges = _edges_by_memory(mind, change)
+    opinions = {one.memory: one for one in change.put_opinions}
+    out = []
+    for memory in change.put_memories:
+        old, (before, after) = (
+            mind.memories.get(memory.id),
+            edges.pop(memory.id, ({}, {})),
+        )
+        out += _told_memory(old, memory, before, after)
+        opinion = opinions.get(memory.id)
+        if opinion is not None and opinion != (thought := opinion_of(mind, memory.id)):
+            out.append(_told_opinion(thought, opinion))
+    for key in change.drop_memories:
+        if key in mind.memories:
+            was = None if key in change.purge_audit else told(mind.memories[key])
+            out.append(_Told(key, Action.PURGE, was, None))
+    for target, (before, after) in edges.items():
+        out.append(_Told(target, Action.CHANGE, {EDGES: before}, {EDGES: after}))
+    return out
+
+
+def _told_memory(
+    old: Memory | None,
+    new: Memory,
+    edges_before: dict[str, Any],
+    edges_after: dict[str, Any],
+) -> list[_Told]:
+    if old is None:
+        after = told(new) | ({EDGES: edges_after} if edges_after else {})
+        return [_Told(new.id, Action.CREATE, None, after)]
+    was, now = difference(old, new)
+    if edges_before or edges_after:
+        was[EDGES], now[EDGES] = edges_before, edges_after
+    if not was:
+        return []
+    action = Action.CHANGE
+    if old.state != new.state and new.state in BINNED:
+        action = Action.BIN
+    elif old.state in BINNED and new.state is MemoryState.ACTIVE:
+        action = Action.RESTORE
+    return [_Told(new.id, action, was, now)]
+
+
+def _told_opinion(old: Opinion, new: Opinion) -> _Told:
+    return _Told(
+        new.memory,
+        Action.CHANGE,
+        {OPINION: opinion_told(old)},
+        {OPINION: opinion_told(new)},
+    )
+
+
+def _edges_by_memory(
+    mind: Mind, change: MindChange
+) -> dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]]:
+    """What the change does to edges, by a memory it puts that they end at, else by their source."""
+    put = {memory.id for memory in change.put_memories}
+    out: dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]] = {}
+
+    def side(edge: Edge) -> tuple[dict[str, Any], dict[str, Any]]:
+        key = (
+            edge.target
+            if edge.target in put and edge.source not in put
+            else edge.source
+        )
+        return out.setdefault(key, ({}, {}))
+
+    for edge in change.put_edges:
+        old = mind.edges.get(edge.id)
+        if old is None:
+            before, after = side(edge)
+            before[edge.id], after[edge.id] = None, told_edge(edge)
+        elif old != edge:
+            before, after = side(edge)
+            before[edge.id], after[edge.id] = edge_difference(old, edge)
+    for key in change.drop_edges:
+        gone = mind.edges.get(key)
+        if gone is not None:
+            before, after = side(gone)
+            before[key], after[key] = told_edge(gone), None
+    return out

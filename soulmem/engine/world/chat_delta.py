@@ -1,0 +1,134 @@
+"""What a chat means for a soul: what of it came, went, or was left out by an interrupted change.
+
+Computes: the engine's compute thread alone. Nothing here changes the mind; `Mind.apply` takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import Edge, EdgeKind, edge_id
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.domain.sequences import common_ends
+from soulmem.engine.mind.changes import MindChange, renamed
+from soulmem.engine.mind.mind import Mind
+from soulmem.graph.edge_arrays import pair_of
+from soulmem.graph.lineage import Strand
+from soulmem.graph.pairs import Pair
+
+Draft = Callable[[MemoryId], Memory]  # makes the memory of an episode of the strand
+
+
+def compare(
+    mind: Mind,
+    strand: Strand,
+    draft: Draft,
+    changed: Collection[MemoryId],
+    now: datetime,
+    *,
+    retract: bool = False,
+) -> MindChange:
+    """What a chat's new strand means for the soul.
+
+    `changed` are episodes whose message says something else beside its text. With `retract` what
+    only this chat supports goes to the bin and can come back; without, it is dropped.
+    """
+    change = mind.lineages.compare(strand)
+    came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
+    former = _former(mind, strand, came)
+    put = [_arrival(mind, fresh, former.get(key)) for key, fresh in came.items()]
+    for key in changed:
+        known = mind.memories.get(key)
+        if known is None or key in came or known.origin is Origin.USER:
+            continue
+        if (situation := draft(key).situation) != known.situation:
+            put.append(replace(known, situation=situation))
+    heirs = {memory.id for memory in former.values()}
+    drop: list[MemoryId] = []
+    for key in change.went:
+        known = mind.memories.get(key)
+        if known is None or known.origin is Origin.USER:
+            continue
+        if known.state is MemoryState.BIN and key not in heirs:
+            continue
+        if retract:
+            put.append(replace(known, state=MemoryState.RETRACTED))
+        else:
+            drop.append(key)
+    return MindChange(
+        put_memories=tuple(put),
+        drop_memories=tuple(drop),
+        put_edges=tuple(_next_edge(mind.soul.id, pair, now) for pair in change.paired),
+        drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
+        strand=strand,
+    )
+
+
+def mended(mind: Mind, strand: Strand, draft: Draft, now: datetime) -> MindChange:
+    """What is not here of a chat that was taken over: an interrupted change left it out."""
+    missing = {key: draft(key) for key in strand.order if _is_missing(mind, key)}
+    former = renamed(_untold(mind), missing.values()) if missing else {}
+    put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
+    rows = mind.order(strand.chat)
+    known = mind.edges.arrays([EdgeKind.NEXT]).pair
+    alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), known))
+    pairs = ((strand.order[at], strand.order[at + 1]) for at in alone)
+    edges = tuple(_next_edge(mind.soul.id, pair, now) for pair in pairs)
+    older = tuple(memory.id for memory in former.values())
+    return MindChange(put_memories=tuple(put), drop_memories=older, put_edges=edges)
+
+
+def followed(mind: Mind) -> NDArray[np.int64]:
+    """Every two rows that follow each other in some chat, as `EdgeArrays.pair` writes them."""
+    orders = [mind.order(strand.chat) for strand in mind.lineages]
+    return np.concatenate(
+        [pair_of(rows[:-1], rows[1:]) for rows in orders] or [np.zeros(0, np.int64)]
+    )
+
+
+def _former(
+    mind: Mind, strand: Strand, came: Mapping[MemoryId, Memory]
+) -> dict[MemoryId, Memory]:
+    """What episodes of the strand were when the chat told them under other ids."""
+    old = mind.lineages.strand(strand.chat)
+    order = old.order if old else ()
+    prefix, suffix = common_ends(order, strand.order)
+    before, told = (
+        order[prefix : len(order) - suffix],
+        strand.order[prefix : len(strand.order) - suffix],
+    )
+    now = (came.get(key) or mind.memories[key] for key in told)
+    return renamed((mind.memories[key] for key in before), now)
+
+
+def _untold(mind: Mind) -> list[Memory]:
+    """Episodes that no chat tells: an older SoulMem may have named them otherwise."""
+    return [
+        m
+        for m in mind.memories.values()
+        if m.evidence and not mind.lineages.holders(m.id)
+    ]
+
+
+def _is_missing(mind: Mind, key: MemoryId) -> bool:
+    known = mind.memories.get(key)
+    return known is None or known.state is MemoryState.RETRACTED
+
+
+def _arrival(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
+    """What to write of an episode that came: with what the user gave it, if it was here before."""
+    known = mind.memories.get(fresh.id)
+    if known is not None:
+        return replace(known, state=MemoryState.ACTIVE, situation=fresh.situation)
+    kept = former or fresh
+    return replace(fresh, tags=kept.tags, importance=kept.importance, state=kept.state)
+
+
+def _next_edge(soul: SoulId, pair: Pair, now: datetime) -> Edge:
+    return Edge(soul, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)

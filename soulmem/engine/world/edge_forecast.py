@@ -1,0 +1,70 @@
+"""Where will a walk wait next, once it goes on from memories whose edges have just been read?
+
+An estimate from these edges alone, so that a large soul need not be made ready for a walk after each reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.engine.mind.mind import Mind
+from soulmem.graph.association import WALKED, arcs
+from soulmem.graph.edge_arrays import EdgeArrays
+from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What of a walk waits at boundary nodes: rows int64[b] and how much at each, float64[b]."""
+
+    rows: Ints
+    mass: Floats
+
+    def most(self, l1: float) -> Ints:
+        """The rows where most of it waits; once it is gone from there, a quarter of `l1` is left to wait."""
+        order = np.argsort(-self.mass)
+        left = self.mass.sum() - np.cumsum(self.mass[order])
+        return self.rows[order][: int(np.count_nonzero(left > l1 / 4)) + 1]
+
+
+def waiting(walk: Walk, l1: float) -> Waiting | None:
+    """What must go on before the walk's error is at most `l1`; None when it is."""
+    if walk.error <= l1 or not walk.stuck.size:
+        return None
+    return Waiting(walk.stuck_rows.astype(np.int64), walk.stuck)
+
+
+def sent_on(
+    mind: Mind, before: Waiting, read: Ints, params: WalkParams
+) -> Waiting | None:
+    """What waits after the rows `read` have sent on what waited there; None when it is little. Computes."""
+    n = mind.size
+    boundary = mind.residency.boundary(n)
+    if boundary is None:
+        return None
+    here = np.zeros(n, np.bool_)
+    here[read] = True
+    goes = here[before.rows]
+    total = float(before.mass[goes].sum())
+    if not total:
+        return None
+    every = mind.edges.arrays(WALKED)
+    some = _pick(every, np.flatnonzero(here[every.source] | here[every.target]))
+    graph = arcs(some, some.strength * some.confidence, mind.columns.kind[:n])
+    start, share = before.rows[goes].astype(np.uint32), before.mass[goes] / total
+    walk = Walker(graph).walk(start, share, params, Tuning(boundary=~here))
+    mass = np.zeros(n)
+    mass[before.rows[~goes]] = before.mass[~goes]
+    mass[walk.stuck_rows] += total * walk.stuck
+    rows = np.flatnonzero(boundary & (mass > 0))
+    return Waiting(rows, mass[rows]) if mass[rows].sum() > params.l1 / 2 else None
+
+
+def _pick(edges: EdgeArrays, which: Ints) -> EdgeArrays:
+    return EdgeArrays(*(getattr(edges, field.name)[which] for field in fields(edges)))

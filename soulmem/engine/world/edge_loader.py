@@ -1,0 +1,464 @@
+"""How is a soul used whose edges are too many to keep in memory? What a walk needs is read meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import EdgeKind, EdgePage
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.edge_forecast import Waiting, sent_on, waiting
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.residency import LINKS
+from soulmem.kernels.answer import Walk, WalkParams
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Attempt = Callable[
+    [], Walk | None
+]  # walks once, `Residency.boundary` in its tuning; None: nothing to walk
+
+_PIECE = 200  # memories whose edges are read in one go
+_EDGES = 2000  # edges taken over in one go: some 10 ms on the compute thread
+
+_ANY = frozenset(kind.value for kind in EdgeKind)
+_KEPT = _ANY - {kind.value for kind in LINKS}
+# Where the edges that are always loaded are found: at these kinds of memories, or leaving them.
+_SOURCES = (
+    ({MemoryKind.ABSTRACT_EPISODE, MemoryKind.TRIGGER, MemoryKind.ACTION}, False),
+    ({MemoryKind.CONCEPT}, True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadingParams:
+    """How much of a large soul is in memory; design 3."""
+
+    resident_edges: int = 1_000_000  # a soul with more is not loaded whole
+    release_after: int = 500  # turns that edges stay which nobody needs
+    hot: int = 100  # memories, the most recalled ones, that are always loaded
+    hops: int = 2  # how far round them edges are loaded beforehand
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A walk, and what it took."""
+
+    walk: Walk | None
+    walks: int  # how often it was begun
+    loaded: int  # memories whose edges were read meanwhile
+    complete: bool  # False: time ran out, and `walk.error` is larger than was asked for
+
+
+class Loader:
+    """Reads and releases edges of minds that are not whole. Used on the event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        params: LoadingParams | None = None,
+    ) -> None:
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._params = params or LoadingParams()
+        self._locks: WeakKeyDictionary[Mind, asyncio.Lock] = WeakKeyDictionary()
+        self._tasks: set[asyncio.Task[int]] = set()
+
+    @property
+    def most_edges(self) -> int:
+        """How many edges of a soul may be in memory."""
+        return self._params.resident_edges
+
+    async def is_too_large(self, owner: Owner, soul: SoulId, alone: bool) -> bool:
+        """Whether the soul has more edges than may be in memory; `alone`: the owner has no other soul."""
+        most = self._params.resident_edges
+        if await self._store.edge_count(owner) <= most:
+            return False
+        return alone or await self._store.edge_count(owner, soul) > most
+
+    async def follow(
+        self,
+        owner: Owner,
+        mind: Mind,
+        attempt: Attempt,
+        params: WalkParams,
+        seconds: float,
+        first: Sequence[MemoryId] = (),
+    ) -> Followed:
+        """Walk until the error is at most `params.l1`, reading the edges that are missing; the best walk
+        within `seconds`.
+
+        `attempt` runs on the compute thread, again after each reading; it must make everything anew that
+        depends on the edges. `first` are memories whose edges decide where it sets out.
+        """
+        end = time.perf_counter() + seconds
+        walk: Walk | None = None
+        waits: Waiting | None = None
+        walks = read = 0
+        wanted = list(first)
+        while True:
+            if wanted:
+                # A reading that is late goes on: the next turn asks for the same.
+                reading = self._start(self._load(owner, mind, wanted, weigh=True))
+                try:
+                    left = max(0.0, end - time.perf_counter())
+                    read += await asyncio.wait_for(asyncio.shield(reading), left)
+                except asyncio.TimeoutError:
+                    return Followed(walk, walks, read, complete=False)
+            if waits is not None:
+                wanted, waits = await self._compute.run(
+                    _foresee, mind, waits, wanted, params
+                )
+            if waits is None:
+                walk, wanted, waits = await self._compute.run(
+                    self._walk, mind, attempt, params
+                )
+                walks += 1
+                if waits is None:
+                    return Followed(walk, walks, read, complete=True)
+
+    async def open_part(self, owner: Owner, mind: Mind) -> None:
+        """Returns when all that a large soul always has in memory is there, beside its memories."""
+        await self._compute.run(lambda: mind.residency.part(mind.size))
+        for kinds, leaving in _SOURCES:
+            memories = await self._compute.run(of_kinds, mind, kinds)
+            for start in range(0, len(memories), _PIECE):
+                page = await self._store.edges_around(
+                    owner,
+                    mind.soul.id,
+                    memories[start : start + _PIECE],
+                    leaving=leaving,
+                )
+                await self._take(mind, page, _KEPT)
+
+    async def complete(
+        self, owner: Owner, mind: Mind, memories: Iterable[MemoryId]
+    ) -> int:
+        """Returns when all edges of these memories are in memory, with how many had to be loaded; unknown
+        memories are ignored.
+        """
+        return (
+            0 if mind.residency.whole else await self._load(owner, mind, list(memories))
+        )
+
+    async def surroundings(
+        self,
+        owner: Owner,
+        mind: Mind,
+        memories: Iterable[MemoryId],
+        hops: int,
+        most: int | None = None,
+    ) -> None:
+        """Returns when all edges of ways of `hops` steps from these memories are in memory.
+
+        The nearest come first; it ends early once the soul has `most` edges in memory.
+        """
+        ring, seen = list(dict.fromkeys(memories)), set[MemoryId]()
+        for hop in range(hops if not mind.residency.whole else 0):
+            seen.update(ring)
+            for start in range(0, len(ring), _PIECE):
+                if hop and most is not None and len(mind.edges) >= most:
+                    return
+                await self._load(owner, mind, ring[start : start + _PIECE])
+            if hop + 1 < hops:
+                ring = await self._compute.run(_neighbours, mind, ring, seen)
+
+    async def warm_up(self, owner: Owner, mind: Mind) -> None:
+        """A large soul was just opened: returns when the edges of its hot memories are loaded, and goes on
+        with those round them in the background.
+        """
+        if not mind.residency.whole:
+            hot = await self._compute.run(_hot, mind, self._params.hot)
+            await self._load(owner, mind, hot)
+            self._start(self._warm(owner, mind, hot))
+
+    def recalled(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
+        """These came to mind: in the background, what is round them is read, and what nobody needs goes."""
+        if not mind.residency.whole:
+            self._start(self._warm(owner, mind, memories))
+
+    async def release(self, mind: Mind) -> int:
+        """Let go of the edges that nobody needed for long; returns how many went."""
+        if mind.residency.whole:
+            return 0
+        async with self._lock(mind):
+            return await self._compute.run(self._release, mind)
+
+    async def rest(self, minds: Iterable[Mind]) -> None:
+        """Release, in a quiet moment."""
+        for mind in minds:
+            await self.release(mind)
+
+    @asynccontextmanager
+    async def everything(self, owner: Owner, mind: Mind) -> AsyncIterator[None]:
+        """All edges are in memory for a while, however many there are."""
+        if mind.residency.whole:
+            yield
+            return
+        memories = await self._compute.run(list, mind.memories)
+        for start in range(0, len(memories), _PIECE):
+            await self._load(
+                owner, mind, memories[start : start + _PIECE], passing=True
+            )
+        try:
+            yield
+        finally:
+            await self.release(mind)
+
+    async def drain(self) -> None:
+        """Returns when what is read in the background has been read."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Read nothing more."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self.drain()
+
+    async def _warm(
+        self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
+    ) -> int:
+        p = self._params
+        before = len(mind.edges)
+        await self.surroundings(owner, mind, memories, p.hops, p.resident_edges // 2)
+        await self.release(mind)
+        return len(mind.edges) - before
+
+    async def _load(
+        self,
+        owner: Owner,
+        mind: Mind,
+        memories: Sequence[MemoryId],
+        *,
+        passing: bool = False,
+        weigh: bool = False,
+    ) -> int:
+        """Read the edges of those of the memories that are not complete; returns how many were not.
+
+        `passing`: they are the first to be let go again. `weigh`: a walk is to be sent on from them.
+        """
+        async with self._lock(mind):
+            missing = await self._compute.run(self._begin, mind, memories, passing)
+            if missing:
+                await self._read(owner, mind, missing, passing)
+            if weigh:
+                await self._weigh(owner, mind, memories)
+            return len(missing)
+
+    async def _read(
+        self, owner: Owner, mind: Mind, memories: list[MemoryId], passing: bool
+    ) -> None:
+        done: list[MemoryId] = []
+        try:
+            await self._take(
+                mind, await self._store.edges_around(owner, mind.soul.id, memories)
+            )
+            done = memories
+        finally:
+            await self._compute.run(self._end, mind, done, passing)
+
+    async def _weigh(
+        self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
+    ) -> None:
+        """Learn what the mentions of these complete memories weigh."""
+        texts = await self._compute.run(_uncounted, mind, memories)
+        names: Mapping[MemoryId, int] = {}
+        if texts:
+            names = await self._store.edges_leaving(
+                owner, mind.soul.id, texts, EdgeKind.MENTIONS
+            )
+        await self._compute.run(
+            _weighed, mind, memories, {text: names.get(text, 0) for text in texts}
+        )
+
+    async def _take(
+        self, mind: Mind, page: EdgePage, kinds: Collection[str] = _ANY
+    ) -> None:
+        for start in range(0, len(page.id), _EDGES):
+            piece = range(start, min(start + _EDGES, len(page.id)))
+            await self._compute.run(
+                _take, mind, page, [at for at in piece if page.kind[at] in kinds]
+            )
+
+    def _begin(
+        self, mind: Mind, memories: Sequence[MemoryId], passing: bool
+    ) -> list[MemoryId]:
+        """Which of the memories to read. Computes."""
+        rows = _rows(mind, dict.fromkeys(memories))
+        missing = [
+            mind.at(row).id for row in rows if not mind.residency.is_complete(row)
+        ]
+        if not passing:
+            mind.residency.use(rows, self._turn(mind))
+        if missing:
+            mind.residency.reading()
+        return missing
+
+    def _end(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
+        """The edges of these memories have been taken over. Computes."""
+        rows = _rows(mind, memories)
+        mind.residency.loaded(rows, 0 if passing else self._turn(mind))
+
+    def _walk(
+        self, mind: Mind, attempt: Attempt, params: WalkParams
+    ) -> tuple[Walk | None, list[MemoryId], Waiting | None]:
+        """A walk, what of it waits to go on, and the memories to be read for that. Computes."""
+        walk = attempt()
+        if walk is None:
+            return None, [], None
+        mind.residency.use(_needed(walk, params), self._turn(mind))
+        waits = waiting(walk, params.l1)
+        return walk, _most(mind, waits, params), waits
+
+    def _release(self, mind: Mind) -> int:
+        p = self._params
+        return mind.residency.release(
+            mind.edges,
+            mind.size,
+            self._turn(mind),
+            unused=p.release_after,
+            most=p.resident_edges,
+            hot=_rows(mind, _hot(mind, p.hot)),
+        )
+
+    def _turn(self, mind: Mind) -> int:
+        return mind.turns(self._clock.extra_turns)
+
+    def _lock(self, mind: Mind) -> asyncio.Lock:
+        return self._locks.setdefault(mind, asyncio.Lock())
+
+    def _start(self, work: Coroutine[object, object, int]) -> asyncio.Task[int]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[int]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("edges of a large soul could not be read: %s", error)
+
+
+def _foresee(
+    mind: Mind, waits: Waiting, read: Sequence[MemoryId], params: WalkParams
+) -> tuple[list[MemoryId], Waiting | None]:
+    """What will probably wait after those memories were read, and which to read next for it. Computes."""
+    after = sent_on(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
+    return _most(mind, after, params), after
+
+
+def _most(mind: Mind, waits: Waiting | None, params: WalkParams) -> list[MemoryId]:
+    return (
+        [] if waits is None else [mind.at(int(row)).id for row in waits.most(params.l1)]
+    )
+
+
+def _needed(walk: Walk, params: WalkParams) -> Ints:
+    """The rows that a walk could not do without: the others together sent on little."""
+    order = np.argsort(walk.score)
+    sent = np.cumsum(walk.score[order]) * (1 - params.restart) / params.restart
+    rows = walk.rows[order][sent > params.l1 / 4].astype(np.int64)
+    return np.setdiff1d(rows, walk.stuck_rows)
+
+
+def _take(mind: Mind, page: EdgePage, which: Iterable[int]) -> None:
+    """Put edges that were read into the mind, but for those it has, and those that have gone since."""
+    mind.take_page(page.pick([at for at in which if _is_new(mind, page, at)]))
+
+
+def _uncounted(mind: Mind, memories: Sequence[MemoryId]) -> list[MemoryId]:
+    return [
+        mind.at(int(row)).id
+        for row in mind.residency.uncounted(mind.edges, _rows(mind, memories))
+    ]
+
+
+def _weighed(
+    mind: Mind, memories: Sequence[MemoryId], names: Mapping[MemoryId, int]
+) -> None:
+    texts = [memory for memory in names if mind.row(memory) is not None]
+    mind.residency.counted(_rows(mind, texts), [names[memory] for memory in texts])
+    mind.residency.weighed(_rows(mind, memories))
+
+
+def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
+    """The rows of those of the memories that are there."""
+    return [row for memory in memories if (row := mind.row(memory)) is not None]
+
+
+def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
+    """The memories of these kinds. Computes."""
+    n, codes = mind.size, [MEMORY_KINDS.index(kind) for kind in kinds]
+    rows = np.flatnonzero(
+        np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0)
+    )
+    return [mind.id_at(int(row)) for row in rows]
+
+
+def _is_new(mind: Mind, page: EdgePage, at: int) -> bool:
+    source, target = page.source[at], page.target[at]
+    if (
+        mind.residency.is_gone(page.id[at], source, target)
+        or mind.edges.slot(page.id[at]) is not None
+    ):
+        return False
+    # What an interrupted change left: no chat tells the two one after the other.
+    follows = (
+        page.kind[at] == EdgeKind.NEXT.value and page.origin[at] == Origin.CHAT.value
+    )
+    return not follows or mind.lineages.is_told((source, target))
+
+
+def _hot(mind: Mind, count: int) -> list[MemoryId]:
+    """The memories recalled most often, then the newest until there are `count`; and permanent ones."""
+    hot = dict.fromkeys(mind.recalls.hot(count))
+    n = mind.size
+    live = np.flatnonzero(mind.columns.live[:n] & mind.columns.active[:n])
+    newest = live[np.argsort(-mind.columns.happened[live], kind="stable")][:count]
+    for row in newest[: max(0, count - len(hot))]:
+        hot[mind.at(int(row)).id] = None
+    hot.update(
+        (mind.at(int(row)).id, None)
+        for row in np.flatnonzero(mind.columns.permanent[:n])
+    )
+    return list(hot)
+
+
+def _neighbours(
+    mind: Mind, memories: Sequence[MemoryId], seen: Collection[MemoryId]
+) -> list[MemoryId]:
+    """What edges join to these memories, but for what was seen."""
+    found = (
+        other
+        for memory in memories
+        for edge in mind.edges.of(memory)
+        if (other := edge.target if edge.source == memory else edge.source) not in seen
+    )
+    return list(dict.fromkeys(found))

@@ -1,0 +1,152 @@
+"""What a soul's memory is worth comparing by: equal for equal surviving chats, whatever the way there.
+
+Design promise 2. Ids and times of computation are left out; a chat is named by what is said in it. The last
+message
+of a chat is left out too: whether it is settled depends on the way there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from itertools import pairwise
+
+from soulmem.conversation.episodes import spoken
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.mind.known_names import KnownNames
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.mind.name_counts import Sightings
+from soulmem.engine.propagation.learned_names import learned_due
+from soulmem.engine.propagation.renaming import all_names
+from soulmem.engine.world.world import World
+
+_SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
+
+Told = tuple[str, int]  # a chat's name by content, and the place of an episode in it
+
+
+def fingerprint(world: World, mind: Mind) -> str:
+    """Hex SHA-256 over derived memories in use with their provenance and what they are about, their `next`
+    edges, and the names of the card and of their own that they mention. Computes.
+    """
+    told: defaultdict[MemoryId, list[Told]] = defaultdict(list)
+    paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)
+    for strand in mind.lineages:
+        order = _followed(world, strand.chat, strand.order, mind)
+        name = _hash(_content(mind.memories[m]) for m in order)
+        for at, memory in enumerate(order):
+            told[memory].append((name, at))
+        for at, pair in enumerate(pairwise(order)):
+            paired[pair].append((name, at))
+    lines = []
+    for memory, places in told.items():
+        found = mind.memories[memory]
+        if found.origin is Origin.CHAT and found.state is not MemoryState.BIN:
+            line = ["memory", _content(found), sorted(places), found.terms]
+            lines.append(json.dumps(line, ensure_ascii=False))
+    for edge in mind.edges.every():
+        places = paired.get((edge.source, edge.target), [])
+        if edge.kind is EdgeKind.NEXT and edge.origin is Origin.CHAT and places:
+            ends = [_content(mind.memories[m]) for m in (edge.source, edge.target)]
+            lines.append(json.dumps(["next", ends, sorted(places)], ensure_ascii=False))
+    return _hash(sorted([*lines, *_names(mind, told)]))
+
+
+def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
+    """The names of the card and those that messages gave, and which derived memories are linked to them.
+
+    Concepts of the user's own are left out, and so is what they do: one with a longer name takes the mentions
+    of a shorter one over, one that goes by a name of the card or of a message stands for it, one thrown away
+    leaves it without any.
+    """
+    alone = KnownNames(mind.soul)  # as if the user had made none
+    standing: dict[MemoryId, frozenset[MemoryId]] = {}
+    spelled: dict[MemoryId, str] = {}
+    unmade = {m.id for m in mind.names.due(_SOME_TIME)[0]}
+    for one, concepts in mind.names.card_names():
+        alone.take(one.memory(mind.soul.id, _SOME_TIME))
+        standing[one.id], spelled[one.id] = concepts, one.name
+        if one.id not in unmade:
+            yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
+    missing, left = learned_due(mind.names, mind.sightings, all_names(mind), _SOME_TIME)
+    yield from (
+        json.dumps(["nobody gives this name", mind.memories[key].text]) for key in left
+    )
+    for concept in _given(alone, mind, told):
+        alone.take(concept)
+        standing[concept.id], spelled[concept.id] = (
+            frozenset((concept.id,)),
+            concept.text,
+        )
+        if concept.id not in {m.id for m in missing}:
+            detail = concept.concept.aliases if concept.concept else ()
+            yield json.dumps(["learned", concept.text, detail], ensure_ascii=False)
+    for key, places in told.items() if spelled else ():
+        memory = mind.memories[key]
+        if memory.origin is not Origin.CHAT or memory.state is MemoryState.BIN:
+            continue
+        words = spoken(memory)
+        spotted, expected = set(mind.names.spot(words)), set(alone.spot(words))
+        direct, linked = _linked(mind, key)
+        found = [
+            n
+            for n in expected
+            if not (wanted := standing[n] & spotted) or wanted & linked
+        ]
+        stale = [
+            n
+            for n in direct - spotted - expected
+            if mind.memories[n].origin is not Origin.USER
+        ]
+        for name in (*found, *stale):
+            line = [
+                "mention",
+                _content(memory),
+                sorted(places),
+                spelled.get(name, name),
+            ]
+            yield json.dumps(line, ensure_ascii=False)
+
+
+def _given(alone: KnownNames, mind: Mind, told: Iterable[MemoryId]) -> list[Memory]:
+    """The concepts of the names that these memories give."""
+    sightings = Sightings()
+    for key in told:
+        sightings.swap(None, mind.memories[key])
+    return learned_due(alone, sightings, sightings.folds(), _SOME_TIME)[0]
+
+
+def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:
+    """Concepts that the episode itself is linked to, but by hand; and those it or what covers it is."""
+    direct: set[MemoryId] = set()
+    linked: set[MemoryId] = set()
+    for edge in mind.edges.of(episode):
+        if edge.kind is EdgeKind.MENTIONS:
+            linked.add(edge.target)
+            if edge.origin is not Origin.USER:
+                direct.add(edge.target)
+        elif edge.kind is EdgeKind.INSTANCE_OF:
+            cover = mind.edges.of(edge.target)
+            linked.update(e.target for e in cover if e.kind is EdgeKind.MENTIONS)
+    return direct, linked
+
+
+def _followed(
+    world: World, chat: ChatId, order: Iterable[MemoryId], mind: Mind
+) -> list[MemoryId]:
+    log = world.loaded_log(chat)
+    last = log.messages[-1].version if log is not None and log.messages else None
+    return [m for m in order if mind.memories[m].evidence[0][0] != last]
+
+
+def _content(memory: Memory) -> str:
+    return json.dumps([memory.kind.value, memory.text], ensure_ascii=False)
+
+
+def _hash(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

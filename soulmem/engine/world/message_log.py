@@ -1,0 +1,64 @@
+"""What a chat says, message by message, and which message stands behind which episode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from soulmem.domain.dialogue import Chat, Message, Version
+from soulmem.domain.ids import MemoryId, SlotId
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLog:
+    """A chat's head and messages, in order."""
+
+    head: Chat
+    messages: tuple[Message, ...] = ()
+    ranks: tuple[int, ...] = ()  # sort keys of the messages
+    index: dict[SlotId, int] = field(default_factory=dict)  # slot to position
+
+    @staticmethod
+    def of(head: Chat, messages: Sequence[Message], ranks: Sequence[int]) -> ChatLog:
+        """A log of `messages` with their sort keys."""
+        return ChatLog(
+            head,
+            tuple(messages),
+            tuple(ranks),
+            {m.slot: i for i, m in enumerate(messages)},
+        )
+
+    def text(self, version: Version) -> str | None:
+        """The text of a version this chat holds."""
+        at = self.index.get(version.slot)
+        return (
+            self.messages[at].text
+            if at is not None and self.messages[at].hash == version.hash
+            else None
+        )
+
+
+class Drafts:
+    """Finds the message behind an episode, and the episode of a message."""
+
+    def __init__(
+        self, keys: Sequence[MemoryId | None], messages: Sequence[Message]
+    ) -> None:
+        self._keys = keys
+        self._messages = messages
+        self._told: dict[MemoryId, Message] | None = None
+
+    def message(self, key: MemoryId) -> Message:
+        """The message that the episode remembers. Raises KeyError."""
+        if self._told is None:
+            told = zip(self._keys, self._messages, strict=True)
+            self._told = {known: m for known, m in told if known is not None}
+        return self._told[key]
+
+    def key(self, position: int | None) -> MemoryId | None:
+        """The episode of the message at `position`, None where there is none."""
+        return (
+            None
+            if position is None or position >= len(self._keys)
+            else self._keys[position]
+        )

@@ -1,0 +1,121 @@
+"""How a soul is read from the store: what its chats tell first, so that a recall can look at any part of it.
+
+What is read shows at once where it may be seen, and not before that is known; the rest follows page by page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from soulmem.domain.edges import TEXTS, EdgeKind
+from soulmem.domain.ids import Owner
+from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.garbage import give_back, spare_the_collector
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.chat_delta import followed
+from soulmem.engine.world.edge_loader import Loader, of_kinds
+from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import ORIGINS
+from soulmem.ports.store import Store
+
+if TYPE_CHECKING:
+    from soulmem.engine.world.world import World
+
+_MANY = 10_000  # memories; of a soul with more only what is asked for is kept as objects: 1 kB each
+_PACKED = 2000  # made bytes in one go: some 10 ms
+_MEMORIES = 200  # taken over in one go: some 20 ms on the compute thread
+
+
+class Opener:
+    """Fills new minds. Whoever asks holds `World.writing`."""
+
+    def __init__(
+        self, store: Store, compute: Worker, loader: Loader, images: ImageKeeper
+    ) -> None:
+        self._store = store
+        self._compute = compute
+        self._loader = loader
+        self._images = images
+
+    async def open(self, world: World, mind: Mind) -> Mind:
+        """The soul with everything but vectors and recall records: another mind made from its image, or
+        `mind`, filled.
+        """
+        found = await self._images.open(world, mind.soul, self._loader.most_edges)
+        if found is None:
+            await self._fill(world, mind)
+        await self._compute.run(spare_the_collector)
+        await self._compute.run(give_back)  # what reading took beside what came of it
+        return found or mind
+
+    async def _fill(self, world: World, mind: Mind) -> None:
+        """Read everything but vectors, and mend what an interrupted change left: the chats decide what is
+        remembered.
+        """
+        owner, soul = world.owner, mind.soul.id
+        chats = []
+        for head in [
+            h for h in world.heads.values() if soul in h.cast or soul in h.souls
+        ]:
+            log = await world.log(head.id)
+            if log is not None:
+                await self._compute.run(world.expect, mind, log)
+                chats.append(log)
+        mind.terms.waits = True
+        await self._read_memories(owner, mind)
+        await self._read_edges(owner, mind, alone=len(world.souls) == 1)
+        mind.terms.waits = False
+        texts = await self._compute.run(of_kinds, mind, TEXTS)
+        for start in range(0, len(texts), _MEMORIES):
+            await self._compute.run(
+                mind.terms.refresh, texts[start : start + _MEMORIES]
+            )
+        for log in chats:
+            await world.mend(mind, await self._compute.run(world.mended, mind, log))
+        await world.mend(mind, await self._compute.run(_orphans, mind))
+        await world.carry_out(mind, await world.linker.unfinished(mind))
+        if len(mind.memories) > _MANY:
+            await world.release_logs(log.head.id for log in chats)
+
+    async def _read_memories(self, owner: Owner, mind: Mind) -> None:
+        async for memories in self._store.memory_pages(owner, mind.soul.id):
+            for start in range(0, len(memories), _MEMORIES):
+                piece = MindChange(tuple(memories[start : start + _MEMORIES]))
+                await self._compute.run(mind.apply, piece)
+            if len(mind.memories) > _MANY:
+                while await self._compute.run(mind.memories.pack, _PACKED) > 0:
+                    pass
+            await self._compute.run(spare_the_collector)
+
+    async def _read_edges(self, owner: Owner, mind: Mind, *, alone: bool) -> None:
+        if await self._loader.is_too_large(owner, mind.soul.id, alone=alone):
+            await self._loader.open_part(owner, mind)
+        else:
+            async for page in self._store.edge_pages(owner, mind.soul.id):
+                await self._compute.run(mind.take_page, page)
+
+
+def _orphans(mind: Mind) -> MindChange:
+    """What the stored graph holds though no chat tells it."""
+    n, columns = mind.size, mind.columns
+    told = np.zeros(n, np.bool_)
+    for strand in mind.lineages:
+        told[mind.order(strand.chat)] = True
+    alone = (
+        columns.in_use[:n] & (columns.origin[:n] == ORIGINS.index(Origin.CHAT)) & ~told
+    )
+    concepts = columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
+    alone &= ~concepts  # those follow the texts that are there
+    memories = [mind.id_at(int(row)) for row in np.flatnonzero(alone)]
+    drop = {edge.id: None for key in memories for edge in mind.edges.of(key)}
+    follows = mind.edges.arrays([EdgeKind.NEXT])
+    for slot in follows.slot[~np.isin(follows.pair, followed(mind))]:
+        edge = mind.edges.at(int(slot))
+        if edge.origin is Origin.CHAT and edge.verb is None:
+            drop[edge.id] = None
+    return MindChange(drop_memories=tuple(memories), drop_edges=tuple(drop))

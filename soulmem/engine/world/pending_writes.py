@@ -1,0 +1,50 @@
+"""What was mended in a soul, is seen by everybody, and is not stored yet because the disk is full?"""
+
+from __future__ import annotations
+
+import logging
+
+from soulmem.domain.errors import StoreFull, StoreReadOnly
+from soulmem.domain.ids import SoulId
+from soulmem.ports.store import Change, Store
+
+log = logging.getLogger(__name__)
+
+
+class Mending:
+    """Changes that wait for room, by soul, in their order. Whoever asks holds `World.writing`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[SoulId, list[Change]] = {}
+
+    def __contains__(self, soul: SoulId) -> bool:
+        return soul in self._waiting
+
+    async def commit(self, soul: SoulId, change: Change) -> None:
+        """Store what a soul that is being opened is mended with, or keep it until it can be stored."""
+        waiting = self._waiting.get(soul, [])
+        if not waiting:
+            try:
+                await self._store.commit(change)
+                return
+            except (StoreFull, StoreReadOnly) as error:
+                log.warning(
+                    "soul %s is read as it should be, and mended later: %s",
+                    soul,
+                    error.message,
+                )
+        self._waiting[soul] = [*waiting, change]
+
+    async def catch_up(self, soul: SoulId) -> None:
+        """Store what waits, before anything else of the soul is. Raises StoreError while it cannot be."""
+        while waiting := self._waiting.get(soul, []):
+            await self._store.commit(waiting[0])
+            if len(waiting) > 1:
+                self._waiting[soul] = waiting[1:]
+            else:
+                del self._waiting[soul]
+
+    def forget(self, soul: SoulId) -> None:
+        """It will be opened anew: then it is seen again what is missing."""
+        self._waiting.pop(soul, None)

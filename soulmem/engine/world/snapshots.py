@@ -1,0 +1,231 @@
+"""When is an image of a mind written, and when is a mind made from one? Without one the rows are read.
+
+An image goes by a token. As long as the store says that this token stands for the soul's memory, the image is
+what the rows would give; the first commit that alters the soul takes the token away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from numpy.typing import NDArray
+
+import soulmem
+from soulmem.domain.errors import SoulMemError
+from soulmem.domain.soul import Soul
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.mind.packing import Pieces, pieces, restored
+from soulmem.engine.runtime.worker import Worker
+from soulmem.ports.images import Image, Images, ImageWriter
+from soulmem.ports.store import Store
+
+if TYPE_CHECKING:
+    from soulmem.engine.world.world import World
+
+log = logging.getLogger(__name__)
+
+_CUTS_WORDS = "simplemma"  # what words are brought to their base form by: another version, other words
+
+
+@dataclass(frozen=True, slots=True)
+class ImageParams:
+    """Which minds are worth an image, and how often."""
+
+    least: int = 20_000  # memories and edges; with fewer a soul is open half a second after the start
+    pause: float = 900.0  # seconds between two images of one mind while it is in use: each is 150 MB of disk
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An image that was written or read, and what the mind was then."""
+
+    token: str
+    basis: Mapping[str, Any]
+    revision: tuple[int, ...]
+    model: str | None  # whose vectors it has
+    pending: int  # texts without a vector
+    at: float  # monotonic seconds
+
+
+class ImageKeeper:
+    """Writes and reads images of minds. Used on the event loop."""
+
+    def __init__(
+        self,
+        images: Images | None,
+        store: Store,
+        compute: Worker,
+        params: ImageParams | None = None,
+    ) -> None:
+        self._images = images
+        self._store = store
+        self._compute = compute
+        self._params = params or ImageParams()
+        self._kept: WeakKeyDictionary[Mind, _Kept] = WeakKeyDictionary()
+
+    async def open(self, world: World, soul: Soul, most_edges: int) -> Mind | None:
+        """The soul's mind from its image; None when the rows must be read. The caller holds
+        `World.writing`.
+        """
+        if self._images is None:
+            return None
+        mind = await self._opened(self._images, world, soul)
+        if mind is None:  # what a text said that is gone is not to lie about
+            await asyncio.to_thread(self._images.drop, world.owner, soul.id)
+        return mind if mind is not None and len(mind.edges) <= most_edges else None
+
+    async def rest(self, worlds: Iterable[World], *, last: bool = False) -> None:
+        """A quiet moment, or the last one: write images that are out of date. One that fails is let be."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                try:
+                    await self._keep(world, mind, last)
+                except SoulMemError as error:
+                    log.warning("no image of soul %s: %s", mind.soul.id, error.message)
+                except Exception:  # the rows have everything, and what follows must not be kept from its work
+                    log.exception("no image of soul %s", mind.soul.id)
+
+    async def drop(self, world: World, soul: Soul) -> None:
+        """The soul is no longer used: nothing of it stays beside the store."""
+        if self._images is not None:
+            await asyncio.to_thread(self._images.drop, world.owner, soul.id)
+
+    async def _opened(self, images: Images, world: World, soul: Soul) -> Mind | None:
+        token = await self._store.marked(world.owner, soul.id)
+        if token is None:
+            return None
+        image = await asyncio.to_thread(images.read, world.owner, soul.id, token)
+        basis = await _basis(world, soul)
+        if image is None or image.head["basis"] != basis:
+            return None
+        mind = await self._mind(soul, image)
+        if mind is not None:
+            self._kept[mind] = await self._compute.run(
+                _state, mind, token, basis, float("-inf")
+            )
+        return mind
+
+    async def _mind(self, soul: Soul, image: Image) -> Mind | None:
+        mind = Mind(soul)
+        steps = restored(mind, image.arrays, image.head["model"])
+        try:
+            while await self._compute.run(next, steps, self) is not self:
+                pass
+        except Exception:  # whatever is wrong with a cache: the rows have everything
+            log.warning("the image of soul %s cannot be used", soul.id, exc_info=True)
+            return None
+        return mind
+
+    async def _keep(self, world: World, mind: Mind, last: bool) -> None:
+        if (
+            self._images is None
+            or not mind.residency.whole
+            or mind.soul.id in world.mending
+        ):
+            return
+        if len(mind.memories) + len(mind.edges) < self._params.least:
+            return
+        basis = await _basis(world, mind.soul)
+        state = await self._compute.run(
+            _state, mind, secrets.token_hex(16), basis, time.monotonic()
+        )
+        old = self._kept.get(mind)
+        if old is None or not _same(old, state):
+            if old is not None and not last and state.at - old.at < self._params.pause:
+                return
+            if not await self._write(self._images, world, mind, state):
+                return
+        else:
+            state = old
+        async with world.writing:
+            now = await self._compute.run(_state, mind, state.token, basis, state.at)
+            unchanged = world.minds.get(mind.soul.id) is mind and _same(now, state)
+            if unchanged and await _basis(world, mind.soul) == basis:
+                if await self._store.marked(world.owner, mind.soul.id) != state.token:
+                    await self._store.mark(world.owner, mind.soul.id, state.token)
+                self._kept[mind] = state
+
+    async def _write(
+        self, images: Images, world: World, mind: Mind, state: _Kept
+    ) -> bool:
+        """Returns whether an image of that state was written: not when the mind changed meanwhile."""
+        owner, soul = world.owner, mind.soul.id
+        writer: ImageWriter = await asyncio.to_thread(
+            images.write, owner, soul, state.token
+        )
+        try:
+            source = pieces(mind)
+            while (
+                piece := await self._compute.run(_next, mind, state, source)
+            ) is not None:
+                await asyncio.to_thread(writer.add, piece)
+            await asyncio.to_thread(
+                writer.finish, {"basis": state.basis, "model": state.model}
+            )
+            return True
+        except _Changed:
+            return False
+        finally:
+            await asyncio.to_thread(writer.give_up)
+
+
+class _Changed(Exception):
+    """The mind is not what it was when the image was begun."""
+
+
+def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] | None:
+    """The next piece, None when there are no more. Computes; raises _Changed."""
+    if (mind.revision, mind.embedded.model) != (state.revision, state.model):
+        raise _Changed
+    return next(source, None)
+
+
+def _state(mind: Mind, token: str, basis: Mapping[str, Any], at: float) -> _Kept:
+    """The mind as it is. Computes."""
+    embedded = mind.embedded
+    return _Kept(
+        token, basis, mind.revision, embedded.model, len(embedded.missing()), at
+    )
+
+
+def _same(one: _Kept, other: _Kept) -> bool:
+    """Whether one image would do for both."""
+    return replace(one, token="", at=0.0) == replace(other, token="", at=0.0)
+
+
+async def _basis(world: World, soul: Soul) -> dict[str, Any]:
+    """What an image depends on beside what commits to the soul alter."""
+    code = await asyncio.to_thread(_code)
+    chats = (
+        head
+        for head in world.heads.values()
+        if soul.id in head.cast or soul.id in head.souls
+    )
+    return {
+        "code": code,
+        "names": list(soul.known_names()),
+        "chats": sorted([head.id, world.family(head.id)] for head in chats),
+    }
+
+
+@cache
+def _code() -> str:
+    """This very SoulMem: what it makes of a text may differ in any other. Reads its files; blocks."""
+    digest = hashlib.blake2b(
+        f"{soulmem.__version__} {metadata.version(_CUTS_WORDS)}".encode(),
+        digest_size=16,
+    )
+    for path in sorted(Path(soulmem.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

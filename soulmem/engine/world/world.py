@@ -1,0 +1,459 @@
+"""One owner's souls and chats, loaded when first needed and kept in step with the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from soulmem.conversation.episodes import (
+    attended,
+    episode_id,
+    episode_of,
+    memorable,
+    settled_count,
+)
+from soulmem.conversation.text_analysis import Readings
+from soulmem.domain.dialogue import Chat, ChatState, Message
+from soulmem.domain.errors import NotFound, SoulMemError
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory, Place
+from soulmem.domain.sequences import common_ends
+from soulmem.domain.soul import Soul, SoulSettings, SoulState
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.linker import Linker, Steps
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.chat_delta import compare, mended
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.message_log import ChatLog as ChatLog
+from soulmem.engine.world.message_log import Drafts
+from soulmem.engine.world.opening import Opener
+from soulmem.engine.world.pending_writes import Mending
+from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.graph.lineage import Strand
+from soulmem.graph.names import Glance
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Change, Store
+
+log = logging.getLogger(__name__)
+
+_PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
+
+
+_CUT_AT_ONCE = 50  # memories cut into words in one go: some 20 ms when they are long
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _EpisodeKeys:
+    """Episode ids of a chat's messages, and what they were made from."""
+
+    basis: tuple[ChatId, tuple[SoulId, ...], bool]
+    messages: tuple[Message, ...]
+    keys: tuple[MemoryId | None, ...]
+
+
+class World:
+    """Souls, chats and minds of one owner. Whoever writes holds `writing`."""
+
+    def __init__(
+        self,
+        owner: Owner,
+        store: Store,
+        compute: Worker,
+        clock: Clock,
+        loader: Loader,
+        images: ImageKeeper,
+        on_new_mind: Callable[[Mind], Awaitable[None]],
+        on_mind_gone: Callable[[Mind], None],
+        soul_defaults: SoulSettings,
+    ) -> None:
+        self.owner = owner
+        self._soul_defaults = soul_defaults
+        self.souls: dict[SoulId, Soul] = {}
+        self.heads: dict[ChatId, Chat] = {}
+        self.minds: dict[SoulId, Mind] = {}
+        self.opening: dict[
+            SoulId, Mind
+        ] = {}  # what is loaded so far of souls that are being opened
+        self.talked_to: dict[SoulId, float] = {}  # seconds of a clock that only goes on
+        self.writing = asyncio.Lock()
+        self.readings = Readings()
+        self.linker = Linker(compute, clock, partial(loader.complete, owner))
+        self._loader = loader
+        self.mending = Mending(store)
+        self._opener = Opener(store, compute, loader, images)
+        self._logs: dict[ChatId, ChatLog] = {}
+        self._store = store
+        self._compute = compute
+        self._clock = clock
+        self._on_new_mind = on_new_mind
+        self._on_mind_gone = on_mind_gone
+        self._keys: dict[
+            tuple[SoulId, ChatId], _EpisodeKeys
+        ] = {}  # the compute thread's own
+
+    async def load(self) -> None:
+        """Read souls and heads of chats."""
+        for soul in await self._store.souls(self.owner):
+            self.souls[soul.id] = replace(
+                soul, settings=soul.settings.over(self._soul_defaults)
+            )
+        self.heads = {c.id: c for c in await self._store.chats(self.owner)}
+
+    def soul(self, soul: SoulId, field: str = "soul") -> Soul:
+        """The soul in use of that id. Raises NotFound."""
+        found = self.souls.get(soul)
+        if found is None or found.state is SoulState.BIN:
+            raise NotFound(
+                f"no soul {soul!r}: create it with PUT /v1/souls/{soul}", field=field
+            )
+        return found
+
+    def head(self, chat: ChatId, field: str = "chat") -> Chat:
+        """The chat in use of that id. Raises NotFound."""
+        found = self.heads.get(chat)
+        if found is None or found.state is ChatState.BIN:
+            raise NotFound(
+                f"no chat {chat!r}: send it with PUT /v1/chats/{chat}", field=field
+            )
+        return found
+
+    def family(self, chat: ChatId, heads: dict[ChatId, Chat] | None = None) -> ChatId:
+        """The root of the chat's tree of branches; a parent nobody has sent yet counts as one."""
+        heads = self.heads if heads is None else heads
+        way = [chat]
+        while (head := heads.get(chat)) is not None and head.parent is not None:
+            chat = head.parent.chat
+            if (
+                chat in way
+            ):  # a ring of parents: one fixed member names it and all that come from it
+                return min(way[way.index(chat) :])
+            way.append(chat)
+        return chat
+
+    async def log(self, chat: ChatId) -> ChatLog | None:
+        """The chat with its messages; None when it is not known."""
+        head = self.heads.get(chat)
+        if head is None:
+            return None
+        if chat not in self._logs:
+            ranked = await self._store.messages(self.owner, chat)
+            self._logs.setdefault(
+                chat,
+                ChatLog.of(head, [r.message for r in ranked], [r.rank for r in ranked]),
+            )
+        return self._logs[chat]
+
+    def keep_log(self, log: ChatLog) -> None:
+        """Take over what has been stored."""
+        self.heads[log.head.id] = log.head
+        self._logs[log.head.id] = log
+
+    def loaded_log(self, chat: ChatId) -> ChatLog | None:
+        """The chat if its messages are in memory: ask for `log` first."""
+        return self._logs.get(chat)
+
+    async def release_logs(self, chats: Iterable[ChatId]) -> None:
+        """Let go of messages that are not needed every moment; `log` reads them again."""
+        for chat in chats:
+            self._logs.pop(chat, None)
+        await self._compute.run(self._keys.clear)
+
+    async def awake(self) -> None:
+        """Open every soul in use, so that the first recall finds it so, and store what it was mended with."""
+        for soul in list(self.souls.values()):
+            if soul.state is not SoulState.ACTIVE:
+                continue
+            try:
+                if soul.id not in self.minds:
+                    await self.mind(soul.id)
+                    await (
+                        self._store.maintain()
+                    )  # what it read to open a soul it need not hold
+                if soul.id in self.mending:
+                    async with self.writing:
+                        await self.mending.catch_up(soul.id)
+            except SoulMemError as error:
+                log.error(
+                    "soul %s could not be opened or mended: %s", soul.id, error.message
+                )
+
+    def is_awake(self) -> bool:
+        """Whether all that any soul remembers is loaded; those that were purged remember nothing."""
+        return all(soul.id in self.minds for soul in self.souls.values() if soul.name)
+
+    async def ancestors(self, chat: Chat) -> list[ChatLog]:
+        """Logs of the parents a branch comes from, nearest first."""
+        out: list[ChatLog] = []
+        seen = {chat.id}
+        fork = chat.parent
+        while fork is not None and fork.chat not in seen:
+            seen.add(fork.chat)
+            log = await self.log(fork.chat)
+            if log is None:
+                break
+            out.append(log)
+            fork = log.head.parent
+        return out
+
+    def find_memory(self, memory: MemoryId) -> tuple[Mind, Memory] | None:
+        """The memory of that id among the open minds."""
+        for mind in self.minds.values():
+            found = mind.memories.get(memory)
+            if found is not None:
+                return mind, found
+        return None
+
+    def holds(self, chat: ChatId, place: Place) -> bool:
+        """Whether the lineage of `chat` has the place where a memory of one timeline was made."""
+        if place.chat == chat:
+            return True
+        log = self._logs.get(chat)
+        return (
+            log is not None
+            and place.slot in log.index
+            and self.family(chat) == self.family(place.chat)
+        )
+
+    def strand_of(
+        self, mind: Mind, log: ChatLog, family: ChatId
+    ) -> tuple[Strand, Drafts]:
+        """The chat as the soul lived it, with the message behind each episode. Computes: worker only."""
+        soul = mind.soul
+        if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
+            return Strand(log.head.id, family, ()), Drafts((), ())
+        keys = self._episode_keys(soul, log, family)
+        count = settled_count(log.head, log.messages)
+        hold = log.head.hold
+        held: frozenset[MemoryId] = frozenset()
+        if hold is not None:
+            told = zip(keys[:count], log.messages, strict=False)
+            held = frozenset(
+                key for key, m in told if key is not None and m.slot in hold.vanished
+            )
+        order = tuple(key for key in keys[:count] if key is not None)
+        return Strand(log.head.id, family, order, held), Drafts(keys, log.messages)
+
+    def compare(
+        self,
+        mind: Mind,
+        log: ChatLog,
+        family: ChatId,
+        changed: Iterable[SlotId] = (),
+        *,
+        retract: bool = False,
+    ) -> MindChange:
+        """What the chat as given means for the soul. Computes: worker only."""
+        strand, drafts = self.strand_of(mind, log, family)
+        now = self._clock.now()
+        return compare(
+            mind,
+            strand,
+            self._draft(mind, drafts, family, now),
+            [
+                key
+                for slot in changed
+                if (key := drafts.key(log.index.get(slot))) is not None
+            ],
+            now,
+            retract=retract,
+        )
+
+    def _draft(
+        self, mind: Mind, drafts: Drafts, family: ChatId, now: datetime
+    ) -> Callable[[MemoryId], Memory]:
+        soul = mind.soul
+
+        def draft(key: MemoryId) -> Memory:
+            message = drafts.message(key)
+            return episode_of(
+                soul.id, soul.name, family, message, now, self.readings.of(message.text)
+            )
+
+        return draft
+
+    def _episode_keys(
+        self, soul: Soul, log: ChatLog, family: ChatId
+    ) -> tuple[MemoryId | None, ...]:
+        """For each message the id of its episode, None where the soul remembers none.
+
+        Only messages that differ from the last time are looked at.
+        """
+        basis = family, log.head.souls, soul.settings.remember_hidden
+        old = self._keys.get((soul.id, log.head.id))
+        if old is None or old.basis != basis:
+            old = _EpisodeKeys(basis, (), ())
+        prefix, suffix = common_ends(old.messages, log.messages)
+        stop = len(log.messages) - suffix
+        middle = tuple(
+            episode_id(soul.id, family, m) if _remembers(soul, log.head, m) else None
+            for m in log.messages[prefix:stop]
+        )
+        keys = old.keys[:prefix] + middle + old.keys[len(old.keys) - suffix :]
+        self._keys[soul.id, log.head.id] = _EpisodeKeys(basis, log.messages, keys)
+        return keys
+
+    async def mind(self, soul: SoulId) -> Mind:
+        """The soul's loaded memory; opened when it is not yet. The caller must not hold `writing`."""
+        if soul not in self.minds:
+            async with self.writing:
+                return await self._opened(soul)
+        return self.minds[soul]
+
+    async def mind_while_writing(self, soul: SoulId) -> Mind:
+        """As `mind`, for a caller that holds `writing` and is about to write.
+
+        Raises StoreError while what the soul was mended with cannot be stored.
+        """
+        found = await self._opened(soul)
+        await self.mending.catch_up(soul)
+        return found
+
+    async def _opened(self, soul: SoulId) -> Mind:
+        found = self.minds.get(soul)
+        if found is None:
+            found = await self._open(self.souls[soul])
+            self.minds[soul] = found
+        return found
+
+    async def carry_out(
+        self, mind: Mind, steps: Steps, soul: Soul | None = None
+    ) -> None:
+        """Store the steps and take them over, `soul` with the first. The caller holds `writing`.
+
+        When the store refuses a later one the mind is let go: opened again it goes on where this stopped.
+        """
+        changes = steps.changes or ([MindChange()] if soul is not None else [])
+        for number, change in enumerate(changes):
+            try:
+                await self._commit(
+                    mind,
+                    change.stored(self.owner, [soul] if soul and not number else []),
+                )
+            except BaseException:
+                if number:
+                    self.let_go(mind.soul.id)
+                raise
+            if soul is not None and not number:
+                await self._take_soul(mind, soul)
+            for piece in change.pieces(_PIECE):
+                await self._compute.run(mind.apply, piece)
+        if steps.names is not None:
+            await self._compute.run(mind.take_names, steps.names)
+
+    async def _commit(self, mind: Mind, change: Change) -> None:
+        if mind.soul.id in self.opening:
+            await self.mending.commit(mind.soul.id, change)
+        else:
+            await self.mending.catch_up(mind.soul.id)
+            await self._store.commit(change)
+
+    async def _take_soul(self, mind: Mind, soul: Soul) -> None:
+        self.souls[soul.id] = soul
+        before = mind.soul.known_names()
+        if await self._compute.run(mind.take_soul, soul):
+            words = await asyncio.to_thread(
+                _differing_words, before, soul.known_names()
+            )
+            memories = list(mind.memories)
+            for start in range(0, len(memories), _CUT_AT_ONCE):
+                await self._compute.run(
+                    _index_words, mind, memories[start : start + _CUT_AT_ONCE], words
+                )
+
+    def let_go(self, soul: SoulId) -> None:
+        """Forget the soul's loaded memory; the store has it."""
+        self.mending.forget(soul)
+        mind = self.minds.pop(soul, None)
+        if mind is not None:
+            self._on_mind_gone(mind)
+
+    async def _open(self, soul: Soul) -> Mind:
+        self.opening[soul.id] = mind = self._timed(Mind(soul))
+        try:
+            mind = self._timed(await self._opener.open(self, mind))
+            await self._on_new_mind(mind)
+            await self._loader.warm_up(self.owner, mind)
+        finally:
+            del self.opening[soul.id]
+        return mind
+
+    def _timed(self, mind: Mind) -> Mind:
+        """The mind, which reads this world's clock from now on."""
+        mind.time.now = lambda: self._clock.now().timestamp()
+        return mind
+
+    def expect(self, mind: Mind, log: ChatLog) -> None:
+        """Let a mind that is being opened know what the chat tells. Computes: worker only."""
+        mind.expect(self.strand_of(mind, log, self.family(log.head.id))[0])
+
+    def mended(self, mind: Mind, log: ChatLog) -> MindChange:
+        """What of the chat is not stored though it should be. Computes: worker only."""
+        strand, drafts = self.strand_of(mind, log, self.family(log.head.id))
+        now = self._clock.now()
+        return mended(mind, strand, self._draft(mind, drafts, strand.family, now), now)
+
+    async def mend(self, mind: Mind, change: MindChange) -> None:
+        """Store and take over what an interrupted change left undone. The caller holds `writing`."""
+        if change != MindChange():
+            await self._commit_and_apply(mind, await self.linker.linked(mind, change))
+
+    async def _commit_and_apply(self, mind: Mind, change: MindChange) -> None:
+        known = {
+            e.id for e in change.put_edges if e.id in mind.edges
+        }  # only what is missing is written
+        stored = set(known)
+        if not mind.residency.whole:
+            stored |= await self._store.edges_known(
+                self.owner, [e.id for e in change.put_edges]
+            )
+        fix = Change(
+            owner=self.owner,
+            put_memories=change.put_memories,
+            drop_memories=change.drop_memories,
+            put_edges=[e for e in change.put_edges if e.id not in stored],
+            drop_edges=change.drop_edges,
+        )
+        if fix:
+            await self._commit(mind, fix)
+        new = (e for e in change.put_edges if e.id in known or e.id not in stored)
+        kept = tuple(mind.edges[e.id] if e.id in known else e for e in new)
+        await self._compute.run(
+            mind.apply,
+            MindChange(
+                change.put_memories,
+                change.drop_memories,
+                kept,
+                change.drop_edges,
+                change.strand,
+            ),
+        )
+
+
+def _differing_words(before: Sequence[str], now: Sequence[str]) -> Glance:
+    """Words of names that are known now and were not, or were and are not."""
+    differing = set(before).symmetric_difference(now)
+    return Glance(word for name in differing for word in _NO_WORD.split(name))
+
+
+def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> None:
+    """Cut those of the memories into words anew that may hold one of `words`."""
+    mind.index_words(
+        m
+        for m in memories
+        if (known := mind.memories.get(m)) and words.may_hold(known.text)
+    )
+
+
+def _remembers(soul: Soul, chat: Chat, message: Message) -> bool:
+    return (
+        attended(chat, soul.id, message)
+        and memorable(message)
+        and (soul.settings.remember_hidden or not message.hidden)
+    )

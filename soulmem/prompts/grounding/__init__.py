@@ -1,0 +1,1 @@
+"""Which parts of a language model's answer do the passage's lines bear out?"""

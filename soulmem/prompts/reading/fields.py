@@ -1,0 +1,178 @@
+"""What is a field of an answer, whatever type the model gave it?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from soulmem.prompts.reading.lenient_json import Partial
+
+LONGEST = 400  # signs of a text; an episode has one or two sentences
+LONGEST_NAME = 60  # signs of a name or a label
+
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+_SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
+_ENDS = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
+_CLAUSE_ENDS = re.compile(r"(.*[^，；])[，；]", re.S)
+_COMMAS = re.compile(r"(?<=\w)[,;]\s")
+_LISTS = re.compile("[;；、,，/]")
+_MARKER = re.compile(
+    r"^(?:\s*(?:[-*•]\s+|[\[(（【]\s*\d+\s*[\])）】]\s*|\d+[.)、]\s+))+"
+)
+_LEVELS = {
+    **dict.fromkeys(("none", "无", "没有"), 0.0),
+    **dict.fromkeys(("very low", "很低"), 0.1),
+    **dict.fromkeys(("low", "weak", "低", "弱"), 0.25),
+    **dict.fromkeys(("medium", "moderate", "mid", "normal", "中", "中等", "一般"), 0.5),
+    **dict.fromkeys(("high", "strong", "important", "高", "强", "重要"), 0.75),
+    **dict.fromkeys(
+        ("very high", "critical", "always", "很高", "非常高", "总是"), 0.95
+    ),
+}
+_YES = {"true", "yes", "1", "y", "是", "对", "over", "ended"}
+_NOTHING = {
+    "none",
+    "null",
+    "n/a",
+    "na",
+    "unknown",
+    "-",
+    "–",
+    "—",
+    "?",
+    "...",
+    "…",
+    "无",
+    "没有",
+    "未知",
+    "不明",
+}
+_MOST_LINES = 64  # a span "1-100000" must not become a list
+
+
+def text(value: Any, limit: int = LONGEST) -> str | None:
+    """A text on one line without a list's marker; None for anything else and for words that mean nothing.
+
+    One whose end is missing, or that has the `limit` signs at which a schema cuts it, ends with its last
+    whole sentence; one without any, that puts clause beside clause, with its last whole clause.
+    """
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, str):
+        return None
+    words = _MARKER.sub("", " ".join(value.split())).strip()
+    if isinstance(value, Partial) or len(value) >= limit:
+        words = _whole(words[:limit])
+    return None if not words or words.lower() in _NOTHING else words
+
+
+def _whole(words: str) -> str:
+    if ended := _ENDS.match(words):
+        return ended.group().strip()
+    if clause := _CLAUSE_ENDS.match(words):
+        return clause.group(1) + "。"
+    ends = [comma.start() for comma in _COMMAS.finditer(words)]
+    clauses = words[: ends[-1]] if ends else ""
+    return (
+        clauses + "." if "," in clauses or ";" in clauses else ""
+    )  # one may be behind "In the evening"
+
+
+def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
+    """A name or a label: like a text, but nothing rather than half of it."""
+    words = None if isinstance(value, Partial) else text(value)
+    if words is None or len(words) >= limit:
+        return None
+    return words.strip("\"'“”‘’「」『』《》`*_ .。,，") or None
+
+
+def shorts(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, ...]:
+    """Names or labels, each once, from a list or from one text with separators."""
+    parts = (
+        value
+        if isinstance(value, list)
+        else _LISTS.split(value)
+        if isinstance(value, str)
+        else []
+    )
+    found = (
+        short(part.get("name") if isinstance(part, Mapping) else part, limit)
+        for part in parts
+    )
+    return tuple(dict.fromkeys(part for part in found if part))[:most]
+
+
+def share(value: Any, default: float) -> float:
+    """A number within 0..1: also of 7/10, 70 %, 7, "high"; `default` for anything else."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _LEVELS:
+            return _LEVELS[word]
+        found = _NUMBER.findall(word)
+        if not found:
+            return default
+        number = float(found[0].replace(",", "."))
+        if "%" in word or "％" in word:
+            number /= 100
+        elif "/" in word and len(found) > 1 and float(found[1].replace(",", ".")) > 0:
+            number /= float(found[1].replace(",", "."))
+        return _scaled(number)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not math.isfinite(value)
+    ):
+        return default
+    return _scaled(float(value) if abs(value) < 1e9 else 1e9)
+
+
+def _scaled(number: float) -> float:
+    if number > 1.0:
+        number = number / 10 if number <= 10 else number / 100
+    return min(1.0, max(0.0, number))
+
+
+def truth(value: Any) -> bool:
+    """Whether it says yes."""
+    return value is True or (isinstance(value, str) and value.strip().lower() in _YES)
+
+
+def numbers(value: Any) -> tuple[int, ...]:
+    """Numbers of lines, ascending, each once: of [1, "2"], "1, 3-5", "[4]", 7; empty for anything else."""
+    found: set[int] = set()
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, bool):
+            continue
+        if isinstance(part, int | float) and math.isfinite(part) and abs(part) < 1e9:
+            found.add(int(part))
+        elif isinstance(part, str):
+            for start, end, alone in _SPAN.findall(part[:200]):
+                if alone:
+                    found.add(int(alone[:9]))
+                elif int(end[:9]) - int(start[:9]) < _MOST_LINES:
+                    found.update(range(int(start[:9]), int(end[:9]) + 1))
+    return tuple(sorted(found))
+
+
+def objects(value: Any, name: str = "") -> list[Mapping[str, Any]] | None:
+    """The objects of a list, of an object's fields, or the one object; None when it is none of these (an
+    empty list is a list). An object under a word, and not under a number, has this as its `name`.
+    """
+    if isinstance(value, Mapping):
+        inner = [(key, part) for key, one in value.items() for part in _parts(one)]
+        if not inner or len({key for key, _ in inner}) < len(value):
+            return [value]
+        return [
+            part if str(key).isdigit() else {name: key, **part} for key, part in inner
+        ]
+    if not isinstance(value, list):
+        return None
+    found = _parts(value)
+    return found if found or not value else None
+
+
+def _parts(value: Any) -> list[Mapping[str, Any]]:
+    parts = value if isinstance(value, list) else [value]
+    return [part for part in parts if isinstance(part, Mapping)]

@@ -1,0 +1,204 @@
+"""What does JSON say that a small model wrote: cut short, with commas or quotes in the wrong places?"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from soulmem.domain.texts import well_formed
+
+_DEPTH = 12  # deeper than any answer we ask for
+_CLOSERS = {'"': '"', "'": "'", "“": "”", "„": "“", "「": "」"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_WORD = re.compile(r"[^\s,:;\[\]{}\"'“”，：]+")
+_SPACE = re.compile(r"(?:[\s,;，]|//[^\n]*|/\*.*?(?:\*/|\Z))*", re.S)
+_NO_VALUE = re.compile(r"\s*[,，}\]]")
+_HEX = re.compile(r"[0-9a-fA-F]{4}")
+_WORDS: dict[str, Any] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "none": None,
+    "nan": None,
+}
+
+
+class Partial(str):
+    """A text whose end is missing."""
+
+    __slots__ = ()
+
+
+class _Missing:
+    """Stands for a value that was cut off before it said anything."""
+
+
+_MISSING = _Missing()
+
+
+def read_json(text: str, start: int = 0) -> tuple[Any, int]:
+    """The value that begins at `start`, and where it ends; what is behind it is ignored.
+
+    What was cut off is closed: a list keeps its whole items, an object its whole members, and the text under
+    way is a Partial. Raises ValueError when no value begins there.
+    """
+    try:
+        found, end = json.JSONDecoder(strict=False).raw_decode(text, start)
+        return _carried(found), end
+    except (ValueError, RecursionError):
+        reader = _Reader(text, start)
+    found = reader.value(0)
+    if isinstance(found, _Missing):
+        raise ValueError("no value")
+    return found, min(reader.at, len(text))
+
+
+def _carried(value: Any) -> Any:
+    """The value with texts that can be stored: an escape may be half of a sign."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_carried(one) for one in value]
+    if isinstance(value, dict):
+        return {_carried(key): _carried(one) for key, one in value.items()}
+    return value
+
+
+class _Reader:
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self.at = start
+
+    def value(self, depth: int) -> Any:
+        """The next value; _MISSING at the end of the text."""
+        if depth > _DEPTH:
+            raise ValueError("nested too deeply")
+        sign = self._peek()
+        if sign == "{":
+            return self._object(depth)
+        if sign == "[":
+            return self._list(depth)
+        if sign in _CLOSERS:
+            return self._string(_CLOSERS[sign])
+        return self._word()
+
+    def _peek(self) -> str:
+        """The next sign that is no space, comma or comment; empty at the end."""
+        self._space()
+        return self._text[self.at : self.at + 1]
+
+    def _space(self) -> None:
+        found = _SPACE.match(self._text, self.at)
+        self.at = found.end() if found else self.at
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        self.at += 1
+        out: dict[str, Any] = {}
+        while (sign := self._peek()) not in ("", "}"):
+            key = self._string(_CLOSERS[sign]) if sign in _CLOSERS else self._word()
+            if not isinstance(key, str) or isinstance(key, Partial):
+                if self.at >= len(self._text):
+                    break
+                self._skip()
+                continue
+            if self._peek() not in (":", "："):
+                continue  # a lone word among the members
+            self.at += 1
+            if _NO_VALUE.match(self._text, self.at):
+                continue
+            value = self.value(depth + 1)
+            if isinstance(value, _Missing):
+                break
+            out[key] = value
+        self.at += 1
+        return out
+
+    def _list(self, depth: int) -> list[Any]:
+        self.at += 1
+        out: list[Any] = []
+        while (sign := self._peek()) not in ("", "]"):
+            if sign in ("}", ":", "："):
+                if sign == "}":
+                    return out  # the model forgot to close the list
+                self._skip()
+                continue
+            value = self.value(depth + 1)
+            if isinstance(value, _Missing):
+                break
+            out.append(value)
+        self.at += 1
+        return out
+
+    def _string(self, closer: str) -> str:
+        """From the opening quote to its closer; one inside the text does not end it."""
+        self.at += 1
+        out: list[str] = []
+        while self.at < len(self._text):
+            sign = self._text[self.at]
+            if sign == "\\":
+                out.append(self._escape())
+                continue
+            self.at += 1
+            if sign == closer and self._ends():
+                return "".join(out)
+            out.append(sign)
+        return Partial("".join(out))
+
+    def _ends(self) -> bool:
+        """Whether a quote that was just read closes its text: only what JSON has there may follow."""
+        rest = self._text[self.at : self.at + 40].lstrip()
+        return (
+            not rest
+            or rest[0] in ",:}]，："
+            or "\n" in self._text[self.at : self.at + 2]
+        )
+
+    def _escape(self) -> str:
+        kind = self._text[self.at + 1 : self.at + 2]
+        if kind == "u":
+            digits = _HEX.match(self._text, self.at + 2)
+            self.at += 6 if digits else 2
+            code = int(digits.group(), 16) if digits else 0xFFFD
+            return chr(code) if not 0xD800 <= code <= 0xDFFF else self._pair(code)
+        self.at += 2
+        return _ESCAPES.get(kind, kind)
+
+    def _pair(self, high: int) -> str:
+        """The sign of two halves; a half alone is none."""
+        digits = (
+            _HEX.match(self._text, self.at + 2)
+            if self._text.startswith("\\u", self.at)
+            else None
+        )
+        low = int(digits.group(), 16) if digits else 0
+        if not (high < 0xDC00 <= low <= 0xDFFF):
+            return "\ufffd"
+        self.at += 6
+        return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
+
+    def _word(self) -> Any:
+        """A number, a bare word; _MISSING where none is, or where it may have been cut."""
+        found = _WORD.match(self._text, self.at)
+        if not found:
+            if self.at < len(self._text):
+                self._skip()
+                return None
+            return _MISSING
+        self.at = found.end()
+        if self.at >= len(self._text):
+            return _MISSING  # 0.1 of 0.15
+        word = found.group()
+        if word.lower() in _WORDS:
+            return _WORDS[word.lower()]
+        try:
+            return int(word)
+        except ValueError:
+            pass
+        try:
+            return float(word)
+        except ValueError:
+            return word
+
+    def _skip(self) -> None:
+        self.at += 1

@@ -1,0 +1,208 @@
+"""Which memories become active when energy spreads from the terms of a cue to what these are met with?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.graph.cooccurrence import Associates, CooccurrenceParams, all_associates
+from soulmem.graph.incidence import Incidence
+from soulmem.kernels.spread import Activation, Links, SpreadParams, spread
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadingParams:
+    """How far energy goes, and over what."""
+
+    spread: SpreadParams = field(default_factory=SpreadParams)
+    cooccurrence: CooccurrenceParams = field(default_factory=CooccurrenceParams)
+    fired: int = (
+        64  # terms that pass energy on, at most: what fires later is far from the cue
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """The active terms; arrays of one length, the terms of the cue first.
+
+    terms     int64[k]
+    energy    float64[k]  > 0
+    met       int64[k]    windows that hold both it and what first brought it energy; 0 for a term of the cue
+    parent    int64[k]    place of what first brought it energy; -1 for a term of the cue
+    windows   int64[k]    known rows that hold it
+    seeds     how many of them are terms of the cue
+    total     known rows that hold any term
+    """
+
+    terms: Ints
+    energy: Floats
+    met: Ints
+    parent: Ints
+    windows: Ints
+    seeds: int
+    total: int
+    activation: Activation
+
+    @property
+    def pull(self) -> Floats:
+        """How strongly each term calls up what holds it: its energy, by how few hold it, float64[k], > 0."""
+        rarity = np.log1p(self.total / self.windows) / np.log1p(self.total)
+        return np.asarray(self.energy * rarity, np.float64)
+
+    def chain(self, place: int) -> list[int]:
+        """The terms that led to the one at `place`, as places, the cue's first."""
+        way = [place]
+        while self.parent[way[-1]] >= 0:
+            way.append(int(self.parent[way[-1]]))
+        return way[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Rows that only a learned association leads to, best first, each by its strongest term.
+
+    rows    int64[m]
+    place   int64[m]    that term, as a place in `Active.terms`
+    pull    float64[m]  of that term, falling
+    direct  int64[d]    known rows that hold a term of the cue
+    """
+
+    rows: Ints
+    place: Ints
+    pull: Floats
+    direct: Ints
+
+
+def spread_from(
+    incidence: Incidence,
+    seeds: Ints,
+    share: Floats,
+    known: Bools,
+    params: SpreadingParams | None = None,
+) -> Active | None:
+    """Let energy spread from these terms over what terms are met with in the known rows.
+
+    seeds  int64[k], distinct
+    share  float64[k], 0..1, > 0  of the starting energy that each gets
+
+    None when no known row holds any of them. What a term is met with is counted when it fires, so the graph
+    is only as large as the energy comes far.
+    """
+    p = params or SpreadingParams()
+    windows = incidence.counts(known)[seeds].astype(np.int64)
+    there = windows > 0
+    if not there.any():
+        return None
+    seeds, share, windows = seeds[there], share[there], windows[there]
+    place = np.full(
+        incidence.terms, -1, np.int64
+    )  # of a term among those that energy may come to
+    place[seeds] = np.arange(seeds.size)
+    terms, met = seeds, dict[int, Associates]()
+    while True:
+        active = spread(
+            _links(terms.size, place, met), np.arange(seeds.size), p.spread, share
+        )
+        fresh = [
+            at
+            for at in np.flatnonzero(active.energy > p.spread.threshold).tolist()
+            if at not in met
+        ]
+        fresh.sort(key=lambda at: (-active.energy[at], incidence.key(int(terms[at]))))
+        fresh = fresh[: max(0, p.fired - len(met))]
+        if not fresh:
+            return _told(terms, place, met, active, windows, incidence.windows(known))
+        found = all_associates(incidence, terms[fresh].tolist(), known, p.cooccurrence)
+        met.update(zip(fresh, found, strict=True))
+        for one in found:
+            new = one.terms[place[one.terms] < 0]
+            place[new] = np.arange(terms.size, terms.size + new.size)
+            terms = np.concatenate([terms, new])
+
+
+def called(
+    active: Active,
+    incidence: Incidence,
+    known: Bools,
+    met: int,
+    least: float,
+    alike: float,
+) -> Called:
+    """Rows that hold no term of the cue, by the strongest term that the cue's terms led to.
+
+    met    windows in which a term must have been met with what led to it
+    least  how strongly the best term must pull, and each at least `alike` of that
+    """
+    pull = active.pull
+    pull[: active.seeds] = 0.0
+    pull[active.met < met] = 0.0
+    best = float(pull.max(initial=0.0))
+    if best < least or best <= 0:
+        return Called(_NONE, _NONE, np.zeros(0), _NONE)
+    strong = np.flatnonzero((pull > 0) & (pull >= alike * best))
+    which = np.append(np.arange(active.seeds), strong)
+    at, rows = incidence.rows_of(active.terms[which], known)
+    direct = np.unique(rows[at < active.seeds])
+    led = (at >= active.seeds) & ~np.isin(rows, direct)
+    rows, place = rows[led], which[at[led]]
+    order = np.lexsort((rows, -pull[place]))
+    _, first = np.unique(rows[order], return_index=True)
+    order = order[np.sort(first)]
+    return Called(rows[order], place[order], pull[place[order]], direct)
+
+
+def row_energy(active: Active, incidence: Incidence, known: Bools) -> Floats:
+    """How active each row is by the terms it holds: the sum of their pulls, float64[n], >= 0."""
+    at, rows = incidence.rows_of(active.terms, known)
+    return np.bincount(rows, weights=active.pull[at], minlength=known.size).astype(
+        np.float64
+    )
+
+
+def _links(count: int, place: Ints, met: Mapping[int, Associates]) -> Links:
+    source = [_NONE, *(np.full(found.terms.size, at) for at, found in met.items())]
+    target = [_NONE, *(place[found.terms] for found in met.values())]
+    weight = np.concatenate([np.zeros(0), *(found.strength for found in met.values())])
+    return Links.of(count, np.concatenate(source), np.concatenate(target), weight)
+
+
+def _told(
+    terms: Ints,
+    place: Ints,
+    met: Mapping[int, Associates],
+    active: Activation,
+    windows: Ints,
+    total: int,
+) -> Active:
+    """The result in terms of the incidence, without what got no energy."""
+    held, together = (
+        np.append(windows, np.zeros(terms.size - windows.size, np.int64)),
+        np.zeros_like(terms),
+    )
+    for own, found in met.items():
+        at = place[found.terms]
+        held[at] = found.windows
+        first = active.parent[at] == own
+        together[at[first]] = found.pair[first]
+    kept = np.flatnonzero(active.energy > 0)
+    among = np.full(terms.size + 1, -1, np.int64)  # the last stands for none
+    among[kept] = np.arange(kept.size)
+    return Active(
+        terms=terms[kept],
+        energy=active.energy[kept],
+        met=together[kept],
+        parent=among[active.parent[kept]],
+        windows=held[kept],
+        seeds=windows.size,
+        total=total,
+        activation=active,
+    )

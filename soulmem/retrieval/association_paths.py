@@ -1,0 +1,112 @@
+"""How many associations away from the cue does each memory stand, and how straight is the way to it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.graph.association import MEMORY_KINDS, arc_class
+from soulmem.kernels.csr import Csr
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.uint32]
+Ints = NDArray[np.int64]
+
+# What merely came next is no association.
+_SEQUENCE = np.zeros(256, np.bool_)
+_SEQUENCE[
+    [
+        arc_class(EdgeKind.NEXT, kind, back=back)
+        for kind in MEMORY_KINDS
+        for back in (False, True)
+    ]
+] = True
+
+
+@dataclass(frozen=True, slots=True)
+class WayParams:
+    """How far and through what a way of associations may lead."""
+
+    hops: int = 6  # as far as a path is explained
+    crowd: int = 50  # arcs; what is joined to more leads nowhere in particular, unless the cue names it
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """For each row the fewest associations from a seed, and the straightest of those ways."""
+
+    hops: NDArray[np.int8]  # int8[n]; 0 for a seed, -1 where no way leads
+    straight: Floats  # float32[n], 0..1: the least share a node of the way passes on along it; see `ways`
+    flow: Floats  # float32[n], >= 0: what of the walk at the seeds arrives along the shortest ways
+
+
+def ways(
+    graph: Csr,
+    seeds: Rows,
+    walked: Floats,
+    alive: Bools,
+    factor: Floats,
+    params: WayParams | None = None,
+) -> Ways:
+    """Breadth first from the seeds, over arcs that are associations and rows that are alive.
+
+    seeds   uint32[k]     where the walk started
+    walked  float32[n]    how often it is found at each row
+    alive   bool[n]
+    factor  float32[256]  of each class of arcs, as the walk had it
+
+    The first step counts as straight, however many a seed is joined to: that one was called by the cue.
+    """
+    p = params or WayParams()
+    n = graph.nodes
+    hops = np.full(n, -1, np.int8)
+    straight, flow = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    front = np.unique(seeds.astype(np.int64))
+    hops[front] = 0
+    straight[front] = 1.0
+    flow[front] = walked[front]
+    for step in range(1, p.hops + 1):
+        if step > 1:
+            front = front[_degree(graph, front) <= p.crowd]
+        at, source = _arcs_of(graph, front)
+        if not at.size:
+            break
+        target = graph.indices[at].astype(np.int64)
+        weight = np.where(alive[target], graph.weight[at] * factor[graph.kind[at]], 0.0)
+        total = np.bincount(source, weights=weight, minlength=front.size)
+        new = (hops[target] < 0) & (weight > 0) & ~_SEQUENCE[graph.kind[at]]
+        start, share = (
+            front[source[new]],
+            (weight[new] / total[source[new]]).astype(np.float32),
+        )
+        np.add.at(flow, target[new], flow[start] * share)
+        np.maximum.at(
+            straight,
+            target[new],
+            np.minimum(share, straight[start]) if step > 1 else 1.0,
+        )
+        front = np.unique(target[new])
+        hops[front] = step
+    return Ways(hops, straight, flow)
+
+
+def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:
+    """Places in the graph of all arcs of the rows, and for each the place of its row in `rows`."""
+    count = _degree(graph, rows)
+    source = np.repeat(np.arange(rows.size), count)
+    start = graph.indptr[rows].astype(np.int64)
+    at = (
+        np.arange(count.sum())
+        - np.repeat(np.cumsum(count) - count, count)
+        + np.repeat(start, count)
+    )
+    return at, source
+
+
+def _degree(graph: Csr, rows: Ints) -> Ints:
+    """How many arcs leave each of the rows; of all rows it would be asked in vain."""
+    return graph.indptr[rows + 1].astype(np.int64) - graph.indptr[rows].astype(np.int64)

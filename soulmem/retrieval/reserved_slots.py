@@ -1,0 +1,191 @@
+"""Which rows have a seat in the answer whatever their score, and where do the seated stand?"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.retrieval.association_paths import Ways
+from soulmem.retrieval.best import best_rows
+from soulmem.retrieval.diversity import likeness
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+_TEN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SeatParams:
+    """How many seats are kept free, and for whom."""
+
+    of_kind: int = 2  # episodes, and facts, when there are any; design 4.4
+    # Of all seats, for what only association leads to. Without them a fact two steps away is never among ten,
+    # as eight to eleven memories that merely mention the cue come first. Three of ten cost HotpotQA 3 points
+    # of R@10 and nothing else that was measured.
+    associated: float = 0.3
+    hops: int = 2  # fewer steps from the cue are no association: the cue names it, or its text answers
+    # A name in more memories than `common` picks none of them; then what one of them leads to, by a way whose
+    # steps have this share at least, may stand in front: on so many seats behind the first.
+    common: int = 20
+    straight: float = 0.3
+    front: int = 4
+    # What a learned association leads to is seated when its term was met with what led there in `met`
+    # windows at least, and has so much of the energy left that all it is met with share. .05 keeps 19 of 20
+    # associations that were met twice beside four rivals, and seats nothing for role-play cues: there a pair
+    # that was met twice pulls .01 to .04, and seats for it cost 8 points of R@10.
+    met: int = 2
+    pull: float = 0.05
+    alike: float = 0.5  # 0..1, share of the strongest pull that another needs
+    ahead: int = 2  # of these stand in front, else what merely stands beside a mention of the cue comes first
+    novelty: float = 0.5  # 0..1, how much telling something new counts among those; .25 to 1 score alike
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Rows that go in before all others."""
+
+    front: tuple[int, ...]  # right behind the best by score, in this order
+    behind: tuple[int, ...]  # wherever their score puts them
+
+
+def by_association(
+    score: Floats,
+    ways: Ways,
+    document_frequency: NDArray[np.int64],
+    max_items: int,
+    params: SeatParams | None = None,
+) -> Seats:
+    """Seats for what is two or more associations away from the cue and not among the first ten by score.
+
+    score               float32[n]  by which rows rank; only finite ones may be seated
+    document_frequency  int64[k]    of the names the cue holds; without a name nothing is seated: there is
+                                    nothing to associate with, and the texts' own associations cost role-play
+                                    cues 3 to 9 points of R@10
+    """
+    p = params or SeatParams()
+    named = document_frequency[document_frequency > 0]
+    if not named.size or max_items < 1:
+        return Seats((), ())
+    eligible = np.flatnonzero(
+        (ways.hops >= p.hops) & (ways.flow > 0) & np.isfinite(score)
+    )
+    eligible = eligible[np.lexsort((eligible, -ways.flow[eligible]))]
+    front: list[int] = []
+    if named.min() > p.common:
+        front = [int(row) for row in eligible[ways.straight[eligible] >= p.straight]]
+        front = front[: min(p.front, max_items - 1)]
+    first = min(max_items, _TEN)
+    anyway = {*best_rows(score, first).tolist(), *front}
+    free = max(
+        0, round(p.associated * first) - len(anyway.intersection(eligible.tolist()))
+    )
+    free = min(free + round(p.associated * (max_items - first)), max_items - len(front))
+    behind = [int(row) for row in eligible if int(row) not in anyway][:free]
+    return Seats(tuple(front), tuple(behind))
+
+
+def by_learning(
+    pull: NDArray[np.float64],
+    vectors: Floats,
+    told: int,
+    places: int,
+    params: SeatParams | None = None,
+) -> list[int]:
+    """Which of what a learned association leads to has a seat, as places in `pull`, in the order to stand in.
+
+    pull     float64[m]            > 0, falling
+    vectors  float32[told + m, d]  unit rows of what is told anyway, then of these; NaN resembles nothing
+
+    Maximal marginal relevance: of several that are called alike, first what tells something else.
+    """
+    p = params or SeatParams()
+    alike = likeness(vectors)
+    repeats = (
+        alike[told:, :told].max(axis=1) if told else np.zeros(pull.size, np.float32)
+    )
+    strength = pull / pull.max(initial=1e-9)
+    left = np.ones(pull.size, np.bool_)
+    out: list[int] = []
+    while len(out) < places and left.any():
+        gain = np.where(left, strength - p.novelty * repeats, -np.inf)
+        best = int(np.argmax(gain))
+        out.append(best)
+        left[best] = False
+        repeats = np.maximum(repeats, alike[told:, told + best])
+    return out
+
+
+def with_learned(
+    seats: Seats, learned: Sequence[int], params: SeatParams | None = None
+) -> Seats:
+    """The seats with those for a learned association: its best stand in front of all, the others behind."""
+    ahead = (params or SeatParams()).ahead
+    front = tuple(dict.fromkeys((*learned[:ahead], *seats.front)))
+    behind = dict.fromkeys((*learned[ahead:], *seats.behind))
+    return Seats(front, tuple(row for row in behind if row not in front))
+
+
+def by_kind(
+    score: Floats, kinds: Sequence[Bools], params: SeatParams | None = None
+) -> list[int]:
+    """The best rows of each kind that has seats of its own.
+
+    score  float32[n]  by which rows rank; only finite ones may be seated
+    kinds  bool[n] for each kind
+    """
+    p = params or SeatParams()
+    none = np.float32(-np.inf)
+    return [
+        row
+        for kind in kinds
+        for row in best_rows(np.where(kind, score, none), p.of_kind).tolist()
+    ]
+
+
+def in_order(
+    chosen: Sequence[int],
+    score: Floats,
+    front: Sequence[int],
+    behind: Sequence[int] = (),
+    params: SeatParams | None = None,
+) -> list[int]:
+    """The chosen rows as they stand: the best by score, those with a front seat, the rest by score.
+
+    Those seated `behind` stand in the order given: their text, which does not answer the cue, must not decide
+    which comes first. Of every ten the last places are theirs, unless their scores put them before: what is
+    among the ten of a short answer is among the first ten of a long one.
+    """
+    p = params or SeatParams()
+    rest = sorted(chosen, key=lambda row: (-float(score[row]), row))
+    seated = [row for row in front if row in chosen and row != rest[0]]
+    late = deque(
+        row for row in behind if row in chosen and row not in seated and row != rest[0]
+    )
+    early = deque(
+        rest[:1]
+        + seated
+        + [row for row in rest[1:] if row not in seated and row not in late]
+    )
+    out: list[int] = []
+    owed = 0
+    while early or late:
+        place = len(out) % _TEN
+        if place == 0:
+            owed = min(round(p.associated * _TEN), len(late))
+        ahead = (
+            len(out) > len(seated)
+            and late
+            and early
+            and score[late[0]] > score[early[0]]
+        )
+        if late and (not early or _TEN - place <= owed or ahead):
+            out.append(late.popleft())
+            owed -= 1
+        else:
+            out.append(early.popleft())
+    return out

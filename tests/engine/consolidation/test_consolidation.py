@@ -1,0 +1,320 @@
+"""Chat becomes lasting memory at rest, at a known price, and whatever the model answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from soulmem.adapters.surreal import SurrealStore
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.api.requests import Activity
+from soulmem.engine.llm.usage import LedgerParams
+from soulmem.engine.runtime.jobs import JobState
+from tests.engine.model_stage import ModelStage, obliging, talk
+from tests.engine.stage import ME, Stage, ended
+
+
+@pytest.fixture(params=["fake", "surreal"])
+async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
+    """An engine with a good model and one soul: s1, Mira."""
+    one = ModelStage(
+        store=SurrealStore("mem://") if request.param == "surreal" else None
+    )
+    await one.start()
+    await one.soul()
+    yield one
+    await one.stop()
+
+
+async def test_what_slid_out_is_consolidated_with_two_calls(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+
+    assert stage.calls == ["summary", "extraction"]
+    kinds = sorted(m.kind.value for m in await stage.drafted())
+    assert kinds == ["abstract_episode", *["concept"] * 2, *["episode"] * 3, "summary"]
+    episode = next(m for m in await stage.drafted() if m.text.endswith("word1."))
+    assert await stage.sources_of(episode.id) == ["m1"]
+    known = await stage.known("c")
+    assert "Al spoke of word1" in known
+    assert episode.text in known
+
+    await stage.rest()
+    assert len(stage.calls) == 2  # nothing is due any more
+
+
+async def test_it_is_all_there_after_a_restart(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    before, known = await stage.drafted(), await stage.known("c")
+    if isinstance(stage.store, SurrealStore):
+        return  # mem:// is gone with its process
+    await stage.restart()
+    await stage.rest()
+
+    assert await stage.drafted() == before
+    assert await stage.known("c") == known
+    assert len(stage.calls) == 2
+
+
+async def test_a_long_life_costs_two_calls_for_twenty_messages(
+    stage: ModelStage,
+) -> None:
+    for count in range(2, 202, 2):
+        await stage.sync("c", talk(count))
+        await stage.rest()
+
+    assert len(stage.calls) <= 2 * 200 / 20
+    read = [
+        number
+        for prompt in stage.llm.asked
+        if prompt.name == "extraction"
+        for number in prompt.user.split()
+    ]
+    assert read.count("word1.") == 1
+    assert (
+        sum(word.startswith("word") for word in read) > 180
+    )  # all but the window and what has just left it
+
+
+async def test_the_summary_goes_on_from_the_last_one(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    await stage.sync("c", talk(60))
+    await stage.rest()
+
+    first, last = (p for p in stage.llm.asked if p.name == "summary")
+    assert "</summary>" not in first.user
+    assert "word1 word2" in last.user
+    assert "spoke at length of word1." not in last.user
+
+
+async def test_no_call_starts_while_a_reply_is_written(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    for busy in (Activity.GENERATING, Activity.TYPING):
+        await stage.engine.activity(ME, ChatId("c"), busy)
+        await stage.rest()
+        assert stage.calls == []
+    await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+    await stage.rest()
+    assert len(stage.calls) == 2
+
+
+async def test_recall_and_sync_go_on_while_the_model_thinks(stage: ModelStage) -> None:
+    await stage.sync("c", talk(30))
+    stage.llm.answers.clear()
+    resting = asyncio.create_task(stage.rest())
+    await stage.thinking()
+    await stage.sync("c", talk(32))
+    assert (await stage.recall("word5", "c", context_from="m31")).memories
+    stage.llm.answers.set()
+    await resting
+    assert len(stage.calls) == 2
+
+
+async def test_what_changed_while_the_model_thought_is_not_written(
+    stage: ModelStage,
+) -> None:
+    await stage.sync("c", talk(30))
+    stage.llm.answers.clear()
+    resting = asyncio.create_task(stage.rest())
+    await stage.thinking()
+    await stage.sync("c", [*talk(4), *talk(1, 5, "other"), *talk(25, 6)])
+    stage.llm.answers.set()
+    await resting
+
+    assert "word5." not in await stage.words()
+    assert [
+        m
+        for m in await stage.drafted()
+        if m.kind is MemoryKind.SUMMARY and "other5" in m.text
+    ]
+
+
+async def test_a_model_that_babbles_costs_four_calls_and_is_asked_again_later(
+    stage: ModelStage,
+) -> None:
+    stage.llm.then(["{"])
+    await stage.sync("c", talk(30))
+    for _ in range(3):
+        await stage.rest()
+    assert (
+        stage.calls == ["summary"] * 2 + ["extraction"] * 2
+    )  # and then they are parked
+
+    stage.llm.then([obliging])
+    stage.clock.advance(timedelta(hours=1).total_seconds(), 0)
+    await stage.rest()
+    assert len(stage.calls) == 6
+    assert await stage.drafted()
+
+
+async def test_a_model_that_cannot_be_had_is_asked_once_in_each_quiet_moment(
+    stage: ModelStage,
+) -> None:
+    stage.llm.then([LlmFailed(Failure.SERVER, "the model fell over")])
+    await stage.sync("c", talk(30))
+    for calls in (2, 3, 4):
+        await stage.rest()
+        assert len(stage.calls) == calls
+    assert await stage.drafted() == []
+    assert len(await stage.listed()) == 29  # its messages are there as ever
+
+    stage.llm.then([obliging])
+    await stage.rest()
+    assert len(stage.calls) == 6
+    assert await stage.drafted()
+
+
+async def test_without_a_model_nothing_is_drafted() -> None:
+    stage = Stage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", talk(60))
+    await stage.engine.run_idle()
+    assert len(await stage.listed()) == 59
+    await stage.stop()
+
+
+async def test_what_waits_goes_on_by_itself_after_a_while(stage: ModelStage) -> None:
+    rests = stage.engine.consolidator
+    stage.llm.then([LlmFailed(Failure.UNREACHABLE, "nobody listens")])
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    assert not rests.is_due()
+    stage.clock.advance(61, 0)
+    assert rests.is_due()
+    await stage.engine._go_on_resting()
+    stage.clock.advance(61, 0)
+    assert not rests.is_due()  # the second time it waits for longer
+
+    stage.llm.then([obliging])
+    stage.clock.advance(61, 0)
+    await stage.engine._go_on_resting()
+    assert await stage.drafted()
+    stage.clock.advance(3600, 0)
+    assert not rests.is_due()  # nothing waits any more
+
+
+async def test_idle_work_keeps_to_its_hour(stage: ModelStage) -> None:
+    stage.engine.consolidator.ledger.params = LedgerParams(calls=2)
+    await stage.sync("c", talk(100))
+    await stage.rest()
+    assert len(stage.calls) == 2
+    await stage.rest()
+    assert len(stage.calls) == 2
+    stage.clock.advance(3601, 0)
+    assert stage.engine.consolidator.is_due()
+    await stage.rest()
+    assert len(stage.calls) == 4
+
+    job = await stage.engine.jobs.ask(
+        ME, "consolidate", SoulId("s1"), {}
+    )  # what the user asks for is done
+    await ended(stage, job)
+    assert len(stage.calls) == 8
+
+
+async def test_who_was_talked_to_last_comes_first(stage: ModelStage) -> None:
+    await stage.soul("s2", "Tovan")
+    await stage.sync("long", talk(100))
+    await stage.sync("last", talk(30), souls=["s2"])
+    stage.engine.consolidator.ledger.params = LedgerParams(calls=2)
+    await stage.rest()
+    assert [prompt.user.count("<character>Tovan<") for prompt in stage.llm.asked] == [
+        1,
+        1,
+    ]
+
+
+async def test_a_job_that_a_stop_cut_off_goes_on_after_it(stage: ModelStage) -> None:
+    if isinstance(stage.store, SurrealStore):
+        return  # mem:// is gone with its process
+    await stage.sync("c", talk(60))
+    stage.llm.answers.clear()
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    await stage.thinking()
+    await stage.restart()
+    await stage.mind()
+    stage.llm.answers.set()
+    await stage.thinking(done=3)
+    await ended(stage, job)
+    assert len([m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY]) == 2
+
+
+async def test_a_cancelled_job_ends_though_the_model_thinks(stage: ModelStage) -> None:
+    await stage.sync("c", talk(60))
+    stage.llm.answers.clear()
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    await stage.thinking()
+    await stage.engine.jobs.cancel(ME, job)
+    view = await ended(stage, job)
+    assert view.state is JobState.CANCELLED
+    assert stage.llm.waiting == 0  # the call was let go of
+
+
+async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -> None:
+    stage.llm.then(["{"])
+    await stage.sync("c", talk(30))
+    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    assert (books.due_calls, books.due_minutes) == (2, None)
+    await stage.rest()
+    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    assert books.due_calls == 2
+    assert books.due_minutes is not None
+    spent = books.totals["consolidation"]
+    assert (spent.calls, spent.failed, spent.nodes) == (4, 4, 0)
+    assert spent.prompt_tokens > 400
+    assert sorted(one.work.value for one in books.parked) == ["drafts", "summary"]
+    assert all(one.reason and one.attempts == 1 for one in books.parked)
+
+
+async def test_two_users_of_one_model_take_turns(
+    stage: ModelStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job meets replies that are written again and again: no call starts while one is."""
+    started: list[bool] = []
+
+    async def watched(prompt: Prompt) -> Completion:
+        started.append(stage.engine._lifecycle.is_generating())
+        return await answer(prompt)
+
+    answer = stage.llm.complete
+    monkeypatch.setattr(stage.llm, "complete", watched)
+    stage.llm.seconds = 0.02
+    await stage.sync("c", talk(120))
+    job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
+    for _ in range(12):
+        await stage.engine.activity(ME, ChatId("c"), Activity.GENERATING)
+        before = len(started)
+        await asyncio.sleep(0.05)
+        assert len(started) <= before + 1  # one that was under way
+        assert (await stage.recall("word5", "c", context_from="m118")).memories
+        await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+        await asyncio.sleep(0.03)
+    await ended(stage, job)
+    assert len(started) == 10
+    assert not any(started)
+
+
+async def test_what_no_chat_tells_as_a_whole_any_more_still_names_its_messages(
+    stage: ModelStage,
+) -> None:
+    """One chat lost a message that its branch still tells, and the branch ends before the others."""
+    said = talk(30)
+    await stage.sync("c", said)
+    await stage.rest()
+    drafted = [m for m in await stage.drafted() if m.kind is MemoryKind.EPISODE]
+    before = {m.id: await stage.sources_of(m.id) for m in drafted}
+    await stage.sync("b", said[:20], parent=("c", "m20"))
+    await stage.sync("c", [*said[:12], *said[13:]])
+    unheld = (await stage.mind()).derived.loose()
+    loose = [m.id for m in await stage.drafted() if m.id in unheld and m.id in before]
+    assert "m13" in {slot for key in loose for slot in before[key]}
+    for key in loose:
+        assert set(await stage.sources_of(key)) == set(before[key])

@@ -1,0 +1,328 @@
+"""Do like scenes become a kind of episode that rests on them, goes with them, and is undone with its job?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+
+import pytest
+
+from soulmem.domain.derivations import Work
+from soulmem.domain.dialogue import SentMessage
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
+from soulmem.engine.api.requests import Activity
+from tests.consolidation.scenes import LIKE
+from tests.engine.kind_scenes import NAMED, KindStage, honest, kind_of, naming, story
+from tests.engine.stage import ME, line
+
+pytestmark = pytest.mark.timeout(
+    60
+)  # the encoder is read once, and reads 40 scenes each time
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[KindStage]:
+    """An engine with a good model, the packaged encoder and one soul: s1, Mira."""
+    one = KindStage()
+    await one.start()
+    await one.soul()
+    yield one
+    await one.stop()
+
+
+def failing(failure: LlmFailed) -> Callable[[Prompt], str]:
+    """A good model that cannot name kinds."""
+
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "kinds":
+            raise failure
+        return honest(prompt)
+
+    return answer
+
+
+async def slots_of(stage: KindStage, kind: str) -> set[str]:
+    """The slots of the scenes that a kind rests on."""
+    (found,) = [m for m in await stage.kinds() if m.text == kind]
+    return set(await stage.sources_of(found.id))
+
+
+def scenes(kind: str, said: Iterable[SentMessage]) -> set[str]:
+    """The slots in which scenes of that kind are told."""
+    return {m.slot for m in said if kind_of(m.text or "") == kind}
+
+
+@pytest.mark.parametrize("language", NAMED)
+async def test_like_scenes_become_a_kind(stage: KindStage, language: str) -> None:
+    await stage.sync("c", story(language))
+    await stage.rest()
+
+    found = await stage.kinds()
+    assert found
+    assert stage.calls.count("kinds") == 1  # for 84 messages
+    for kind in found:
+        name = next(key for key, text in NAMED[language].items() if text == kind.text)
+        assert len(await slots_of(stage, kind.text)) >= 3
+        assert await slots_of(stage, kind.text) <= scenes(name, story(language))
+        edges = (await stage.mind()).edges.of(kind.id)
+        assert len([e for e in edges if e.kind is EdgeKind.INSTANCE_OF]) >= 3
+        assert kind.text in await stage.known("c")
+    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    assert books.totals["replay"].calls == stage.calls.count("kinds")
+    assert books.totals["consolidation"].calls == len(stage.calls) - stage.calls.count(
+        "kinds"
+    )
+
+
+async def test_a_later_scene_of_a_kind_joins_it_without_a_call(
+    stage: KindStage,
+) -> None:
+    said = story("en", "rain")
+    later = [m for m in said if kind_of(m.text or "")][-2:]
+    first = [
+        m if m not in later else line(m.slot, f"Nothing happened at {m.slot}.", m.role)
+        for m in said
+    ]
+    await stage.sync("c", first)
+    await stage.rest()
+    (kind,) = await stage.kinds()
+    assert await slots_of(stage, kind.text) == scenes("rain", first)
+
+    more = [line(f"x{at}", m.text, m.role) for at, m in enumerate(later)]
+    fill = [line(f"y{at}", f"Another night went by, number {at}.") for at in range(30)]
+    await stage.sync("c", [*first, more[0], *fill[:12], more[1], *fill[12:]])
+    await stage.rest()
+    assert stage.calls.count("kinds") == 1
+    mind = await stage.mind()
+    edges = [e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF]
+    slots = {mind.memories[edge.source].evidence[0][0].slot for edge in edges}
+    assert slots == scenes("rain", first) | {"x0", "x1"}
+    assert await slots_of(stage, kind.text) == scenes(
+        "rain", first
+    )  # what it was drafted from
+
+    await stage.sync("c", [*first, *fill[:12], more[1], *fill[12:]])
+    assert "x0" not in await stage.words()
+    assert (
+        len([e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF])
+        == len(edges) - 1
+    )
+    assert [m.id for m in await stage.kinds()] == [kind.id]
+    world = await stage.world()
+    while await stage.engine.consolidator.rest([world]):  # what the change brought
+        pass
+    assert stage.calls.count("kinds") == 1
+
+    first[0] = line(first[0].slot, "Nothing of the kind.", first[0].role)
+    gone = min(scenes("rain", [*first]))
+    await stage.sync(
+        "c", [m for m in [*first, *fill[:12], more[1], *fill[12:]] if m.slot != gone]
+    )
+    assert not [one for one in mind.derived if one.work is Work.KIND]
+
+
+async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> None:
+    said = story("en", "rain")
+    last = [m for m in said if kind_of(m.text or "")][-1]
+    first = [
+        m if m is not last else line(m.slot, "Nothing happened.", m.role) for m in said
+    ]
+    await stage.sync("c", first)
+    await stage.rest()
+    (kind,) = await stage.kinds()
+    fill = [line(f"y{at}", f"Another night went by, number {at}.") for at in range(30)]
+    await stage.sync("c", [*first, line("x0", last.text, last.role), *fill])
+    stage.clock.advance(60)
+    await stage.rest()
+    mind = await stage.mind()
+    before = {e.id for e in mind.edges.of(kind.id)}
+    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    (made,) = [
+        e for e in page.entries if (e.action.value, e.reason) == ("change", "replay")
+    ]
+    undone = await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=None, change=made.id, job=None
+    )
+    assert undone.edges == 1
+    at = next(
+        i
+        for i, m in enumerate(first)
+        if i > 6 and len(m.text or "") > 20 and not kind_of(m.text or "")
+    )
+    first[at] = line(
+        first[at].slot, "The tide table hangs beside the kitchen door.", first[at].role
+    )
+    await stage.sync("c", [*first, line("x0", last.text, last.role), *fill])
+    await stage.rest()
+    assert len({e.id for e in mind.edges.of(kind.id)}) == len(before) - 1
+
+
+async def test_nothing_is_asked_twice_not_even_after_a_restart(
+    stage: KindStage,
+) -> None:
+    await stage.sync("c", story())
+    await stage.rest()
+    before, asked = await stage.kinds(), len(stage.calls)
+    await stage.rest()
+    await stage.restart()
+    await stage.rest()
+    assert (await stage.kinds(), len(stage.calls)) == (before, asked)
+
+
+async def test_a_kind_is_in_the_audit_and_goes_with_its_job(stage: KindStage) -> None:
+    await stage.sync("c", story())
+    before = await stage.fingerprint()
+    await stage.rest()
+    (kind,) = await stage.kinds()
+    history = await stage.engine.governor.history(ME, kind.id, 10, None)
+    (made,) = history.entries
+    assert (made.action.value, made.actor.value, made.reason) == (
+        "create",
+        "archivist",
+        "replay",
+    )
+
+    undone = await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=None, change=None, job=made.source
+    )
+    assert kind.id in undone.memories
+    assert await stage.kinds() == []
+    assert not [
+        e
+        for e in (await stage.mind()).edges.of(kind.id)
+        if e.kind is EdgeKind.INSTANCE_OF
+    ]
+    assert await stage.fingerprint() == before
+    await stage.rest()
+    assert await stage.kinds() == []
+    assert stage.calls.count("kinds") == 1
+
+
+async def test_it_goes_with_any_of_its_scenes_and_comes_again_from_those_left(
+    stage: KindStage,
+) -> None:
+    said = story("en", "rain")
+    await stage.sync("c", said)
+    await stage.rest()
+    left = scenes("rain", said)
+    assert await slots_of(stage, NAMED["en"]["rain"]) == left
+    while len(left) >= 3:
+        assert await slots_of(stage, NAMED["en"]["rain"]) <= left
+        gone = min(await slots_of(stage, NAMED["en"]["rain"]))
+        left.discard(gone)
+        at = next(i for i, m in enumerate(said) if m.slot == gone)
+        said[at] = line(
+            gone, f"The kettle is older than {gone} and both of us.", said[at].role
+        )
+        await stage.sync("c", said)
+        assert NAMED["en"]["rain"] not in await stage.words()
+        await stage.rest()
+    assert NAMED["en"]["rain"] not in await stage.words()
+
+
+async def test_a_branch_knows_only_kinds_it_saw(stage: KindStage) -> None:
+    said = story()
+    await stage.sync("c", said)
+    await stage.rest()
+    (kind,) = await stage.kinds()
+    slots = [m.slot for m in said if m.slot in await slots_of(stage, kind.text)]
+    for fork, is_known in ((slots[-1], True), (slots[-2], False)):
+        upto = next(i for i, m in enumerate(said) if m.slot == fork) + 1
+        branch = [
+            *said[:upto],
+            *(line(f"{fork}x{i}", "Shall we go on?") for i in range(3)),
+        ]
+        await stage.sync(f"b{fork}", branch, parent=("c", fork))
+        assert (kind.id in {m.id for m in await stage.visible(f"b{fork}")}) is is_known
+
+
+async def test_a_name_that_does_not_fit_the_scenes_is_none(stage: KindStage) -> None:
+    other = {
+        "rain": "money",
+        "money": "rain",
+        "cooking": "rain",
+        "nightmare": "cooking",
+    }
+    stage.llm.then([naming(lambda language, kind: NAMED[language][other[kind]])])
+    await stage.sync("c", story())
+    await stage.rest()
+    assert stage.calls.count("kinds") == 1
+    assert await stage.kinds() == []
+    await stage.rest()
+    assert stage.calls.count("kinds") == 1  # it was asked
+
+
+async def test_what_the_model_makes_nothing_of_is_parked(stage: KindStage) -> None:
+    stage.llm.then([failing(Unreadable("nonsense"))])
+    await stage.sync("c", story())
+    await stage.rest()
+    assert stage.calls.count("kinds") == 2
+    (parked,) = (await stage.engine.governor.books(ME, SoulId("s1"))).parked
+    assert parked.work is Work.KIND
+    await stage.rest()
+    assert stage.calls.count("kinds") == 2
+
+    stage.llm.then([honest])
+    await stage.engine.advance_clock(11 * 60, 0)
+    await stage.rest()
+    assert len(await stage.kinds()) == 1
+    assert not (await stage.engine.governor.books(ME, SoulId("s1"))).parked
+
+
+async def test_no_kind_is_asked_for_while_a_reply_is_written(stage: KindStage) -> None:
+    stage.llm.then([failing(LlmFailed(Failure.UNREACHABLE, "away"))])
+    await stage.sync("c", story())
+    await stage.rest()
+    asked = len(stage.calls)
+    await stage.engine.activity(ME, ChatId("c"), Activity.GENERATING)
+    await stage.rest()
+    assert len(stage.calls) == asked
+    await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+    await stage.rest()
+    assert stage.calls[asked:] == ["kinds", "kinds"][: len(stage.calls) - asked]
+    assert len(stage.calls) > asked
+
+
+async def test_a_chat_that_changed_meanwhile_has_no_kind_of_what_it_was(
+    stage: KindStage,
+) -> None:
+    stage.llm.then([failing(LlmFailed(Failure.UNREACHABLE, "away"))])
+    said = story()
+    await stage.sync("c", said)
+    await stage.rest()
+    assert stage.calls[-1] == "kinds"
+    stage.llm.then([honest])
+    stage.llm.answers.clear()
+    resting = asyncio.create_task(stage.rest())
+    await stage.thinking()
+    like = [at for at, message in enumerate(said) if kind_of(message.text or "")]
+    for at in like:
+        said[at] = line(
+            said[at].slot, f"Nothing of the sort, number {at}.", said[at].role
+        )
+    await stage.sync("c", said)
+    stage.llm.answers.set()
+    await resting
+    assert await stage.kinds() == []
+    words = await stage.words()
+    assert not any(text in words for texts in LIKE["en"].values() for text in texts)
+
+
+async def test_what_the_user_threw_away_stays_away(stage: KindStage) -> None:
+    said = story()
+    await stage.sync("c", said)
+    await stage.rest()
+    (kind,) = await stage.kinds()
+    rests_on = await slots_of(stage, kind.text)
+    await stage.engine.delete_memory(ME, kind.id, None)
+    # One scene changes, so that what was asked before is void and the same kind is seen again.
+    gone = min(rests_on)
+    at = next(i for i, m in enumerate(said) if m.slot == gone)
+    said[at] = line(
+        gone, "The kettle is older than both of us together.", said[at].role
+    )
+    await stage.sync("c", said)
+    await stage.rest()
+    assert kind.text not in {m.text for m in await stage.kinds()}

@@ -1,0 +1,309 @@
+"""Does what a card or a world says become memory, follow the card, and leave alone what is the user's?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import SoulId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.soul import KnownName
+from soulmem.engine.api.requests import (
+    ImportFormat,
+    ImportRequest,
+    MemoryPatch,
+    NewEdge,
+)
+from soulmem.engine.exchange import import_jobs as importing
+from soulmem.engine.exchange import lore_import
+from soulmem.engine.runtime.jobs import JobState
+from soulmem.transfer.lore import Lore, Statement
+from tests.engine.exchange.test_import_chats import ended
+from tests.engine.stage import ME, Stage, lines
+
+STORY = "{{char}} keeps the lighthouse on the Isle of Varn, alone with her cat.\n"
+BROTHER = "Her brother Tomas Hale, also known as Red, drowned in the winter storm."
+HABITS = "Habits: hums when nervous; counts the stairs\n"
+AGE = "Mira is thirty-four."
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a short card has many."""
+    monkeypatch.setattr(lore_import, "_PIECE", 2)
+
+
+def card(*entries: str, habits: str = HABITS, **more: Any) -> bytes:
+    """A card of version 2 with these entries in its book."""
+    book = {
+        "entries": [
+            {"keys": [], "content": entry, "enabled": True} for entry in entries
+        ]
+    }
+    data = {"name": "Mira", "description": habits, "character_book": book, **more}
+    return json.dumps(
+        {"spec": "chara_card_v2", "spec_version": "2.0", "data": data}
+    ).encode()
+
+
+def world(*entries: dict[str, Any]) -> bytes:
+    """A world as SillyTavern writes it."""
+    return json.dumps(
+        {"entries": {str(at): entry for at, entry in enumerate(entries)}}
+    ).encode()
+
+
+async def imported(
+    stage: Stage, data: bytes, format_: ImportFormat = ImportFormat.CARD, **more: Any
+) -> dict[str, Any]:
+    """What an import came to."""
+    request = ImportRequest(SoulId("s1"), format_, data, **{"name": "Mira.png", **more})
+    view = await ended(stage, await stage.engine.imports.start(ME, request))
+    assert view.state is JobState.DONE, view
+    return dict(view.result)
+
+
+def counts(told: dict[str, Any]) -> list[int]:
+    """What changed, in numbers."""
+    return [told[key] for key in ("added", "changed", "removed", "kept")]
+
+
+async def made(
+    stage: Stage, state: MemoryState = MemoryState.ACTIVE
+) -> dict[str, Memory]:
+    """What is remembered by text, without bare names."""
+    return {
+        m.text: m for m in await stage.listed(state) if m.kind is not MemoryKind.CONCEPT
+    }
+
+
+async def test_a_card_becomes_lore_habits_and_names(either_stage: Stage) -> None:
+    told = await imported(
+        either_stage,
+        card(
+            AGE,
+            description=f"{STORY}{HABITS}",
+            scenario=BROTHER,
+            personality="Stubborn and kind.",
+            first_mes="The lamp is out.",
+        ),
+    )
+    assert counts(told) == [told["memories"], 0, 0, 0]
+    found = await made(either_stage)
+    assert {text: (m.kind, m.origin, m.tags) for text, m in found.items()} == {
+        AGE: (MemoryKind.NOTE, Origin.CARD, ("card", "book")),
+        "hums when nervous": (MemoryKind.ACTION, Origin.CARD, ("card", "description")),
+        "counts the stairs": (MemoryKind.ACTION, Origin.CARD, ("card", "description")),
+    }
+    assert not any(m.permanent or m.locked for m in found.values())
+    soul = await either_stage.engine.get_soul(ME, SoulId("s1"))
+    assert soul.names == (
+        KnownName("Isle of Varn", (), "card"),
+        KnownName("Tomas Hale", ("Red",), "card"),
+    )
+    recalled = await either_stage.recall("How old are you?  Are you thirty?")
+    assert AGE in [m.text for m in recalled.memories]
+    recalled = await either_stage.recall("What happened to Red? Is the lamp out?")
+    assert not [m for m in recalled.memories if "drowned" in m.text or "lamp" in m.text]
+
+
+async def test_what_an_earlier_version_took_from_the_card_goes_and_can_come_back(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its description and greeting stand in every prompt; what the user changed of them is the user's."""
+    earlier = ("description", "personality", "scenario", "first message")
+    told = tuple(Statement(f"Mira told of a day in {part}.", part) for part in earlier)
+    with monkeypatch.context() as then:
+        then.setattr(importing, "read_card", lambda _data, _cast: Lore("Mira", told))
+        await imported(stage, card())
+    before = await made(stage)
+    assert len(before) == 4
+    engine = stage.engine
+    mine = before["Mira told of a day in scenario."]
+    await engine.patch_memory(ME, mine.id, MemoryPatch(permanent=True))
+    assert counts(await imported(stage, card(habits="Plain."))) == [0, 0, 3, 0]
+    assert set(await made(stage)) == {mine.text}
+    assert set(await made(stage, MemoryState.BIN)) == set(before) - {mine.text}
+    await engine.restore_memory(ME, before["Mira told of a day in description."].id)
+    assert counts(await imported(stage, card(habits="Plain."))) == [0, 0, 0, 0]
+    assert set(await made(stage)) == {mine.text, "Mira told of a day in description."}
+
+
+async def test_the_same_card_again_changes_nothing_also_after_a_restart(
+    stage: Stage,
+) -> None:
+    await imported(stage, card(STORY, AGE))
+    before, names = (
+        await made(stage),
+        (await stage.engine.get_soul(ME, SoulId("s1"))).names,
+    )
+    await stage.restart()
+    told = await imported(stage, card(STORY, AGE))
+    assert counts(told) == [0, 0, 0, 0]
+    assert (
+        await made(stage),
+        (await stage.engine.get_soul(ME, SoulId("s1"))).names,
+    ) == (before, names)
+
+
+async def test_a_changed_card_is_followed_and_what_is_the_users_stays(
+    stage: Stage,
+) -> None:
+    await imported(stage, card(STORY, AGE))
+    found = await made(stage)
+    story = next(m for m in found.values() if "lighthouse" in m.text)
+    engine = stage.engine
+    await engine.patch_memory(
+        ME, found[AGE].id, MemoryPatch(text="Mira never tells her age.")
+    )
+    await engine.delete_memory(ME, found["counts the stairs"].id, None)
+    friend = await stage.note("The keeper of the other island.")
+    tie = NewEdge(EdgeKind.ASSOCIATES, to=found["hums when nervous"].id)
+    await engine.patch_memory(ME, friend.memory.id, MemoryPatch(edges=(tie,)))
+
+    left = "{{char}} left the lighthouse of Varn and sails with Old Bram now."
+    told = await imported(stage, card(left, AGE, habits="Plain."))
+    assert counts(told) == [1, 0, 1, 2]  # the age and the tied habit are kept
+    assert set(await made(stage)) == {
+        "Mira never tells her age.",
+        "hums when nervous",
+        "The keeper of the other island.",
+        "Mira left the lighthouse of Varn and sails with Old Bram now.",
+    }
+    assert story.id not in (await stage.mind()).memories
+    assert set(await made(stage, MemoryState.BIN)) == {"counts the stairs"}
+    assert {m.origin for m in (await made(stage)).values() if "hums" in m.text} == {
+        Origin.USER
+    }
+    names = [
+        known.name for known in (await stage.engine.get_soul(ME, SoulId("s1"))).names
+    ]
+    assert names == ["Varn", "Old Bram"]
+
+    told = await imported(
+        stage, card(STORY, AGE)
+    )  # and back: what was binned stays there
+    assert counts(told) == [1, 0, 1, 3]
+    assert set(await made(stage, MemoryState.BIN)) == {"counts the stairs"}
+    assert story.text in await made(stage)
+
+
+async def test_a_dry_run_tells_the_same_numbers_and_changes_nothing(
+    stage: Stage,
+) -> None:
+    data = card(STORY, BROTHER)
+    told = await imported(stage, data, dry_run=True)
+    assert (counts(told), told["names"], told["minutes"]) == ([4, 0, 0, 0], 2, 0.0)
+    assert await made(stage) == {}
+    assert (await stage.engine.get_soul(ME, SoulId("s1"))).names == ()
+    await imported(stage, data)
+    data = card("{{char}} keeps bees now.", habits="Plain.")
+    expected = await imported(stage, data, dry_run=True)
+    assert counts(expected) == [1, 0, 4, 0]
+    assert len(await made(stage)) == 4
+    assert counts(await imported(stage, data)) == counts(expected)
+
+
+async def test_two_sources_that_say_the_same_are_one_memory_until_neither_does(
+    stage: Stage,
+) -> None:
+    entry = {"key": ["Varn"], "content": "Varn is an island.", "constant": True}
+    book = {
+        "entries": [
+            {"keys": ["Varn"], "content": "Varn is an island.", "enabled": True}
+        ]
+    }
+    await imported(stage, card(habits="A keeper.", character_book=book))
+    told = await imported(
+        stage, world(entry), ImportFormat.WORLD_INFO, name="Isles.json"
+    )
+    assert counts(told) == [0, 1, 0, 0]
+    found = (await made(stage))["Varn is an island."]
+    assert (found.tags, found.importance) == (("card", "book", "world: Isles"), 0.8)
+    assert counts(await imported(stage, card(habits="A keeper."))) == [0, 1, 0, 0]
+    assert "Varn is an island." in await made(stage)
+    told = await imported(
+        stage,
+        world({"key": [], "content": "Nothing."}),
+        ImportFormat.WORLD_INFO,
+        name="Isles.json",
+    )
+    assert counts(told) == [1, 0, 1, 0]
+    assert "Varn is an island." not in await made(stage)
+
+
+async def test_names_of_imports_and_names_of_the_client_do_not_take_each_other_away(
+    stage: Stage,
+) -> None:
+    await imported(stage, card(STORY, BROTHER))
+    soul, _ = await stage.engine.put_soul(
+        ME, SoulId("s1"), "Mira", (KnownName("Ann"),), None
+    )
+    assert [known.name for known in soul.names] == ["Ann", "Isle of Varn", "Tomas Hale"]
+    as_read = tuple(KnownName(known.name, known.aliases) for known in soul.names)
+    soul, _ = await stage.engine.put_soul(ME, SoulId("s1"), "Mira", as_read, None)
+    assert [(known.name, known.source) for known in soul.names] == [
+        ("Ann", ""),
+        ("Isle of Varn", "card"),
+        ("Tomas Hale", "card"),
+    ]
+    await imported(stage, card(habits="A keeper of bees."))
+    assert [k.name for k in (await stage.engine.get_soul(ME, SoulId("s1"))).names] == [
+        "Ann"
+    ]
+
+
+async def test_an_imported_name_is_spotted_in_chats(stage: Stage) -> None:
+    await imported(stage, card(habits=BROTHER))
+    messages = lines(3)
+    await stage.sync("c1", messages)
+    mind = await stage.mind()
+    [red] = [m for m in mind.memories.values() if m.text == "Tomas Hale"]
+    assert red.is_bare_name
+    assert red.id in mind.names.spot("I saw Red at the pier.")
+
+
+async def test_the_player_is_called_as_in_the_chats(stage: Stage) -> None:
+    data = card("She has known {{user}} since they were children in Harrow.")
+    await imported(stage, data, persona="Ann")
+    assert "She has known Ann since they were children in Harrow." in await made(stage)
+    await imported(stage, data)
+    assert "She has known User since they were children in Harrow." in await made(stage)
+
+
+@pytest.mark.parametrize(
+    ("format_", "data", "words"),
+    [
+        (ImportFormat.CARD, b"", "empty"),
+        (ImportFormat.CARD, b"{}", "no character card: export"),
+        (ImportFormat.CARD, b'{"name": "Mira"}', "no character card: export"),
+        (ImportFormat.CARD, b'["name"]', "no JSON object"),
+        (ImportFormat.CARD, b"PK\x03\x04" + b"\x00" * 9, "no character card: export"),
+        (
+            ImportFormat.CARD,
+            card().decode().encode("utf-16"),
+            "UTF-16: save it as UTF-8",
+        ),
+        (ImportFormat.CARD, b'{"name": "M\xff"}', "0xff at 11 is no UTF-8"),
+        (ImportFormat.CARD, b"\x89PNG\r\n\x1a\n", "carries no character"),
+        (ImportFormat.WORLD_INFO, card(), "no `entries`"),
+        (ImportFormat.WORLD_INFO, b'{"entries": 7}', "no `entries`"),
+    ],
+)
+async def test_what_is_no_such_file_is_refused_in_words(
+    stage: Stage, format_: ImportFormat, data: bytes, words: str
+) -> None:
+    await imported(stage, card())
+    before = await made(stage)
+    view = await ended(
+        stage,
+        await stage.engine.imports.start(
+            ME, ImportRequest(SoulId("s1"), format_, data, "x")
+        ),
+    )
+    assert view.state is JobState.FAILED
+    assert words in str(view.error)
+    assert await made(stage) == before

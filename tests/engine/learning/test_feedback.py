@@ -1,0 +1,139 @@
+"""The user's word about a recalled memory changes what comes up, and can be taken back."""
+
+from __future__ import annotations
+
+import pytest
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.opinions import Verdict
+from soulmem.engine.api.requests import NewEdge
+from tests.engine.stage import ME, Stage, lines
+
+
+async def say(stage: Stage, trace: str, memory: str, verdict: Verdict) -> str:
+    return (
+        await stage.engine.governor.feedback(ME, trace, MemoryId(memory), verdict)
+    ).change
+
+
+async def scores(stage: Stage, query: str, chat: str | None = None) -> dict[str, float]:
+    found = await stage.recall(query, chat)
+    return {one.id: one.score for one in found.memories}
+
+
+async def undo(stage: Stage, change: str) -> None:
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=None, change=change, job=None
+    )
+
+
+async def test_praise_lifts_and_blame_lowers_what_a_memory_weighs(stage: Stage) -> None:
+    await stage.soul()
+    keys = [
+        (await stage.note(f"the brass key of tower {n}")).memory.id for n in range(4)
+    ]
+    for n in range(8):
+        await stage.note(f"otters, part {n}")
+    before = await scores(stage, "brass key tower")
+    trace = (await stage.recall("brass key tower")).trace
+
+    changes = [
+        await say(stage, trace, keys[0], Verdict.STRONGER),
+        await say(stage, trace, keys[1], Verdict.WRONG),
+    ]
+    now = await scores(stage, "brass key tower")
+    assert now[keys[0]] - now[keys[2]] > before[keys[0]] - before[keys[2]]
+    assert keys[1] not in now
+    opinion = (await stage.mind()).opinions.of(keys[1])
+    assert opinion is not None
+    assert opinion.doubted is not None
+
+    await stage.restart()
+    assert await scores(stage, "brass key tower") == pytest.approx(now)
+    for change in changes:
+        await undo(stage, change)
+    assert await scores(stage, "brass key tower") == pytest.approx(before)
+    await stage.restart()
+    assert await scores(stage, "brass key tower") == pytest.approx(before)
+
+
+async def test_what_is_never_wanted_here_comes_elsewhere(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(3))
+    await stage.sync("c2", lines(3, start=10))
+    key = (await stage.note("the brass key")).memory.id
+    found = await stage.recall("brass key", "c1")
+    change = await say(stage, found.trace, key, Verdict.NEVER_HERE)
+
+    assert key not in await scores(stage, "brass key", "c1")
+    assert key in await scores(stage, "brass key", "c2")
+    assert key in await scores(stage, "brass key")
+    await stage.restart()
+    assert key not in await scores(stage, "brass key", "c1")
+    await undo(stage, change)
+    assert key in await scores(stage, "brass key", "c1")
+
+
+async def test_the_way_that_led_there_grows_or_weakens(stage: Stage) -> None:
+    await stage.soul()
+    far = (await stage.note("an otter dives")).memory.id
+    edge = NewEdge(EdgeKind.ASSOCIATES, to=far, strength=0.5)
+    await stage.note("the brass key", edges=(edge,))
+    found = await stage.recall("brass key")
+    (brought,) = [one for one in found.memories if one.id == far]
+    assert len(brought.edges) == 1, "the otter came over the edge"
+
+    async def strength() -> float:
+        edges = (await stage.engine.get_memory(ME, far)).edges
+        return next(one.strength for one in edges if one.id == brought.edges[0])
+
+    weaker = await say(stage, found.trace, far, Verdict.NOT_NOW)
+    assert await strength() == pytest.approx(1 - 0.5 / 0.9**3)
+    await stage.restart()
+    assert await strength() == pytest.approx(1 - 0.5 / 0.9**3)
+    await undo(stage, weaker)
+    assert await strength() == pytest.approx(0.5)
+    found = await stage.recall("brass key")
+    await say(stage, found.trace, far, Verdict.STRONGER)
+    assert await strength() == pytest.approx(0.5 + 3 * 0.1 * 0.5)
+
+
+async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) -> None:
+    await stage.soul()
+    key = (await stage.note("the brass key")).memory.id
+    start = stage.clock.now()
+    change = await say(
+        stage, (await stage.recall("brass key")).trace, key, Verdict.WRONG
+    )
+
+    entry = (
+        await stage.engine.governor.audit(ME, SoulId("s1"), None, 1, None)
+    ).entries[0]
+    assert (entry.id, entry.actor, entry.action, entry.target) == (
+        change,
+        Actor.USER,
+        Action.FEEDBACK,
+        key,
+    )
+    assert entry.reason == "wrong"
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=start, change=None, job=None
+    )
+    opinion = (await stage.mind()).opinions.of(key)
+    assert opinion is not None
+    assert opinion.doubted is not None
+
+
+async def test_what_was_not_brought_cannot_be_judged(stage: Stage) -> None:
+    await stage.soul()
+    key = (await stage.note("the brass key")).memory.id
+    trace = (await stage.recall("brass key")).trace
+    with pytest.raises(NotFound):
+        await say(stage, "nobody", key, Verdict.WRONG)
+    with pytest.raises(NotFound):
+        await say(stage, trace, "nobody", Verdict.WRONG)
+    with pytest.raises(Unprocessable):
+        await say(stage, trace, key, Verdict.NEVER_HERE)  # no chat

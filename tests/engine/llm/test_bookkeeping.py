@@ -1,0 +1,196 @@
+"""Do the books and what is parked survive a restart, and nothing that they should not?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soulmem.domain.books import Spent
+from soulmem.domain.derivations import Work
+from soulmem.domain.errors import StoreFull
+from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.engine.consolidation.consolidator import ConsolidationParams
+from soulmem.engine.engine import EngineParams
+from soulmem.engine.llm.persistence import Bookkeeper
+from soulmem.engine.llm.retry import Key, Parking, ParkingParams
+from soulmem.engine.llm.usage import Ledger, LedgerParams
+from tests.engine.model_stage import ModelStage, obliging
+from tests.engine.stage import ME, lines
+from tests.fakes.store import FakeStore
+
+SOUL = SoulId("s1")
+START = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+HOUR = timedelta(hours=1)
+_OWNERS = st.sampled_from([ME, Owner("bob")])
+_SOULS = st.sampled_from([SOUL, SoulId("s2")])
+_WORKS = st.sampled_from(["consolidation", "test"])
+_BOOKED = st.tuples(_OWNERS, _SOULS, _WORKS, st.integers(0, 100), st.integers(1, 9))
+_PARKED = st.tuples(
+    _OWNERS, _SOULS, st.sampled_from(["c1", "c2"]), st.booleans(), st.integers(0, 100)
+)
+
+
+class KnownOwners(FakeStore):
+    """A store that knows of two owners, whatever they have."""
+
+    async def owners(self) -> list[Owner]:
+        return [ME, Owner("bob")]
+
+
+async def opened(store: FakeStore, now: datetime) -> tuple[Bookkeeper, Ledger, Parking]:
+    """Books as after a start."""
+    ledger, parking = Ledger(LedgerParams()), Parking(ParkingParams())
+    keeper = Bookkeeper(store, ledger, parking)
+    await keeper.open(now)
+    return keeper, ledger, parking
+
+
+@given(
+    st.lists(_BOOKED, max_size=12), st.lists(_PARKED, max_size=8), st.integers(0, 120)
+)
+async def test_after_a_restart_they_are_as_before(
+    booked: list[tuple[Owner, SoulId, str, int, int]],
+    parked: list[tuple[Owner, SoulId, str, bool, int]],
+    later: int,
+) -> None:
+    store = KnownOwners()
+    await store.open()
+    keeper, ledger, parking = await opened(store, START)
+    for owner, soul, work, minute, calls in sorted(booked, key=lambda one: one[3]):
+        ledger.book(
+            owner,
+            soul,
+            work,
+            Spent(calls=calls, seconds=0.1),
+            START + timedelta(minutes=minute),
+        )
+    for owner, soul, chat, well, minute in parked:
+        key: Key = (owner, soul, ChatId(chat), Work.DRAFTS)
+        if well:
+            parking.forget(key)
+        else:
+            parking.park(key, "no lists", 20, START + timedelta(minutes=minute))
+    await keeper.stop()
+    again, kept, waits = await opened(store, START + timedelta(minutes=101))
+    now = START + timedelta(minutes=101 + later)
+    for owner in (ME, Owner("bob")):
+        for soul in (SOUL, SoulId("s2")):
+            assert kept.totals(owner, soul) == ledger.totals(owner, soul)
+            assert set(waits.of(owner, soul)) == set(parking.of(owner, soul))
+    assert kept.this_hour(now) == ledger.this_hour(now)
+    await again.stop()
+
+
+def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() -> None:
+    ledger = Ledger(LedgerParams())
+    slow, quick = Spent(calls=1, seconds=16.0), Spent(calls=1, seconds=2.0)
+    ledger.take(ME, SOUL, {"consolidation": slow}, [(START, slow)])
+    assert (
+        ledger.seconds_per_call("consolidation") is None
+    )  # of another run, and of another model perhaps
+    ledger.book(ME, SOUL, "consolidation", slow, START)
+    ledger.book(ME, SOUL, "consolidation", Spent(nodes=3), START)
+    ledger.book(ME, SOUL, "test", quick, START)
+    assert ledger.seconds_per_call("consolidation") == 16.0
+    for _ in range(8):
+        ledger.book(ME, SOUL, "consolidation", quick, START)
+    assert ledger.seconds_per_call("consolidation") == 2.0
+
+
+async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again() -> (
+    None
+):
+    store = KnownOwners()
+    await store.open()
+    keeper, ledger, _ = await opened(store, START)
+    ledger.book(ME, SOUL, "consolidation", Spent(calls=500), START)
+    await keeper.stop()
+    _, kept, _ = await opened(store, START - timedelta(days=1))
+    assert kept.has_room(START - timedelta(days=1))
+    assert kept.totals(ME, SOUL)["consolidation"].calls == 500
+
+
+async def test_what_could_not_be_stored_is_stored_with_the_next_call() -> None:
+    store = KnownOwners()
+    await store.open()
+    keeper, ledger, _ = await opened(store, START)
+    store.refuses = StoreFull("the disk is full")
+    ledger.book(ME, SOUL, "consolidation", Spent(calls=1), START)
+    await keeper.stop()
+    store.refuses = None
+    ledger.book(ME, SOUL, "consolidation", Spent(calls=1), START)
+    await keeper.stop()
+    (books,) = await store.books(ME)
+    assert books.totals["consolidation"] == Spent(calls=2)
+
+
+def stingy() -> EngineParams:
+    """At most two calls an hour at rest."""
+    return EngineParams(
+        rest_by_itself=False,
+        consolidation=replace(ConsolidationParams(), ledger=LedgerParams(calls=2)),
+    )
+
+
+async def test_a_restart_does_not_give_the_hour_anew() -> None:
+    stage = ModelStage(params=stingy())
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", lines(60))
+    await stage.rest()
+    assert len(stage.calls) == 2
+    before = await stage.engine.governor.books(ME, SOUL)
+    await stage.restart()
+    await stage.rest()
+    after = await stage.engine.governor.books(ME, SOUL)
+    assert (len(stage.calls), after.totals) == (2, before.totals)
+    stage.clock.advance(3601, 0)
+    await stage.rest()
+    assert len(stage.calls) == 4
+    await stage.stop()
+
+
+async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() -> None:
+    stage = ModelStage("{")
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", lines(30))
+    await stage.sync("c2", lines(30))
+    await stage.rest()
+    asked = len(stage.calls)
+    before = (await stage.engine.governor.books(ME, SOUL)).parked
+    assert {(one.chat, one.attempts) for one in before} == {("c1", 1), ("c2", 1)}
+    await stage.restart()
+    stage.llm.then([obliging])
+    await stage.rest()
+    assert len(stage.calls) == asked, "it was parked"
+    assert set((await stage.engine.governor.books(ME, SOUL)).parked) == set(before)
+    await stage.engine.delete_chat(ME, ChatId("c2"))
+    await stage.rest()
+    assert {
+        one.chat for one in (await stage.engine.governor.books(ME, SOUL)).parked
+    } == {"c1"}
+    stage.clock.advance(601, 0)
+    await stage.rest()
+    assert len(stage.calls) > asked
+    await stage.restart()
+    assert (await stage.engine.governor.books(ME, SOUL)).parked == []
+    await stage.stop()
+
+
+async def test_they_go_with_their_soul() -> None:
+    stage = ModelStage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", lines(30))
+    await stage.rest()
+    await stage.engine.governor.bookkeeper.stop()
+    assert [books.soul for books in await stage.store.books(ME)] == [SOUL]
+    await stage.engine.delete_soul(ME, SOUL, "Mira")
+    stage.clock.advance(8 * 86_400, 0)
+    await stage.rest()
+    assert await stage.store.books(ME) == []
+    await stage.stop()

@@ -1,0 +1,154 @@
+"""Two who want one model: does memory work leave it to the reply, and does recall never feel the work?"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import statistics
+import time
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.llm import Completion, Prompt
+from soulmem.engine.api.requests import Activity
+from soulmem.engine.engine import EngineParams
+from soulmem.engine.runtime.jobs import ENDED
+from tests.engine.model_stage import ModelStage, obliging, talk
+from tests.engine.stage import ME, ended, lines
+from tests.fakes.llm import FakeLlm
+from tests.fakes.virtual_time import run
+
+REPLY_SECONDS = 20.0
+CALL_SECONDS = (
+    12.0  # of the model, for memory work: it may still be at it when a reply begins
+)
+EXCHANGES = 60
+CHAT, SOUL = ChatId("c1"), SoulId("s1")
+
+
+@dataclass(slots=True)
+class Evening:
+    """What was seen of some hours of chatting."""
+
+    replying: bool = False
+    inside: list[float] = field(
+        default_factory=list
+    )  # when calls began while a reply was written
+    calls: int = 0
+
+
+class Watched(FakeLlm):
+    """Notes what goes on when a call begins."""
+
+    def __init__(self, evening: Evening) -> None:
+        super().__init__(obliging, seconds=CALL_SECONDS)
+        self._evening = evening
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self._evening.calls += 1
+        if self._evening.replying:
+            self._evening.inside.append(asyncio.get_running_loop().time())
+        return await super().complete(prompt)
+
+
+async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
+    """Chat for some hours by the loop's clock, with breaks short and long; `jobs`: the user asks for work."""
+    chance = random.Random(seed)
+    llm = Watched(evening)
+    stage = ModelStage(
+        model=llm, params=EngineParams(rest_by_itself=True, idle_after=60)
+    )
+    await stage.start()
+    await stage.soul()
+    pending: list[str] = []
+    told = lines(40)
+    await stage.sync("c1", told)
+    for exchange in range(EXCHANGES):
+        stage.engine.touched()
+        await stage.engine.activity(ME, CHAT, Activity.GENERATING)
+        evening.replying = True
+        await stage.recall(f"text of m{3 + exchange}", "c1")
+        if jobs and exchange % 7 == 3:
+            pending.append(await stage.engine.jobs.ask(ME, "consolidate", SOUL, {}))
+        await asyncio.sleep(REPLY_SECONDS)
+        evening.replying = False
+        told += lines(2, start=len(told) + 1)
+        stage.engine.touched()
+        await stage.sync("c1", told)
+        await stage.engine.activity(ME, CHAT, Activity.IDLE)
+        await asyncio.sleep(chance.choice((0.1, 2, 5, 8, 11, 30, 65, 90, 150)))
+        stage.clock.advance(60, 0)
+    await asyncio.sleep(300)
+    for job in pending:
+        assert stage.engine.jobs.get(ME, job).state in ENDED
+    return stage
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("jobs", [False, True], ids=["at rest", "as jobs"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_call_begins_while_a_reply_is_written(
+    monkeypatch: pytest.MonkeyPatch, seed: int, jobs: bool
+) -> None:
+    evening = Evening()
+
+    async def go() -> list[str]:
+        clock = SimpleNamespace(monotonic=asyncio.get_running_loop().time)
+        monkeypatch.setattr("soulmem.engine.runtime.lifecycle.time", clock)
+        stage = await play(evening, seed, jobs=jobs)
+        due = (await stage.engine.governor.books(ME, SOUL)).due_calls
+        drafted = [memory.text for memory in await stage.drafted()]
+        await stage.stop()
+        assert due == 0, "all that was due was gone over between the replies"
+        return drafted
+
+    drafted = run(go())
+    assert evening.inside == []
+    assert evening.calls >= 8
+    assert drafted
+
+
+async def test_a_recall_does_not_feel_the_model_at_work() -> None:
+    """The quicker quarter of many, by turns with the model at memory work and without: what other programs
+    take from a busy machine is not in that.
+    """
+    stage = ModelStage()
+    await stage.start()
+    await stage.soul()
+    for word in range(5):
+        await stage.sync(f"c{word}", talk(60, word=f"word{word}-"))
+    await stage.rest()
+    free, beside = [], []
+    for turn in range(6):
+        stage.llm.answers.clear()
+        await stage.sync("c0", talk(60 + 30 * (turn + 1), word="word0-"))
+        job = await stage.engine.jobs.ask(ME, "consolidate", SOUL, {})
+        await stage.thinking()
+        beside += await seconds_of_recalls(stage)
+        assert stage.llm.waiting == 1, "all that time the model was at work"
+        stage.llm.answers.set()
+        await ended(stage, job)
+        free += await seconds_of_recalls(stage)
+    await stage.stop()
+    quick_beside, *_ = statistics.quantiles(beside)
+    quick_free, *_ = statistics.quantiles(free)
+    assert quick_beside <= 1.5 * quick_free + 0.005
+
+
+async def seconds_of_recalls(stage: ModelStage) -> list[float]:
+    """Of real time; the first ones, which meet what was just written, are not counted."""
+    took = [await seconds_of_recall(stage, number) for number in range(15)]
+    return took[3:]
+
+
+async def seconds_of_recall(stage: ModelStage, number: int) -> float:
+    """Of real time."""
+    began = time.perf_counter()
+    found = await stage.recall(
+        f"They spoke at length of word{number % 5}-{number}.", f"c{number % 5}"
+    )
+    assert found.memories
+    return time.perf_counter() - began

@@ -1,0 +1,134 @@
+"""Whatever happens to chats: in each those names are one that its messages say are one, and no others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from soulmem.domain.derivations import Work
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.ids import ChatId
+from soulmem.domain.llm import Prompt
+from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.views.fact_validity import Standings
+from soulmem.engine.world.world import World
+from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
+from tests.engine.model_stage import ModelStage, obliging, read_of
+from tests.engine.stage import line
+
+_ALIAS = re.compile(r"(Ann\d) is also known as (Kim\d)\.")
+_DRAFTS = Work.DRAFTS
+
+
+def telling(prompt: Prompt) -> str:
+    """A model that writes down who is also called what."""
+    if prompt.name == "summary":
+        return obliging(prompt)
+    said: dict[str, dict[str, list[int]]] = {}
+    for number, _, text in read_of(prompt):
+        for name, alias in _ALIAS.findall(text):
+            said.setdefault(name, {}).setdefault(alias, []).append(number)
+    concepts = [
+        {
+            "lines": sorted({n for some in aliases.values() for n in some}),
+            "name": name,
+            "aliases": [*aliases],
+        }
+        for name, aliases in said.items()
+    ]
+    drafts: dict[str, list[object]] = {
+        "episodes": [],
+        "facts": [],
+        "habits": [],
+        "kinds": [],
+    }
+    return json.dumps(
+        drafts | {"concepts": [{"type": "entity"} | one for one in concepts]}
+    )
+
+
+class Names(Life):
+    """A life in which every fifth message says of one of three that she is one of four."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stage = ModelStage(telling)
+
+    def message(self, slot: str | None = None) -> SentMessage:
+        """A new one, or another text for the slot."""
+        plain = super().message(slot)
+        if self.count % 5:
+            return plain
+        text = f"Ann{self.count // 5 % 3} is also known as Kim{self.count // 7 % 4}."
+        return line(plain.slot, text, (Role.CHARACTER, Role.USER)[self.count % 2])
+
+    async def check(self) -> None:
+        """In each chat names are one by what is consolidated of it."""
+        mind, world = await self.stage.mind(), await self.stage.world()
+        await asyncio.to_thread(self.compare, mind, world)
+
+    def compare(self, mind: Mind, world: World) -> None:
+        """Computes."""
+        for chat in self.chats:
+            strand = mind.lineages.strand(ChatId(chat.id))
+            if strand is None or len({s.family for s in mind.lineages}) > 1:
+                continue
+            known = mind.known(strand.chat, world.family(strand.chat), world.holds)
+            view = Standings(mind, known, strand.chat)
+            drafted = [
+                m
+                for m in mind.memories.values()
+                if m.origin is Origin.MODEL and m.kind is MemoryKind.CONCEPT
+            ]
+            met = [m for m in drafted if view.is_known(m.id)]
+            found = {
+                frozenset(mind.memories[key].text for key in view.names_of(m.id))
+                for m in met
+            }
+
+            read = {
+                k
+                for one in mind.derived.held(strand.chat)
+                if one.work is _DRAFTS
+                for k in one.read
+            }
+            said = [
+                p
+                for key in strand.order
+                if key in read
+                for p in _ALIAS.findall(mind.memories[key].text)
+            ]
+            assert found == united(said)
+
+
+def united(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:
+    """The groups that pairs make."""
+    groups: set[frozenset[str]] = set()
+    for pair in pairs:
+        touching = {group for group in groups if group & set(pair)}
+        groups = (groups - touching) | {frozenset(pair).union(*touching)}
+    return groups
+
+
+async def _lives(steps: list[tuple[str, int, int]]) -> None:
+    life = Names()
+    await life.stage.start()
+    await life.stage.soul()
+    try:
+        for step in (("say", 30, 0), ("rest", 0, 0), *steps, ("rest", 0, 0)):
+            await life.step(*step)
+            await life.check()
+    finally:
+        await life.stage.stop()
+
+
+@pytest.mark.timeout(300)
+@given(STEPS)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_names_are_one_by_what_a_chat_says(steps: list[tuple[str, int, int]]) -> None:
+    asyncio.run(_lives(steps))

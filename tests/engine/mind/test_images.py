@@ -1,0 +1,389 @@
+"""A soul opened from its image is the soul its rows would give; whatever is wrong with the image, they do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from soulmem.adapters.image_folder import ImageFolder
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import StoreFull
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.memories import MemoryKind, Timelines
+from soulmem.domain.soul import KnownName
+from soulmem.engine.api.requests import MemoryPatch, NewEdge
+from soulmem.engine.engine import EngineParams
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.world.snapshots import ImageParams
+from soulmem.ports.images import Images
+from soulmem.ports.store import Change
+from tests.engine.picture import Picture, picture, stray_vectors
+from tests.engine.stage import ME, Stage, line, lines
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.images import FakeImages
+
+SOUL = SoulId("s1")
+PARAMS = EngineParams(rest_by_itself=False, images=ImageParams(least=0, pause=0.0))
+
+
+async def told(images: Images | None, embedder: FakeEmbedder | None = None) -> Stage:
+    """A stage with two branches, a binned chat, a held loss, names, facts, and memories made by hand."""
+    stage = Stage(
+        params=PARAMS, images=images, model=embedder.source() if embedder else None
+    )
+    await stage.start()
+    await stage.engine.put_soul(
+        ME, SOUL, "Mira", (KnownName("Duchess", ("Lady Esk",)),), None
+    )
+    root = [line("a1", "the lantern of the Duchess is under the bridge"), *lines(6)]
+    await stage.sync("root", root)
+    await stage.sync("left", [*root[:4], *lines(4, 50)], parent=("root", root[3].slot))
+    await stage.sync("gone", [line("g1", "the lantern was stolen"), *lines(3, 80)])
+    await stage.close("gone")
+    await stage.engine.delete_chat(
+        ME, (await stage.engine.list_chats(ME, None))[-1][0].id
+    )
+    await stage.sync("lost", lines(30, 100))
+    assert (await stage.sync("lost", lines(2, 100))).held == 28
+    await stage.note("a lantern needs oil", tags=("oil",))
+    await stage.note("here only: lantern", timelines=Timelines.THIS, chat="left")
+    lamp = await stage.note("lamp", kind=MemoryKind.CONCEPT)
+    oil = NewEdge(EdgeKind.RELATES, to=lamp.memory.id, verb="feeds")
+    await stage.note("whale oil", kind=MemoryKind.CONCEPT, edges=(oil,))
+    binned = await stage.note("the lantern is broken")
+    await stage.engine.delete_memory(ME, binned.memory.id, None)
+    await stage.engine._embedding.drain()
+    return stage
+
+
+async def whole(stage: Stage) -> Picture:
+    """Everything that a soul tells, whichever way it was opened."""
+    mind = await stage.mind()
+    n = mind.size
+    columns = mind.columns.packed(n)
+    names = sorted(set(columns) - {"tokens", "family"})  # a cache, and codes
+    rows = {
+        key: row for key, row in mind._rows if key in mind.memories or key in mind.facts
+    }
+    facts = mind.facts.rows()
+    return {
+        **await picture(stage, "s1"),
+        "columns": {
+            key: {name: columns[name][row].item() for name in names}
+            for key, row in rows.items()
+        },
+        "facts": {key: mind.facts[key] for key in mind.facts},
+        "ends": {
+            tuple(mind.id_at(int(row)) for row in each)
+            for each in np.column_stack(facts)
+        },
+        "names": mind.names.everything(),
+        "terms": {key: _terms(mind, row) for key, row in rows.items()},
+        "told": {
+            m.id: (m.text, m.kind)
+            for m in (await stage.recall("lantern oil Duchess", "root")).memories
+        },
+        "from": sorted(await stage.known("left", context_from="m52")),
+        "wanted": sorted(map(str, mind.embedded.missing())),
+    }
+
+
+def _terms(mind: Mind, row: int) -> dict[str, float]:
+    return {
+        key: round(salience, 3) for key, salience in mind.terms.incidence.terms_of(row)
+    }
+
+
+async def again(stage: Stage) -> Picture:
+    """The same by a new engine."""
+    await stage.restart()
+    return await whole(stage)
+
+
+async def test_a_mind_from_its_image_is_that_of_the_rows() -> None:
+    images, embedder = FakeImages(), FakeEmbedder(dim=32)
+    stage = await told(images, embedder)
+    lived = await whole(stage)
+    from_image = await again(stage)
+    assert images.given == 1
+    assert from_image == lived
+    assert not await stray_vectors(await stage.mind(), embedder)
+    images.kept.clear()
+    assert await again(stage) == lived
+    assert images.given == 1
+    await stage.stop()
+
+
+async def test_texts_are_not_embedded_anew() -> None:
+    images, embedder = FakeImages(), FakeEmbedder(dim=32)
+    stage = await told(images, embedder)
+    await stage.restart()
+    embedder.asked.clear()
+    await stage.mind()
+    await stage.engine._embedding.drain()
+    assert images.given == 1
+    assert embedder.asked == []
+    other = FakeEmbedder("other", dim=32)  # as many dimensions, another meaning
+    stage.model = other.source()
+    await stage.restart()
+    await stage.mind()
+    await stage.engine._embedding.drain()
+    assert images.given == 2
+    assert not await stray_vectors(await stage.mind(), other)
+    await stage.stop()
+
+
+async def test_what_had_no_vector_gets_one() -> None:
+    images, embedder = FakeImages(), FakeEmbedder(dim=32)
+    stage = await told(images)
+    stage.model = embedder.source()
+    await stage.restart()
+    await stage.mind()
+    await stage.engine._embedding.drain()
+    assert images.given == 1
+    assert not await stray_vectors(await stage.mind(), embedder)
+    await stage.stop()
+
+
+async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old_vector() -> (
+    None
+):
+    """Neither a memory nor the pairs it is part of nor the fact that tells of it."""
+    images, embedder = FakeImages(), FakeEmbedder(dim=32)
+    stage = await told(images, embedder)
+    embedder.answers.clear()
+    for text in ("Mira: text of m2", "whale oil", "a lantern needs oil"):
+        patch = MemoryPatch(text=f"{text} that was poured away")
+        await stage.engine.patch_memory(ME, await stage.find(text), patch)
+    await stage.restart()
+    mind = await stage.mind()
+    embedder.answers.set()
+    await stage.engine._embedding.drain()
+    assert images.given == 1
+    assert not await stray_vectors(mind, embedder)
+    await stage.stop()
+
+
+async def test_life_goes_on_after_an_image() -> None:
+    """Whatever comes, changes and goes then, the rows agree in the end."""
+    images = FakeImages()
+    stage = await told(images)
+    await stage.restart()
+    await stage.sync(
+        "root",
+        [line("a1", "the lantern of the Duchess is under the bridge"), *lines(9)],
+    )
+    await stage.engine.delete_memory(ME, await stage.find("lamp"), None)
+    await stage.note("the lamp of Lady Esk")
+    await stage.soul(scope="chat")
+    lived = await whole(stage)
+    images.kept.clear()
+    stage.images = None
+    assert await again(stage) == lived
+    assert images.given == 1
+    await stage.stop()
+
+
+CHANGES: dict[str, Callable[[Stage], Awaitable[Any]]] = {
+    "sync": lambda stage: stage.sync(
+        "root", [line("a1", "the lantern is lost"), *lines(6)]
+    ),
+    "new chat": lambda stage: stage.sync("more", lines(2, 300)),
+    "close": lambda stage: stage.close("root"),
+    "note": lambda stage: stage.note("one more"),
+    "bin": lambda stage: _bin(stage, "a lantern needs oil"),
+    "soul": lambda stage: stage.soul(remember_hidden=False),
+    "names": lambda stage: stage.engine.put_soul(
+        ME, SOUL, "Mira", (KnownName("Bob"),), None
+    ),
+    "delete chat": lambda stage: stage.engine.delete_chat(ME, ChatId("left")),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+async def test_after_a_change_that_nothing_followed_the_rows_are_read(
+    what: str,
+) -> None:
+    """As after a kill: the engine that made the change never came to write an image."""
+    images = FakeImages()
+    stage = await told(images)
+    await stage.restart()
+    await stage.mind()
+    assert images.given == 1
+    await CHANGES[what](stage)
+    lived = await whole(stage)
+    killed, kept = stage.engine, dict(images.kept)
+    stage.images = FakeImages()
+    stage.images.kept = kept
+    killed._images._images = None  # it writes nothing any more
+    assert await again(stage) == lived
+    assert stage.images.given == 0
+    assert not stage.images.kept  # what it says that is gone does not lie about
+    await stage.stop()
+
+
+async def test_an_image_is_not_written_again_for_nothing() -> None:
+    images = FakeImages()
+    stage = await told(images)
+    await stage.engine.run_idle()
+    (first, _) = images.kept[ME, SOUL]
+    await stage.engine.run_idle()
+    await stage.restart()
+    await stage.mind()
+    await stage.engine.run_idle()
+    assert images.kept[ME, SOUL][0] == first
+    await stage.note("another thing")
+    await stage.engine.run_idle()
+    assert images.kept[ME, SOUL][0] != first
+    assert await stage.store.marked(ME, SOUL) == images.kept[ME, SOUL][0]
+    await stage.stop()
+
+
+async def test_another_soul_in_use_costs_only_the_mark() -> None:
+    images = FakeImages()
+    stage = await told(images)
+    await stage.soul("s2", "Bob")
+    gone = await stage.note("to be dropped", soul="s2")
+    await stage.engine.run_idle()
+    before = images.kept[ME, SOUL][0]
+    await stage.store.commit(Change(ME, drop_memories=[gone.memory.id]))
+    assert await stage.store.marked(ME, SOUL) is None
+    await stage.engine.run_idle()
+    assert await stage.store.marked(ME, SOUL) == before == images.kept[ME, SOUL][0]
+    await stage.stop()
+
+
+async def test_a_full_disk_costs_the_image_only(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    images = FakeImages()
+    stage = await told(images)
+    images.failure = StoreFull("no room")
+    await stage.engine.run_idle()
+    assert "no room" in caplog.text
+    assert await stage.store.marked(ME, SOUL) is None
+    lived = await whole(stage)
+    assert await again(stage) == lived
+    await stage.stop()
+
+
+async def test_a_change_meanwhile_keeps_the_image_from_counting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    images = FakeImages()
+    stage = await told(images)
+    write, changed = images.write, asyncio.Event()
+
+    class Late(type(write(ME, SOUL, ""))):  # type: ignore[misc]
+        def add(self, arrays: Any) -> None:
+            super().add(arrays)
+            asyncio.run_coroutine_threadsafe(_once(), loop).result()
+
+    async def _once() -> None:
+        if not changed.is_set():
+            changed.set()
+            await stage.note("in the middle of it")
+
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(
+        images, "write", lambda owner, soul, token: Late(images, (owner, soul), token)
+    )
+    await stage.engine.run_idle()
+    assert changed.is_set()
+    assert await stage.store.marked(ME, SOUL) is None
+    monkeypatch.undo()
+    lived = await whole(stage)
+    assert await again(stage) == lived
+    await stage.stop()
+
+
+async def test_small_souls_get_none() -> None:
+    images = FakeImages()
+    stage = Stage(images=images)
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", lines(20))
+    await stage.restart()
+    await stage.mind()
+    await stage.stop()
+    assert images.kept == {}
+
+
+async def test_a_deleted_soul_leaves_none() -> None:
+    images = FakeImages()
+    stage = await told(images)
+    await stage.engine.run_idle()
+    assert images.kept
+    await stage.engine.delete_soul(ME, SOUL, "Mira")
+    await stage.stop()
+    assert images.kept == {}
+
+
+@pytest.mark.parametrize("what", ["code", "names", "chats"])
+async def test_what_else_an_image_depends_on(what: str) -> None:
+    """Another SoulMem, other names, another tree of chats: made from rows."""
+    images = FakeImages()
+    stage = await told(images)
+    lived = await whole(stage)
+    await stage.engine.run_idle()
+    token, image = images.kept[ME, SOUL]
+    head = {**image.head, "basis": {**image.head["basis"], what: "another"}}
+    images.kept[ME, SOUL] = token, replace(image, head=head)
+    stage.engine._images._images = None
+    assert await again(stage) == lived
+    world = await stage.world()
+    assert (await stage.mind()) not in stage.engine._images._kept
+    assert world.minds
+    await stage.stop()
+
+
+def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
+    """A file cut off or altered anywhere: the soul is what it was, or its rows are read."""
+    folder = ImageFolder(tmp_path)
+    loop = asyncio.new_event_loop()
+
+    async def begun() -> tuple[Stage, Picture]:
+        stage = await told(folder)
+        return stage, await again(stage)
+
+    stage, lived = loop.run_until_complete(begun())
+    (path,) = tmp_path.iterdir()
+    loop.run_until_complete(stage.engine.stop())
+    sound = path.read_bytes()
+    stage.engine._images._images = None
+
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def damaged(data: st.DataObject) -> None:
+        at = data.draw(st.integers(0, len(sound) - 1))
+        if data.draw(st.booleans()):
+            path.write_bytes(sound[:at])
+        else:
+            change = data.draw(st.integers(1, 255))
+            path.write_bytes(sound[:at] + bytes([sound[at] ^ change]) + sound[at + 1 :])
+
+        async def opened() -> Picture:
+            stage.engine = stage._new_engine()
+            await stage.engine.start()
+            found = await whole(stage)
+            assert not stage.engine._images._kept
+            stage.engine._images._images = None  # what is damaged is not replaced here
+            await stage.engine.stop()
+            return found
+
+        assert loop.run_until_complete(opened()) == lived
+
+    damaged()
+    loop.close()
+
+
+async def _bin(stage: Stage, text: str) -> None:
+    await stage.engine.delete_memory(ME, await stage.find(text), None)

@@ -1,0 +1,32 @@
+"""A permanent memory that finds no room in the prompt is named by health, for as long as that is so."""
+
+from __future__ import annotations
+
+from soulmem.domain.ids import MemoryId
+from soulmem.engine.api.requests import MemoryPatch
+from tests.engine.stage import ME, Stage
+
+
+def named(stage: Stage) -> set[str]:
+    return {
+        memory for soul, memory in stage.engine.health().core_left_out if soul == "s1"
+    }
+
+
+async def test_what_does_not_fit_is_named_until_it_does(stage: Stage) -> None:
+    await stage.soul()
+    text = "She is allergic to nuts, number {}: " + "almonds, hazelnuts, walnuts, " * 5
+    keys = [
+        (await stage.note(text.format(n), permanent=True)).memory.id for n in range(6)
+    ]
+    assert named(stage) == set()
+    found = await stage.recall("dinner", budget_tokens=150)
+    brought = {one.id for one in found.memories}
+    assert 0 < len(brought) < len(keys)
+    assert named(stage) == set(keys) - brought
+
+    gone = next(key for key in keys if key not in brought)
+    await stage.engine.patch_memory(ME, MemoryId(gone), MemoryPatch(permanent=False))
+    assert named(stage) == set(keys) - brought - {gone}
+    await stage.recall("dinner", budget_tokens=5000)
+    assert named(stage) == set()

@@ -1,0 +1,100 @@
+"""Which of a trigger's actions is drawn, and when does any fire?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import SlotId
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.api.requests import NewEdge, RecallType
+from soulmem.engine.engine import EngineParams
+from soulmem.engine.recall.scene import RecallParams
+from soulmem.retrieval.action_selection import choose, draw_number
+from tests.engine.reflexes import REFLEXES, SECRET, fired, made, opened, reflex
+from tests.engine.stage import Stage
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+async def plain() -> AsyncIterator[Stage]:
+    """The same without an encoder: where meaning makes no difference."""
+    one = await opened(None)
+    yield one
+    await one.stop()
+
+
+@pytest.mark.parametrize("probabilities", [(0.8, 0.2), (0.4, 0.3, 0.3)])
+async def test_a_reply_draws_one_action_and_always_the_same(
+    plain: Stage, probabilities: tuple[float, ...]
+) -> None:
+    """Chat, slot, swipe and trigger decide, by probability, over the actions in the order of their ids.
+
+    A store may give edges back in another order; that such draws are fair is tested where they are made.
+    """
+    actions = [
+        await made(plain, f"reacts in way {i}", MemoryKind.ACTION)
+        for i in range(len(probabilities))
+    ]
+    chances = dict(zip(actions, probabilities, strict=True))
+    situation, _, cue, _ = REFLEXES["en"]
+    scene = await made(plain, situation, MemoryKind.ABSTRACT_EPISODE)
+    fires = [
+        NewEdge(EdgeKind.FIRES, to=i, probability=chances[i])
+        for i in sorted(actions, reverse=True)
+    ]
+    edges = [*fires, NewEdge(EdgeKind.TRIGGERS, source=scene)]
+    trigger = await made(plain, SECRET, MemoryKind.TRIGGER, edges)
+    ordered = [(actions.index(i), chances[i]) for i in sorted(actions)]
+    expected = [
+        choose(ordered, draw_number("c1", f"r{i // 4}", str(i % 4), trigger))
+        for i in range(120)
+    ]
+    assert any(
+        len(set(expected[i : i + 4])) > 1 for i in range(0, 120, 4)
+    )  # swipes may differ
+
+    async def draw(i: int) -> list[str]:
+        kind = RecallType.SWIPE if i % 4 else RecallType.NORMAL
+        return fired(
+            await plain.recall(
+                cue, "c1", slot=SlotId(f"r{i // 4}"), swipe=i % 4, type=kind
+            )
+        )
+
+    assert [await draw(i) for i in range(120)] == [
+        [f"reacts in way {one}"] for one in expected
+    ]
+    await plain.restart()
+    assert [await draw(i) for i in range(0, 120, 7)] == [
+        [f"reacts in way {one}"] for one in expected[::7]
+    ]
+
+
+async def test_without_a_slot_the_words_decide_the_draw(plain: Stage) -> None:
+    """The same question has the same answer; other words may have another."""
+    await reflex(plain, "a stranger stares at her", [("laughs", 0.5), ("blushes", 0.5)])
+    cues = [f"That stranger keeps staring{'!' * n}" for n in range(12)]
+    first = [fired(await plain.recall(cue)) for cue in cues]
+    assert all(len(one) == 1 for one in first)
+    assert len({one[0] for one in first}) == 2
+    assert [fired(await plain.recall(cue)) for cue in cues] == first
+
+
+@pytest.mark.parametrize(
+    ("least", "fires"), [(0.0, True), (0.49, True), (0.51, False), (1.0, False)]
+)
+async def test_how_sure_it_must_be_is_a_setting(least: float, fires: bool) -> None:
+    """A reflex made by default has strength 0.5: no more of the attention arrives."""
+    stage = Stage(
+        params=EngineParams(rest_by_itself=False, recall=RecallParams(fires_from=least))
+    )
+    await stage.start()
+    await stage.soul()
+    situation, action, _, _ = REFLEXES["en"]
+    await reflex(stage, situation, [(action, 1.0)])
+    assert bool(fired(await stage.recall(situation))) is fires
+    await stage.stop()

@@ -1,0 +1,86 @@
+"""What is searched for in words comes in the order of a recall, page by page, and nothing is left out."""
+
+from __future__ import annotations
+
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import MemoryState
+from soulmem.domain.opinions import Verdict
+from soulmem.engine.api.requests import MemoryFilter, TagMatch
+from tests.engine.stage import ME, Stage
+
+
+async def found(
+    stage: Stage, q: str, limit: int = 100, state: MemoryState = MemoryState.ACTIVE
+) -> list[str]:
+    texts: list[str] = []
+    cursor: str | None = None
+    while True:
+        wanted = MemoryFilter(
+            SoulId("s1"),
+            q=q,
+            match=TagMatch.MEANING,
+            limit=limit,
+            cursor=cursor,
+            state=state,
+        )
+        page = await stage.engine.list_memories(ME, wanted)
+        texts += [view.memory.text for view in page.memories]
+        cursor = page.cursor
+        if cursor is None:
+            return texts
+
+
+async def test_the_best_comes_first_and_not_the_newest(stage: Stage) -> None:
+    await stage.soul()
+    await stage.note("Wren is afraid of bells, since the fire in the belfry.")
+    for n in range(12):
+        await stage.note(f"Mordecai thanks Wren, time {n}.")
+    every = await found(stage, "why was Wren afraid of bells")
+    assert every[0].startswith("Wren is afraid of bells")
+    assert len(every) == len(set(every)) == 13
+    assert sorted(
+        await found(stage, "why was Wren afraid of bells", limit=4)
+    ) == sorted(every)
+
+
+async def test_it_teaches_nothing(stage: Stage) -> None:
+    await stage.soul()
+    key = (await stage.note("The brass key is in the well.")).memory.id
+    await found(stage, "brass key")
+    await stage.engine.run_idle()
+    assert (await stage.engine.get_memory(ME, MemoryId(key))).usage is None
+
+
+async def test_what_is_in_doubt_or_in_the_bin_is_found_by_its_words(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    text = "The brass key is in the well."
+    key = (await stage.note(text)).memory.id
+    trace = (await stage.recall("brass key")).trace
+    await stage.engine.governor.feedback(ME, trace, key, Verdict.WRONG)
+    assert await found(stage, "brass key") == [text]
+    for n in range(12):
+        await stage.note(f"Mordecai polishes a key, time {n}.")
+    assert (await found(stage, "where is the brass key"))[0] == text
+    await stage.engine.delete_memory(ME, key, None)
+    assert text not in await found(stage, "brass key")
+    assert await found(stage, "brass key", state=MemoryState.BIN) == [text]
+
+
+async def test_strength_is_what_time_left(stage: Stage) -> None:
+    await stage.soul()
+    plain = (await stage.note("The brass key is in the well.")).memory.id
+    core = (await stage.note("She is allergic to nuts.", permanent=True)).memory.id
+    seen = []
+    for turns in (0, 300, 900):
+        stage.clock.advance(0.0, turns)
+        whole = (await stage.engine.get_memory(ME, plain)).strength
+        page = await stage.engine.list_memories(ME, MemoryFilter(SoulId("s1")))
+        assert {view.memory.id: view.strength for view in page.memories} == {
+            plain: whole,
+            core: 1.0,
+        }
+        seen.append(whole)
+    assert seen[0] == 1.0
+    assert seen[0] > seen[1] > seen[2] > 0.0

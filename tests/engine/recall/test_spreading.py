@@ -1,0 +1,286 @@
+"""Does what was often said together come to mind, with its reason told, and only where it is known?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.engine.api.requests import RecallMode, RecallType
+from soulmem.engine.api.results import Recalled, Trace
+from soulmem.engine.mind.mind import Mind
+from soulmem.graph.cooccurrence import associates
+from tests.engine.stage import ME, Stage, line
+
+pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
+
+# The cue and what it was twice said with; what it was once said with; what is told of each but the cue.
+TEXTS = {
+    "en": (
+        [
+            f"The violin again, and the volcano: joke number {i}."
+            for i in ("one", "two")
+        ],
+        [
+            "A violin by the lighthouse.",
+            "We bought a violin yesterday.",
+            "There is a violin on the table.",
+        ],
+        "My uncle lost a finger at the volcano.",
+        "The lighthouse made grandma cry.",
+        "Shall we get a violin?",
+    ),
+    "zh": (
+        ["一看到小提琴就想到火山。", "哈哈，小提琴配火山。"],
+        ["小提琴在灯塔旁边。", "昨天我们买了小提琴。", "桌子上放着小提琴。"],
+        "我叔叔在火山断了一根手指。",
+        "那座灯塔让奶奶哭了。",
+        "要不要弄把小提琴？",
+    ),
+}
+FILL = [
+    "It rained all morning.",
+    "The bus was late.",
+    "下了一上午的雨。",
+    "公交车晚点。",
+    "Dinner was salty.",
+]
+
+
+def told(texts: list[str], start: int = 1) -> list[SentMessage]:
+    roles = (Role.CHARACTER, Role.USER)
+    return [line(f"m{i}", text, roles[i % 2]) for i, text in enumerate(texts, start)]
+
+
+def apart(texts: list[str]) -> list[str]:
+    """The texts with small talk around each: what merely stands beside it comes to mind as well."""
+    return [*(piece for text in texts for piece in (text, *FILL)), "."]
+
+
+@pytest_asyncio.fixture
+async def stage() -> AsyncIterator[Stage]:
+    stage = Stage()
+    await stage.start()
+    await stage.soul(forgetting=0.0)
+    yield stage
+    await stage.stop()
+
+
+async def scene(stage: Stage, language: str) -> str:
+    """A chat in which all of it was said, among small talk; returns what to ask."""
+    twice, once, fact, other, query = TEXTS[language]
+    await stage.sync("c1", told(apart([*twice, *once, fact, other])))
+    await stage.close("c1")
+    return query
+
+
+async def trace(stage: Stage, answer: Recalled) -> Trace:
+    return await stage.engine.trace(ME, answer.trace)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_what_was_often_said_together_comes_with_its_reason(
+    stage: Stage, language: str
+) -> None:
+    query = await scene(stage, language)
+    answer = await stage.recall(query, type=RecallType.QUIET)
+    fact, other = TEXTS[language][2:4]
+    texts = [memory.text for memory in answer.memories]
+    at = next(i for i, text in enumerate(texts) if fact in text)
+    assert not any(other in text for text in texts[:at])
+    memory = answer.memories[at]
+    cue, term = {"en": ("violin", "volcano"), "zh": ("小提琴", "火山")}[language]
+    assert [step.label for step in memory.path[:2]] == [cue, term]
+    assert [step.edge for step in memory.path] == [None, "associates", "mentions"]
+    assert memory.path[-1].id == memory.id
+    assert len({step.id for step in memory.path}) == 3
+    assert memory.hops == 2
+    expected = {
+        "en": '"violin" makes Mira think of "volcano", and so of this',
+        "zh": "「小提琴」让Mira想到「火山」，于是想起了",
+    }
+    assert memory.why.startswith(expected[language])
+    assert f'"{cue}" -> "{term}"' in (await trace(stage, answer)).grade_why
+
+
+async def test_in_other_modes_it_does_not(stage: Stage) -> None:
+    query = await scene(stage, "en")
+    for mode in (
+        RecallMode.BASELINE,
+        RecallMode.WALK,
+        RecallMode.EXPAND,
+        RecallMode.STEADY,
+    ):
+        answer = await stage.recall(query, mode=mode)
+        assert not any("think of" in memory.why for memory in answer.memories)
+
+
+async def test_what_was_met_once_has_no_seat(stage: Stage) -> None:
+    await stage.sync("c1", told(apart(["A violin by the lighthouse.", TEXTS["en"][3]])))
+    answer = await stage.recall("Shall we get a violin?")
+    assert not any("think of" in memory.why for memory in answer.memories)
+
+
+async def test_a_branch_has_learned_what_it_tells_alone(stage: Stage) -> None:
+    """What another branch says together is not counted here, nor is what was said after the fork."""
+    twice, once, fact, _, query = TEXTS["en"]
+    before = told(apart([once[1], fact, once[2]]))
+    await stage.sync("c1", [*before, *told(apart(twice), len(before) + 1)])
+    await stage.sync(
+        "c2", [*before, line("b1", "Quite.")], parent=("c1", before[-1].slot)
+    )
+    whys = {}
+    for chat in ("c1", "c2"):
+        whys[chat] = [
+            m.why for m in (await stage.recall(query, chat)).memories if fact in m.text
+        ]
+    assert any("think of" in why for why in whys["c1"])
+    assert not any("think of" in why for why in whys["c2"])
+
+
+async def test_what_is_edited_or_gone_counts_no_more(stage: Stage) -> None:
+    twice, once, fact, _, query = TEXTS["en"]
+    said = told(apart([*twice, *once, fact]))
+    await stage.sync("c1", said)
+    assert any("think of" in m.why for m in (await stage.recall(query, "c1")).memories)
+    await stage.sync("c1", [line("m1", "Nothing at all.", Role.USER), *said[1:]])
+    assert not any(
+        "think of" in m.why for m in (await stage.recall(query, "c1")).memories
+    )
+
+
+async def test_spreading_gives_exchanges_and_unknown_words_are_searched_for(
+    stage: Stage,
+) -> None:
+    query = await scene(stage, "en")
+    answer = await stage.recall(query, mode=RecallMode.SPREAD, max_items=20)
+    assert {memory.kind for memory in answer.memories} == {"episode"}
+    assert "volcano" in " ".join(memory.text for memory in answer.memories[:10])
+    found = await trace(stage, answer)
+    assert found.grade == "spread"
+    assert "energy that spread from 1 terms" in found.grade_why
+    answer = await stage.recall("Xyzzy salty qwertz?", mode=RecallMode.SPREAD)
+    assert "salty" in answer.memories[0].text
+    answer = await stage.recall("Xyzzy qwertz?", mode=RecallMode.SPREAD)
+    assert (await trace(stage, answer)).grade == "baseline"
+
+
+async def test_the_trace_names_the_grade_that_was_reached(stage: Stage) -> None:
+    query = await scene(stage, "en")
+    grades = {}
+    for mode in RecallMode:
+        answer = await stage.recall(query, mode=mode)
+        found = await trace(stage, answer)
+        grades[mode.value] = found.grade
+        assert found.grade_why
+        assert any("expand" in note for note in found.notes) is (
+            mode is RecallMode.EXPAND
+        )
+    assert grades == {
+        "auto": "walk",
+        "baseline": "baseline",
+        "expand": "walk",
+        "walk": "walk",
+        "spread": "spread",
+        "steady": "steady",
+    }
+
+
+async def test_the_baseline_is_the_order_of_the_texts_alone(stage: Stage) -> None:
+    query = await scene(stage, "en")
+    answer = await stage.recall(
+        query, mode=RecallMode.BASELINE, max_items=20, budget_tokens=5000
+    )
+    found = await trace(stage, answer)
+    by_score = sorted(found.considered, key=lambda one: -one.score)
+    assert [one.score for one in found.considered] == [one.score for one in by_score]
+    kept = [one.id for one in by_score if one.kept]
+    assert sorted(kept) == sorted(memory.id for memory in answer.memories)
+    assert set(kept) == {one.id for one in by_score[: len(kept)]}
+
+
+def picture(mind: Mind) -> dict[str, object]:
+    """What every text holds, and what every term is met with; concepts by their names."""
+    held, known = (
+        mind.terms.incidence,
+        mind.known(None, None, lambda _chat, _place: True),
+    )
+
+    def called(number: int) -> str:
+        return ("@" if mind.terms.concept(number) else "") + mind.terms.label(number)
+
+    texts = {}
+    for row in np.flatnonzero(known):
+        numbers = [held.number(key) for key, _ in held.terms_of(int(row))]
+        texts[mind.at(int(row)).id] = sorted(
+            called(n) for n in numbers if n is not None
+        )
+    met: dict[str, object] = {}
+    for number in np.flatnonzero(held.counts(known)).tolist():
+        found = associates(held, number, known)
+        rows = zip(found.terms, found.strength, found.pair, found.windows, strict=True)
+        met[called(number)] = sorted(
+            (called(int(t)), round(float(s), 12), int(f), int(w)) for t, s, f, w in rows
+        )
+    return {**met, "texts": {memory: terms for memory, terms in texts.items() if terms}}
+
+
+WORDS = [
+    "violin",
+    "volcano",
+    "lighthouse",
+    "uncle",
+    "finger",
+    "Esk",
+    "river",
+    "table",
+    "harbour",
+    "lantern",
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_led_there_the_counts_are_those_of_a_fresh_reading(
+    seed: int,
+) -> None:
+    """Random edits, swipes, deletions and names that come and go; then the same chat told to another."""
+    draw, slots = random.Random(seed), iter(range(10_000))
+    one, other = Stage(), Stage()
+    for stage in (one, other):
+        await stage.start()
+        await stage.soul(forgetting=0.0)
+    said: list[SentMessage] = []
+    names: list[Memory] = []
+    for _ in range(25):
+        at, text = draw.randrange(len(said) + 1), " ".join(draw.sample(WORDS, 4)) + "."
+        move = draw.random()
+        if move < 0.6 or not said:
+            said.append(
+                line(f"m{next(slots)}", text, draw.choice([Role.USER, Role.CHARACTER]))
+            )
+        elif move < 0.8:
+            said[at - 1] = line(said[at - 1].slot, text, said[at - 1].role)
+        else:
+            del said[at - 1]
+        await one.sync("c1", said, confirm=True)
+        if draw.random() < 0.2:
+            names.append(
+                (await one.note(draw.choice(WORDS), kind=MemoryKind.CONCEPT)).memory
+            )
+        if names and draw.random() < 0.1:
+            await one.engine.delete_memory(
+                ME, names.pop(draw.randrange(len(names))).id, None
+            )
+    await other.sync("c1", said)
+    for name in names:
+        await other.note(name.text, kind=MemoryKind.CONCEPT)
+    for stage in (one, other):
+        await stage.close("c1")
+    assert picture(await one.mind()) == picture(await other.mind())
+    await one.stop()
+    await other.stop()

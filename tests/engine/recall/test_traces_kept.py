@@ -1,0 +1,113 @@
+"""How an answer came about is told after a restart as before, and no longer than its words may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from soulmem.domain.errors import NotFound, StoreError
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.opinions import Verdict
+from soulmem.engine.api.requests import MemoryPatch
+from soulmem.engine.api.results import Trace
+from tests.engine.stage import ME, Stage, lines
+
+CUE = "Where is the brass key?"
+
+
+async def told(stage: Stage, trace: str) -> Trace:
+    return await stage.engine.trace(ME, trace)
+
+
+async def gone(stage: Stage, trace: str) -> bool:
+    try:
+        await told(stage, trace)
+    except NotFound:
+        return True
+    return False
+
+
+async def test_a_trace_outlives_a_restart(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(6))
+    key = (await stage.note("The brass key is in the well.")).memory.id
+    trace = (await stage.recall(CUE, "c1")).trace
+    before = await told(stage, trace)
+    await stage.restart()
+    after = await told(stage, trace)
+    for part in (
+        "query",
+        "grade",
+        "grade_why",
+        "guidance",
+        "seeds",
+        "considered",
+        "at",
+        "notes",
+    ):
+        assert getattr(after, part) == getattr(before, part), part
+    assert [m.id for m in after.answer.memories] == [
+        m.id for m in before.answer.memories
+    ]
+    assert [m.why for m in after.answer.memories] == [
+        m.why for m in before.answer.memories
+    ]
+    assert [m.path for m in after.answer.memories] == [
+        m.path for m in before.answer.memories
+    ]
+    await stage.engine.governor.feedback(ME, trace, key, Verdict.WRONG)
+    assert (await stage.engine.get_memory(ME, key)).in_doubt
+
+
+async def test_no_words_of_a_memory_are_kept_beside_it(stage: Stage) -> None:
+    await stage.soul()
+    key = (await stage.note("The brass key is in the well.")).memory.id
+    trace = (await stage.recall("brass")).trace
+    await stage.restart()
+    assert all(b"in the well" not in line for line in stage.traces.kept.values())
+    await stage.engine.patch_memory(
+        ME, key, MemoryPatch(text="The brass key is in the barn.")
+    )
+    assert [one.text for one in (await told(stage, trace)).considered] == [
+        "The brass key is in the barn."
+    ]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_what_is_purged_leaves_the_traces(stage: Stage, restarts: bool) -> None:
+    await stage.soul()
+    secret = (await stage.note("Al: The password is xyzzy.")).memory.id
+    other = (await stage.note("Otters dive.")).memory.id
+    traces = [
+        (await stage.recall(query)).trace
+        for query in ("password", "The password is xyzzy.", "otters")
+    ]
+    if restarts:
+        await stage.restart()
+    for confirm in (None, "purge"):
+        await stage.engine.delete_memory(ME, MemoryId(secret), confirm)
+    assert [await gone(stage, trace) for trace in traces] == [False, True, False]
+    assert len(stage.traces.kept) == 2
+    for trace in (traces[0], traces[2]):
+        assert secret not in str(await told(stage, trace))
+        assert other in str(await told(stage, trace))
+    assert all(secret.encode() not in line for line in stage.traces.kept.values())
+
+
+async def test_a_full_disk_costs_no_answer(stage: Stage) -> None:
+    await stage.soul()
+    await stage.note("The brass key is in the well.")
+    stage.traces.failure = StoreError("the disk is full")
+    trace = (await stage.recall(CUE)).trace
+    assert (await told(stage, trace)).answer.memories
+    await stage.restart()
+    assert await gone(stage, trace)
+
+
+async def test_traces_of_another_owner_are_not_found(stage: Stage) -> None:
+    await stage.soul()
+    await stage.note("The brass key is in the well.")
+    trace = (await stage.recall(CUE)).trace
+    await stage.restart()
+    with pytest.raises(NotFound):
+        await stage.engine.trace(ME, trace + "0")
+    assert (await told(stage, trace)).soul == SoulId("s1")

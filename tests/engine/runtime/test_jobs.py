@@ -1,0 +1,209 @@
+"""Is long work done one at a time for a soul, with progress, and taken up again after a stop?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from soulmem.domain.errors import NotFound, StoreFull, Unprocessable
+from soulmem.domain.ids import DEFAULT_OWNER, Owner, SoulId
+from soulmem.engine.runtime.jobs import ENDED, JobKind, JobRun, Jobs, JobState, JobView
+from tests.fakes.spool import FakeSpool
+
+ME = DEFAULT_OWNER
+MIRA, BELA = SoulId("s1"), SoulId("s2")
+
+
+class Bench:
+    """Jobs whose work waits for a word before each of its pieces."""
+
+    def __init__(self, spool: FakeSpool | None = None) -> None:
+        self.spool = spool or FakeSpool()
+        self.jobs = Jobs(self.spool, self._check)
+        self.log: list[tuple[str, int]] = []
+        self.go = asyncio.Semaphore(0)
+        self.jobs.register(
+            JobKind("count", self._count, arguments=("to",), resumes=True)
+        )
+        self.jobs.register(JobKind("once", self._count, arguments=("to",)))
+        self.jobs.register(JobKind("inner", self._count, arguments=None))
+        self.jobs.register(JobKind("breaks", self._break))
+
+    async def _check(self, owner: Owner, soul: SoulId) -> None:
+        if soul not in (MIRA, BELA):
+            raise NotFound(f"no soul {soul!r}", field="soul")
+
+    async def _count(self, run: JobRun) -> dict[str, Any]:
+        to = int(run.arguments.get("to", 3))
+        for piece in range(to):
+            run.tell(piece, to, "pieces")
+            await self.go.acquire()
+            self.log.append((run.record.job, piece))
+        return {"counted": to, "payload": (await run.payload()).decode()}
+
+    async def _break(self, run: JobRun) -> None:
+        raise ValueError(" ".join(["secret", "words"]))
+
+    def step(self, count: int = 1) -> None:
+        """Let so many pieces go on."""
+        for _ in range(count):
+            self.go.release()
+
+    async def until(self, job: str, *states: JobState) -> JobView:
+        """The job once it is in one of the states; ended, if none is given."""
+        for _ in range(500):
+            view = self.jobs.get(ME, job)
+            if view.state in (states or ENDED):
+                return view
+            await asyncio.sleep(0.002)
+        raise AssertionError(view)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    one = Bench()
+    yield one
+    one.step(1000)
+    await one.jobs.stop()
+
+
+async def test_a_job_tells_how_far_it_is_and_what_came_of_it(bench: Bench) -> None:
+    job = await bench.jobs.start(ME, "count", MIRA, {"to": 2}, b"words")
+    view = await bench.until(job, JobState.RUNNING)
+    assert (view.progress.done, view.progress.total, view.progress.unit) == (
+        0,
+        2,
+        "pieces",
+    )
+    bench.step()
+    for _ in range(100):
+        await asyncio.sleep(0.001)
+    assert bench.jobs.get(ME, job).progress.done == 1
+    bench.step()
+    view = await bench.until(job)
+    assert (view.state, view.result, view.error) == (
+        JobState.DONE,
+        {"counted": 2, "payload": "words"},
+        None,
+    )
+    assert bench.spool.payloads == {}  # it takes no more room than it must
+
+
+async def test_jobs_of_one_soul_wait_for_each_other_and_those_of_two_do_not(
+    bench: Bench,
+) -> None:
+    first = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    second = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    other = await bench.jobs.start(ME, "count", BELA, {"to": 1})
+    await bench.until(first, JobState.RUNNING)
+    await bench.until(other, JobState.RUNNING)
+    assert bench.jobs.get(ME, second).state is JobState.QUEUED
+    bench.step(3)
+    await bench.until(second)
+    jobs = [job for job, _ in bench.log]
+    assert jobs.index(first) < jobs.index(second)
+
+
+async def test_cancelled_it_ends_before_its_next_piece_and_the_next_job_begins(
+    bench: Bench,
+) -> None:
+    job = await bench.jobs.start(ME, "count", MIRA, {"to": 3})
+    queued = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    after = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    await bench.until(job, JobState.RUNNING)
+    assert (await bench.jobs.cancel(ME, queued)).state is JobState.CANCELLED
+    await bench.jobs.cancel(ME, job)
+    bench.step()
+    assert (await bench.until(job)).state is JobState.CANCELLED
+    bench.step()
+    assert (await bench.until(after)).state is JobState.DONE
+    assert bench.log == [(job, 0), (after, 0)]
+    assert (await bench.jobs.cancel(ME, after)).state is JobState.DONE
+
+
+async def test_a_stop_leaves_what_can_be_taken_up_again(bench: Bench) -> None:
+    goes_on = await bench.jobs.start(ME, "count", MIRA, {"to": 2}, b"words")
+    once = await bench.jobs.start(ME, "once", BELA, {"to": 2})
+    await bench.until(goes_on, JobState.RUNNING)
+    await bench.until(once, JobState.RUNNING)
+    stopping = asyncio.create_task(bench.jobs.stop())
+    await asyncio.sleep(0.01)
+    bench.step(2)
+    await stopping
+    assert len(bench.log) == 2  # one piece of each
+
+    again = Bench(bench.spool)
+    again.step(10)
+    await again.jobs.resume()
+    view = await again.until(goes_on)
+    assert (view.state, view.result["payload"]) == (JobState.DONE, "words")
+    view = await again.until(once)
+    assert view.state is JobState.FAILED
+    assert "start it again" in str(view.error)
+    await again.jobs.resume()
+    assert len(again.log) == 2  # nothing is done twice
+    await again.jobs.stop()
+
+
+async def test_a_job_that_was_begun_before_the_others_were_taken_up_is_done_once(
+    bench: Bench,
+) -> None:
+    job = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    await bench.until(job, JobState.RUNNING)
+    await bench.jobs.resume()
+    bench.step(2)
+    await bench.until(job)
+    await asyncio.sleep(0.02)
+    assert bench.log == [(job, 0)]
+
+
+async def test_a_failure_is_told_without_the_words_of_a_chat(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    view = await bench.until(await bench.jobs.ask(ME, "breaks", MIRA, {}))
+    assert view.state is JobState.FAILED
+    assert "ValueError" in str(view.error)
+    assert "secret words" not in str(view.error) + caplog.text
+    assert "test_jobs.py" in caplog.text
+
+
+async def test_what_cannot_be_started_is_refused_and_leaves_nothing(
+    bench: Bench,
+) -> None:
+    with pytest.raises(Unprocessable, match=r"'dream'.*known are breaks, count, once"):
+        await bench.jobs.ask(ME, "dream", MIRA, {})
+    with pytest.raises(Unprocessable, match="'inner'"):
+        await bench.jobs.ask(ME, "inner", MIRA, {})
+    with pytest.raises(Unprocessable, match=r"'too' is no argument.*known are to"):
+        await bench.jobs.ask(ME, "count", MIRA, {"too": 2})
+    with pytest.raises(NotFound):
+        await bench.jobs.ask(ME, "count", SoulId("s9"), {})
+    bench.spool.failure = StoreFull("the disk is full")
+    with pytest.raises(StoreFull):
+        await bench.jobs.ask(ME, "count", MIRA, {})
+    assert bench.spool.kept == {}
+
+
+async def test_a_job_is_its_owners_alone(bench: Bench) -> None:
+    job = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    with pytest.raises(NotFound):
+        bench.jobs.get(Owner("somebody"), job)
+    with pytest.raises(NotFound):
+        await bench.jobs.cancel(Owner("somebody"), job)
+
+
+async def test_long_ended_jobs_are_forgotten(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("soulmem.engine.runtime.jobs._KEPT", 2)
+    bench.step(9)
+    jobs = [await bench.jobs.start(ME, "count", MIRA, {"to": 1}) for _ in range(4)]
+    await bench.until(jobs[-1])
+    last = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    await bench.until(last)
+    with pytest.raises(NotFound):
+        bench.jobs.get(ME, jobs[0])
+    assert set(bench.spool.kept) == {*jobs[2:], last}

@@ -1,0 +1,84 @@
+"""Does a cold start answer at once, say that it warms up, and survive a compiler that fails?"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from soulmem.engine.engine import Engine
+from tests.fakes.clock import StillClock
+from tests.fakes.spool import FakeSpool
+from tests.fakes.store import FakeStore
+
+
+def engine_with(warm: Callable[[], object] | None) -> Engine:
+    """An engine that warms up like that."""
+    return Engine(
+        FakeStore(),
+        StillClock(),
+        model=None,
+        fallback=None,
+        warm=warm,
+        spool=FakeSpool(),
+    )
+
+
+async def is_warm(engine: Engine) -> None:
+    """Returns once it says so."""
+    for _ in range(1000):
+        if engine.health().kernels == "ok":
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("still warming")
+
+
+async def test_health_says_warming_until_it_is_done() -> None:
+    go_on = threading.Event()
+    engine = engine_with(lambda: go_on.wait(10))
+    states = [engine.health().kernels]
+    await engine.start()
+    await engine.opened()
+    await asyncio.sleep(0.02)
+    states.append(engine.health().kernels)
+    go_on.set()
+    await is_warm(engine)
+    await engine.stop()
+    assert states == ["warming", "warming"]
+    assert engine.health().notes == ()
+
+
+async def test_without_a_compiler_nothing_is_awaited() -> None:
+    assert engine_with(None).health().kernels == "ok"
+
+
+async def test_a_compiler_that_fails_is_a_note(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail() -> None:
+        raise OSError("no compiler here")
+
+    engine = engine_with(fail)
+    await engine.start()
+    await is_warm(engine)
+    await engine.stop()
+    (note,) = engine.health().notes
+    assert "no compiler here" in note
+    assert "Recall works" in note
+    assert engine.health().status == "ok"
+
+
+async def test_no_full_collection_while_compiling() -> None:
+    """A full one holds the event loop; afterwards the collector works as before."""
+    before = gc.get_threshold()
+    during: list[tuple[int, int, int]] = []
+    engine = engine_with(lambda: during.append(gc.get_threshold()))
+    await engine.start()
+    await is_warm(engine)
+    await engine.stop()
+    assert during[0][:2] == before[:2]
+    assert during[0][2] > 1000 * before[2]
+    assert gc.get_threshold() == before

@@ -1,0 +1,216 @@
+"""What lies in the bin comes back for a week, and is nowhere after it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from soulmem.domain.audit import Action, Actor
+from soulmem.domain.errors import Conflict, NotFound
+from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.memories import MemoryState
+from soulmem.domain.soul import KnownName
+from soulmem.engine.runtime.jobs import JobState
+from tests.engine.stage import ME, Stage, line, lines
+
+DAY = 86_400.0
+
+
+async def binned(stage: Stage) -> list[str]:
+    return [m.text for m in await stage.listed(MemoryState.BIN)]
+
+
+async def rest(stage: Stage, days: float) -> None:
+    stage.clock.advance(days * DAY, 0)
+    await stage.engine.run_idle()
+
+
+async def told_anywhere(stage: Stage, words: str) -> bool:
+    """Whether the words are in any memory or entry of the audit that is stored."""
+    memories = await stage.store.memories(ME, SoulId("s1"))
+    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    entries = [(e.before, e.after, e.reason) for e in page.entries]
+    deletions = await stage.store.deletions(ME)
+    return any(words in str(one) for one in (*memories, *entries, *deletions))
+
+
+async def test_it_comes_back_until_a_week_is_over_and_then_never(stage: Stage) -> None:
+    await stage.soul()
+    gone, kept = (await stage.note("heron")).memory, (await stage.note("otter")).memory
+    await stage.engine.delete_memory(ME, gone.id, None)
+    await stage.engine.delete_memory(ME, kept.id, None)
+    await rest(stage, 5.9)
+    assert stage.engine.health().notes == ()
+    await rest(stage, 0.2)
+    assert "2 memories leave" in stage.engine.health().notes[0]
+    await stage.engine.restore_memory(ME, kept.id)
+    assert await binned(stage) == ["heron"]
+    await rest(stage, 1)
+
+    assert await binned(stage) == []
+    with pytest.raises(NotFound):
+        await stage.engine.restore_memory(ME, gone.id)
+    assert [m.text for m in await stage.listed()] == ["otter"]
+    assert not await told_anywhere(stage, "heron")
+    assert await told_anywhere(stage, "otter")
+    history = (await stage.engine.governor.history(ME, gone.id, 9, None)).entries
+    assert [(e.actor, e.action) for e in history] == [
+        (Actor.ENGINE, Action.PURGE),
+        (Actor.USER, Action.BIN),
+        (Actor.USER, Action.CREATE),
+    ]
+    assert stage.engine.health().notes == ()
+
+
+async def test_a_soul_that_nobody_opens_is_emptied_too(stage: Stage) -> None:
+    """It was let go, by a refused change say, and nobody asks for it for weeks."""
+    await stage.soul()
+    made = (await stage.note("heron")).memory
+    await stage.engine.delete_memory(ME, made.id, None)
+    await rest(stage, 1)
+    (await stage.world()).let_go(SoulId("s1"))
+    await rest(stage, 7)
+
+    assert not await told_anywhere(stage, "heron")
+
+
+async def test_the_week_goes_on_over_a_restart_and_begins_anew_with_the_bin(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    made = (await stage.note("heron")).memory
+    await stage.engine.delete_memory(ME, made.id, None)
+    await rest(stage, 5)
+    await stage.restart()
+    await stage.engine.restore_memory(ME, made.id)
+    await stage.engine.delete_memory(ME, made.id, None)
+    await rest(stage, 5)
+    assert await binned(stage) == ["heron"]
+    await stage.restart()
+    await stage.mind()
+    await rest(stage, 2)
+    assert await binned(stage) == []
+
+
+async def test_a_permanent_memory_the_user_binned_goes_too(stage: Stage) -> None:
+    await stage.soul()
+    made = (await stage.note("heron", permanent=True, locked=True)).memory
+    await stage.engine.delete_memory(ME, made.id, "permanent")
+    await rest(stage, 8)
+
+    assert await binned(stage) == []
+
+
+async def test_what_a_chat_took_along_goes_after_its_week(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(6))
+    await stage.engine.delete_chat(ME, ChatId("c1"))
+    count = len(await binned(stage))
+    assert count > 0
+    await rest(stage, 1)
+    await rest(stage, 6.5)
+    assert len(await binned(stage)) == count
+    await rest(stage, 0.6)
+    assert await binned(stage) == []
+
+
+async def test_what_a_chat_still_tells_stays_binned(stage: Stage) -> None:
+    """Dropped, it would come back from the chat: the user does not want it."""
+    await stage.soul()
+    await stage.sync("c1", lines(6))
+    first = (await stage.listed())[0]
+    await stage.engine.delete_memory(ME, first.id, None)
+    await rest(stage, 30)
+    await stage.restart()
+
+    assert await binned(stage) == [first.text]
+    assert first.text not in [m.text for m in await stage.listed()]
+
+
+@pytest.mark.parametrize("kind", ["consolidate", "digest"])
+async def test_upkeep_can_be_asked_for(stage: Stage, kind: str) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(6))
+    job = await stage.engine.jobs.ask(ME, kind, SoulId("s1"), {})
+    await asyncio.gather(*stage.engine.jobs._tasks)
+
+    view = stage.engine.jobs.get(ME, job)
+    assert view.state is JobState.DONE
+    assert set(view.result) <= {"active", "period", "digests"}
+
+
+async def test_what_a_chat_tells_is_not_purged_while_it_does(stage: Stage) -> None:
+    """It would come back with the next look at the chat."""
+    await stage.sync("c1", lines(4))
+    told = await stage.find("Mira: text of m2")
+    with pytest.raises(Conflict, match="not in the bin"):
+        await stage.engine.delete_memory(ME, told, "purge")
+    await stage.engine.delete_memory(ME, told, None)
+    with pytest.raises(Conflict, match="told by a chat"):
+        await stage.engine.delete_memory(ME, told, "purge")
+    await stage.sync("c1", [*lines(1), *lines(2, start=3)])
+    await stage.engine.delete_memory(ME, told, "purge")
+    with pytest.raises(NotFound):
+        await stage.engine.get_memory(ME, told)
+    assert await stage.listed(MemoryState.BIN) == []
+
+
+async def test_a_name_thrown_away_stays_so_while_messages_or_the_card_give_it(
+    stage: Stage,
+) -> None:
+    """Else it would be learned anew a week later."""
+    said = [
+        line("a", "Ask Kaelith."),
+        line("b", "Where is Kaelith?"),
+        line("c", "Well."),
+    ]
+    await stage.sync("c1", said)
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
+    mind = await stage.mind()
+    for text in ("Kaelith", "Tovan"):
+        (key,) = [m.id for m in mind.names.concepts() if m.text == text]
+        await stage.engine.delete_memory(ME, key, None)
+    await rest(stage, 30)
+    assert await binned(stage) == ["Kaelith", "Tovan"]
+
+    await stage.sync("c1", [said[0], line("d", "Ask nobody."), said[2]])
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (), None)
+    await rest(stage, 8)
+    await stage.restart()
+    names = (await stage.mind()).names
+    assert [m.text for m in names.concepts()] == []
+
+
+async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(12))
+    kept, gone = (await stage.note("otter")).memory, (await stage.note("heron")).memory
+    await stage.engine.delete_memory(ME, gone.id, None)
+    await stage.engine.delete_chat(ME, ChatId("c1"))
+    assert len(await binned(stage)) == 12, "the last line of a chat is not settled yet"
+    job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {"confirm": "purge"})
+    await asyncio.gather(*stage.engine.jobs._tasks)
+    assert (stage.engine.jobs.get(ME, job).state, await binned(stage)) == (
+        JobState.DONE,
+        [],
+    )
+    assert [m.id for m in await stage.listed()] == [kept.id]
+    assert not await told_anywhere(stage, "heron")
+    history = (await stage.engine.governor.history(ME, gone.id, 9, None)).entries
+    assert (history[0].actor, history[0].action, history[0].source) == (
+        Actor.USER,
+        Action.PURGE,
+        job,
+    )
+
+
+async def test_the_bin_is_not_emptied_by_a_slip(stage: Stage) -> None:
+    await stage.soul()
+    await stage.engine.delete_memory(ME, (await stage.note("heron")).memory.id, None)
+    job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {})
+    await asyncio.gather(*stage.engine.jobs._tasks)
+    view = stage.engine.jobs.get(ME, job)
+    assert view.state is JobState.FAILED
+    assert '"confirm": "purge"' in (view.error or "")
+    assert await binned(stage) == ["heron"]

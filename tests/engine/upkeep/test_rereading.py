@@ -1,0 +1,57 @@
+"""Are texts of an older store read after all?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.propagation.linker import Steps
+from tests.engine.stage import Stage, line
+
+TEXTS = (
+    "I met Kaelith by the well.",
+    "Hm.",
+    "Ask Kaelith about the lantern.",
+    "A note on lanterns.",
+)
+
+
+async def forgotten(stage: Stage) -> None:
+    """As if all had been written by a SoulMem that read nothing."""
+    world, mind = await stage.world(), await stage.mind()
+    plain = tuple(
+        replace(m, terms=(), names=())
+        for m in mind.memories.values()
+        if not m.is_learned_name
+    )
+    async with world.writing:
+        change = await world.linker.linked(mind, MindChange(put_memories=plain))
+        await world.carry_out(mind, Steps([change]))
+
+
+async def test_an_older_store_is_read_in_a_quiet_moment() -> None:
+    stage = Stage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync(
+        "c1", [*(line(f"m{i}", text) for i, text in enumerate(TEXTS)), line("end")]
+    )
+    await stage.note("The lantern of Kaelith.")
+    mind = await stage.mind()
+    expected = (
+        await stage.fingerprint(),
+        dict(mind.memories),
+        {(e.source, e.target) for e in mind.edges.every()},
+    )
+    await forgotten(stage)
+    assert not any(m.terms or m.names for m in mind.memories.values())
+    await stage.restart()
+    mind = await stage.mind()
+    await stage.engine.run_idle()
+    assert {
+        key: replace(m, created=expected[1][key].created)
+        for key, m in mind.memories.items()
+    } == expected[1]
+    assert {(e.source, e.target) for e in mind.edges.every()} == expected[2]
+    assert await stage.fingerprint() == expected[0]
+    await stage.stop()

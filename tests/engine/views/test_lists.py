@@ -1,0 +1,259 @@
+"""How are memories listed, searched, drawn as a graph and laid along time?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.situation import Situation, TimeSpan
+from soulmem.engine.api.requests import MemoryFilter, NewEdge, TagMatch
+from tests.engine.stage import ME, Stage, as_told, lines
+
+DAY = timedelta(days=1)
+START = datetime(2026, 5, 1, tzinfo=timezone.utc)
+
+
+async def pages(
+    stage: Stage, limit: int, **more: object
+) -> AsyncIterator[list[Memory]]:
+    """All pages of a list, one after the other."""
+    cursor: str | None = None
+    while True:
+        wanted = MemoryFilter(SoulId("s1"), limit=limit, cursor=cursor, **more)  # type: ignore[arg-type]
+        page = await stage.engine.list_memories(ME, wanted)
+        yield [view.memory for view in page.memories]
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 8, 100])
+async def test_pages_hold_everything_once(stage: Stage, limit: int) -> None:
+    """Newest first, no gap and no repetition, even among memories of one moment; no empty last page."""
+    for i in range(7):
+        await stage.note(f"note {i}")
+        stage.clock.advance(1 if i % 3 == 0 else 0)
+    told = [page async for page in pages(stage, limit)]
+    flat = [m for page in told for m in page]
+    assert sorted(m.text for m in flat) == [f"note {i}" for i in range(7)]
+    assert [m.created for m in flat] == sorted((m.created for m in flat), reverse=True)
+    assert all(len(page) == limit for page in told[:-1])
+    assert told[-1]
+
+
+async def test_paging_goes_on_while_the_list_changes(stage: Stage) -> None:
+    """What was there from beginning to end comes exactly once, though others come and go meanwhile."""
+    for i in range(6):
+        await stage.note(f"note {i}")
+        stage.clock.advance(1)
+    seen = []
+    async for page in pages(stage, 2):
+        seen += [m.text for m in page]
+        await stage.note(f"late {len(seen)}")
+        await stage.engine.delete_memory(ME, page[0].id, None)
+    assert [text for text in seen if text.startswith("note")] == [
+        f"note {i}" for i in range(5, -1, -1)
+    ]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "x", "0_1", "9_1_m1", "0_1_m1;", "0_1_" + "m" * 65]
+)
+async def test_a_made_up_cursor_is_refused(stage: Stage, cursor: str) -> None:
+    """With its field."""
+    with pytest.raises(Unprocessable) as refused:
+        await stage.engine.list_memories(ME, MemoryFilter(SoulId("s1"), cursor=cursor))
+    assert refused.value.field == "cursor"
+
+
+async def ladder(stage: Stage, **more: object) -> list[str]:
+    """Texts in the order they are listed."""
+    return [m.text async for page in pages(stage, 100, **more) for m in page]
+
+
+async def test_search_climbs_down_the_ladder(stage: Stage) -> None:
+    """Tag exact, tag partial, text exact, text partial; nothing else."""
+    await stage.note("partial words: a bridge over the river")
+    await stage.note("the phrase river bridge stands here")
+    await stage.note("tag partly", tags=("Old River Bridge",))
+    await stage.note("tag exactly", tags=("river bridge",))
+    await stage.note("nothing of it", tags=("sea",))
+    expected = [
+        "tag exactly",
+        "tag partly",
+        "the phrase river bridge stands here",
+        "partial words: a bridge over the river",
+    ]
+    assert await ladder(stage, q="River Bridge") == expected
+    assert await ladder(stage, q="River Bridge", match=TagMatch.EXACT) == [
+        expected[0],
+        expected[2],
+    ]
+
+
+async def test_tags_filter(stage: Stage) -> None:
+    """Exactly or in part, in any case; together with a search both must hold."""
+    await stage.note("one", tags=("Rain",))
+    await stage.note("two", tags=("rainbow",))
+    await stage.note("three", tags=("sun",))
+    assert await ladder(stage, tag="rain") == ["one", "two"]
+    assert await ladder(stage, tag="rain", match=TagMatch.EXACT) == ["one"]
+    assert await ladder(stage, tag="rain", q="two") == ["two"]
+
+
+async def test_kind_and_permanence_filter(stage: Stage) -> None:
+    """Each by itself."""
+    await stage.note("core", permanent=True)
+    await stage.note("thing", kind=MemoryKind.CONCEPT)
+    assert await ladder(stage, permanent=True) == ["core"]
+    assert await ladder(stage, permanent=False) == ["thing"]
+    assert await ladder(stage, kind=MemoryKind.CONCEPT) == ["thing"]
+
+
+async def test_chinese_is_searched_by_words(stage: Stage) -> None:
+    """A phrase, and words that stand apart."""
+    await stage.note("她把钥匙藏在老桥下面")
+    assert await ladder(stage, q="钥匙") == ["她把钥匙藏在老桥下面"]
+    assert await ladder(stage, q="老桥的钥匙") == ["她把钥匙藏在老桥下面"]
+    assert await ladder(stage, q="雨伞") == []
+
+
+SPANS = {
+    "monday": TimeSpan(START, START),
+    "week": TimeSpan(START + DAY / 24, START + 7 * DAY),
+    "since wednesday": TimeSpan(START + 2 * DAY, None),
+    "until friday": TimeSpan(None, START + 4 * DAY),
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (None, None, ["monday", "week", "since wednesday", "until friday"]),
+        (START, START + DAY, ["monday", "week"]),
+        (START + 1 * DAY, START + 2 * DAY, ["week"]),
+        (START + 2 * DAY, START + 3 * DAY, ["week", "since wednesday"]),
+        (START + 7 * DAY, None, ["week"]),
+        (START + 8 * DAY, None, []),
+        (None, START, []),
+        (START, START, []),
+    ],
+)
+async def test_the_timeline_holds_what_overlaps(
+    stage: Stage, first: datetime | None, last: datetime | None, expected: list[str]
+) -> None:
+    """`from` inclusive, `to` exclusive, oldest first."""
+    for name, span in SPANS.items():
+        await stage.note(
+            name, kind=MemoryKind.EPISODE, situation=Situation(time_span=span)
+        )
+    page = await stage.engine.timeline(ME, SoulId("s1"), first, last, 100, None)
+    assert [view.memory.text for view in page.memories] == expected
+
+
+async def test_the_timeline_pages_without_gaps(stage: Stage) -> None:
+    """Two at a time, episodes of chats and memories by hand alike."""
+    await stage.sync("c1", lines(4))
+    await stage.note("by hand")
+    seen: list[str] = []
+    cursor: str | None = None
+    for _ in range(5):
+        page = await stage.engine.timeline(ME, SoulId("s1"), None, None, 2, cursor)
+        seen += [view.memory.text for view in page.memories]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert sorted(seen) == sorted([*as_told(lines(3)), "by hand"])
+    assert len(seen) == 4
+
+
+async def star(stage: Stage) -> dict[str, MemoryId]:
+    """a - b - c - d in a row, and ten leaves at b."""
+    ids: dict[str, MemoryId] = {}
+    for name, to in {
+        "a": None,
+        "b": "a",
+        "c": "b",
+        "d": "c",
+        **{f"leaf {i}": "b" for i in range(10)},
+    }.items():
+        edges = (NewEdge(EdgeKind.ASSOCIATES, ids[to]),) if to else ()
+        ids[name] = (await stage.note(name, edges=edges)).memory.id
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("center", "hops", "expected"),
+    [
+        ("a", 0, {"a"}),
+        ("a", 1, {"a", "b"}),
+        ("d", 2, {"d", "c", "b"}),
+        ("a", 2, {"a", "b", "c", *(f"leaf {i}" for i in range(10))}),
+    ],
+)
+async def test_the_graph_around_a_memory(
+    stage: Stage, center: str, hops: int, expected: set[str]
+) -> None:
+    """Everything within so many hops, whichever way the edges run, and the edges among them."""
+    ids = await star(stage)
+    view = await stage.engine.graph(ME, SoulId("s1"), ids[center], hops, 100)
+    assert {v.memory.text for v in view.memories} == expected
+    shown = {v.memory.id for v in view.memories}
+    assert len(view.edges) == len(expected) - 1
+    assert all(e.source in shown and e.target in shown for e in view.edges)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 13])
+async def test_the_graph_keeps_to_its_limit(stage: Stage, limit: int) -> None:
+    """As many as asked for, and all of them hang together."""
+    ids = await star(stage)
+    view = await stage.engine.graph(ME, SoulId("s1"), ids["a"], 3, limit)
+    assert len(view.memories) == limit
+    assert len(view.edges) == limit - 1
+
+
+async def test_many_ways_to_a_memory_take_one_place(stage: Stage) -> None:
+    """A neighbour reached over eight edges counts once within the limit, and nothing farther comes first."""
+    center = (await stage.note("center", kind=MemoryKind.CONCEPT)).memory.id
+    ties = tuple(NewEdge(EdgeKind.RELATES, center, verb=f"verb {i}") for i in range(8))
+    for name in ("near", "beside"):
+        near = await stage.note(name, kind=MemoryKind.CONCEPT, edges=ties)
+        await stage.note(
+            f"far from {name}", edges=(NewEdge(EdgeKind.ASSOCIATES, near.memory.id),)
+        )
+    view = await stage.engine.graph(ME, SoulId("s1"), center, 2, 3)
+    assert {v.memory.text for v in view.memories} == {"center", "near", "beside"}
+
+
+async def test_the_whole_graph_is_the_newest_memories(stage: Stage) -> None:
+    """Without a center; what is in the bin is not drawn, an unknown center is not found."""
+    ids = await star(stage)
+    stage.clock.advance(60)
+    newest = await stage.note("newest")
+    await stage.engine.delete_memory(ME, ids["leaf 9"], None)
+    view = await stage.engine.graph(ME, SoulId("s1"), None, 1, 100)
+    assert view.memories[0].memory.id == newest.memory.id
+    assert {v.memory.text for v in view.memories} == {*ids, "newest"} - {"leaf 9"}
+    with pytest.raises(NotFound):
+        await stage.engine.graph(ME, SoulId("s1"), MemoryId("nobody"), 1, 10)
+
+
+async def test_a_chat_is_a_chain(stage: Stage) -> None:
+    """`next` edges join each episode with the one after it, across messages that are no memories."""
+    talk = lines(5)
+    await stage.sync("c1", talk)
+    await stage.sync("c1", [*talk[:2], *talk[3:]])
+    view = await stage.engine.graph(ME, SoulId("s1"), None, 1, 100)
+    text = {v.memory.id: v.memory.text for v in view.memories}
+    chain = sorted(
+        (text[e.source], text[e.target]) for e in view.edges if e.kind is EdgeKind.NEXT
+    )
+    told = [f"{m.speaker}: {m.text}" for m in (talk[0], talk[1], talk[3])]
+    assert chain == sorted(itertools.pairwise(told))

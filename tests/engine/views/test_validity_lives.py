@@ -1,0 +1,129 @@
+"""Whatever happens to chats: in each the home that it told last is the one that holds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+
+from soulmem.domain.derivations import Work
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId
+from soulmem.domain.llm import Prompt
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.views.fact_validity import Standings
+from soulmem.engine.world.world import World
+from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
+from tests.engine.model_stage import ModelStage, obliging, read_of
+from tests.engine.stage import line
+
+_DRAFTS = Work.DRAFTS
+_HOME = re.compile(r"Ann lives in (w\d+q)\.")
+
+
+def telling(prompt: Prompt) -> str:
+    """A model that writes down each home of Ann's that is told."""
+    if prompt.name == "summary":
+        return obliging(prompt)
+    homes: dict[str, list[int]] = {}
+    for number, _, text in read_of(prompt):
+        for home in _HOME.findall(text):
+            homes.setdefault(home, []).append(number)
+    facts = [
+        {"lines": said, "subject": "Ann", "verb": "lives in", "object": home}
+        for home, said in homes.items()
+    ]
+    drafts: dict[str, list[object]] = {
+        "episodes": [],
+        "concepts": [],
+        "habits": [],
+        "kinds": [],
+    }
+    return json.dumps(drafts | {"facts": facts})
+
+
+class Moves(Life):
+    """A life in which Ann moves at every sixth message; there are nine places to live."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stage = ModelStage(telling)
+
+    def message(self, slot: str | None = None) -> SentMessage:
+        """A new one, or another text for the slot."""
+        plain = super().message(slot)
+        if self.count % 6:
+            return plain
+        text = f"Ann lives in w{self.count // 6 % 9}q."
+        return line(plain.slot, text, (Role.CHARACTER, Role.USER)[self.count % 2])
+
+    async def check(self) -> None:
+        """In each chat what was told last of what is consolidated holds, and nothing else."""
+        mind, world = await self.stage.mind(), await self.stage.world()
+        await asyncio.to_thread(self.compare, mind, world)
+
+    def compare(self, mind: Mind, world: World) -> None:
+        """Computes."""
+        relations = {e.id: e for e in mind.edges.every() if e.kind is EdgeKind.RELATES}
+        for chat in self.chats:
+            strand = mind.lineages.strand(ChatId(chat.id))
+            if strand is None:
+                continue
+            family = world.family(strand.chat)
+            known = mind.known(strand.chat, family, world.holds)
+            stands = Standings(mind, known, strand.chat)
+            rows = {key: mind.row(key) for key in mind.facts}
+            held = {key for key in mind.facts if known[rows[key]]}
+            now = {
+                mind.facts[key].text
+                for key in held
+                if stands.of(relations[key]).by is None
+            }
+
+            read = {
+                key
+                for one in mind.derived.held(strand.chat)
+                if one.work is _DRAFTS
+                for key in one.read
+            }
+            said = [
+                _HOME.findall(mind.memories[key].text)
+                for key in strand.order
+                if key in read
+            ]
+            homes = [home for some in said for home in some]
+            if not [s for s in mind.lineages if s.family != family]:
+                assert {mind.facts[key].text for key in held} == {
+                    f"Ann lives in {home}" for home in homes
+                }
+                assert now == {f"Ann lives in {home}" for home in homes[-1:]}
+            elif held:
+                assert len(now) == 1
+
+
+async def _lives(steps: list[tuple[str, int, int]]) -> None:
+    life = Moves()
+    await life.stage.start()
+    await life.stage.soul()
+    try:
+        for step in (("say", 30, 0), ("rest", 0, 0), *steps, ("rest", 0, 0)):
+            await life.step(*step)
+            await life.check()
+    finally:
+        await life.stage.stop()
+
+
+@pytest.mark.timeout(300)
+@example(
+    [("say", 4, 0), ("say", 28, 0), ("edit", 0, 0), ("branch", 82, 9)]
+)  # she moves away and back
+@given(STEPS)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_the_home_that_a_chat_told_last_is_the_one_that_holds(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    asyncio.run(_lives(steps))

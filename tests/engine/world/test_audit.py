@@ -1,0 +1,352 @@
+"""Every change that is not read off a chat leaves an entry, and what was automatic can be taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.domain.dialogue import Role
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import Forbidden, NotFound, StoreFull, Unprocessable
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.soul import KnownName
+from soulmem.engine.api.requests import MemoryPatch, NewEdge
+from soulmem.engine.world.audit import Hand
+from tests.engine.picture import picture
+from tests.engine.stage import ME, Stage, line, lines
+from tests.fakes.store import FakeStore
+
+TOOL = Hand(Actor.ARCHIVIST, source="j1", reason="asked")
+
+
+async def entries(stage: Stage) -> list[AuditEntry]:
+    """All of the soul, the oldest first."""
+    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    return list(page.entries)[::-1]
+
+
+async def reword(stage: Stage, memory: MemoryId, text: str, hand: Hand = TOOL) -> None:
+    await stage.engine._keeper.patch(
+        await stage.world(), memory, MemoryPatch(text=text), hand
+    )
+
+
+async def patch(stage: Stage, memory: MemoryId, **fields: object) -> None:
+    await stage.engine.patch_memory(ME, memory, MemoryPatch(**fields))  # type: ignore[arg-type]
+
+
+async def text(stage: Stage, memory: MemoryId) -> str:
+    return (await stage.engine.get_memory(ME, memory)).memory.text
+
+
+async def first_told(stage: Stage) -> Memory:
+    """What the chat tells first."""
+    mind = await stage.mind()
+    (strand,) = mind.lineages
+    return mind.memories[strand.order[0]]
+
+
+async def test_what_a_user_does_is_told_with_before_and_after(stage: Stage) -> None:
+    await stage.soul()
+    made = (await stage.note("rain", tags=("a",))).memory
+    await patch(stage, made.id, text="sun", tags=("b",))
+    await patch(stage, made.id, text="sun")  # nothing new: nothing to tell
+    await stage.engine.delete_memory(ME, made.id, None)
+    await stage.engine.restore_memory(ME, made.id)
+
+    told = await entries(stage)
+    assert [(e.actor, e.action, e.target) for e in told] == [
+        (Actor.USER, action, made.id)
+        for action in (Action.CREATE, Action.CHANGE, Action.BIN, Action.RESTORE)
+    ]
+    assert told[0].before is None
+    assert told[0].after is not None
+    assert (told[0].after["text"], told[0].after["tags"], told[0].after["kind"]) == (
+        "rain",
+        ["a"],
+        "note",
+    )
+    assert told[1].before == {"text": "rain", "tags": ["a"]}
+    assert told[1].after == {"text": "sun", "tags": ["b"]}
+    assert (told[2].before, told[2].after) == ({"state": "active"}, {"state": "bin"})
+    assert [e.at for e in told] == [stage.clock.now()] * 4
+    assert sorted(e.id for e in told) == [e.id for e in told]
+
+
+async def test_edges_of_the_user_are_told(stage: Stage) -> None:
+    await stage.soul()
+    one, other = (await stage.note("rain")).memory, (await stage.note("sun")).memory
+    edge = NewEdge(EdgeKind.ASSOCIATES, to=other.id, strength=0.25)
+    await patch(stage, one.id, edges=(edge,))
+    await patch(stage, one.id, edges=(replace(edge, strength=0.75),))
+
+    *_, first, second = await entries(stage)
+    assert first.target == second.target == one.id
+    ((key, made),) = dict(first.after or {})["edges"].items()
+    assert (first.before, made["strength"]) == ({"edges": {key: None}}, 0.25)
+    assert dict(second.before or {})["edges"][key]["strength"] == 0.25
+    assert dict(second.after or {})["edges"][key]["strength"] == 0.75
+
+
+async def test_what_a_sync_derives_is_not_told_twice(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(10))
+    await stage.sync("c1", lines(6))
+
+    assert await entries(stage) == []
+
+
+async def test_a_change_and_its_entry_are_stored_together_or_not_at_all() -> None:
+    store = FakeStore()
+    stage = Stage(store)
+    await stage.start()
+    await stage.soul()
+    made = (await stage.note("rain")).memory
+    store.refuses = StoreFull("the disk is full")
+    with pytest.raises(StoreFull):
+        await patch(stage, made.id, text="sun")
+    store.refuses = None
+
+    assert len(await entries(stage)) == 1
+    await stage.restart()
+    await patch(stage, made.id, text="sun")
+    told = await entries(stage)
+    assert [e.action for e in told] == [Action.CREATE, Action.CHANGE]
+    assert told[0].id < told[1].id
+    await stage.stop()
+
+
+async def test_history_is_that_of_one_memory(stage: Stage) -> None:
+    await stage.soul()
+    one, other = (await stage.note("rain")).memory, (await stage.note("sun")).memory
+    await patch(stage, one.id, text="snow")
+
+    page = await stage.engine.governor.history(ME, one.id, 1, None)
+    assert ([e.action for e in page.entries], page.cursor) == (
+        [Action.CHANGE],
+        page.entries[0].id,
+    )
+    page = await stage.engine.governor.history(ME, one.id, 1, page.cursor)
+    assert ([e.action for e in page.entries], page.cursor) == ([Action.CREATE], None)
+    assert (
+        len((await stage.engine.governor.history(ME, other.id, 9, None)).entries) == 1
+    )
+    with pytest.raises(NotFound):
+        await stage.engine.governor.history(ME, MemoryId("nobody"), 9, None)
+
+
+async def test_a_memory_without_a_history_has_an_empty_one(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(4))
+    derived = (await stage.listed())[0]
+
+    assert (await stage.engine.governor.history(ME, derived.id, 9, None)).entries == []
+
+
+async def test_undo_since_a_moment(stage: Stage) -> None:
+    await stage.soul()
+    a, b, c, d = [
+        (await stage.note(t)).memory.id
+        for t in ("rain a", "rain b", "rain c", "rain d")
+    ]
+    stage.clock.advance(60, 0)
+    start = stage.clock.now()
+    await reword(stage, a, "tool a")
+    await patch(stage, b, text="mine b", tags=("mine",))
+    await reword(stage, c, "tool c")
+    await patch(stage, c, text="mine c")
+    await patch(stage, d, text="mine d")
+    await reword(stage, d, "tool d")
+    await reword(stage, d, "tool d again")
+    told = len(await entries(stage))
+
+    undone = await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=start, change=None, job=None
+    )
+
+    assert [await text(stage, m) for m in (a, b, c, d)] == [
+        "rain a",
+        "mine b",
+        "mine c",
+        "mine d",
+    ]
+    assert (set(undone.memories), len(undone.changes), undone.skipped) == (
+        {a, d},
+        4,
+        ((c, "text"),),
+    )
+    fresh = (await entries(stage))[told:]
+    assert [(e.actor, e.action) for e in fresh] == [(Actor.USER, Action.UNDO)] * 2
+    again = await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=start, change=None, job=None
+    )
+    assert again.memories == ()
+    assert [await text(stage, m) for m in (a, b, c, d)] == [
+        "rain a",
+        "mine b",
+        "mine c",
+        "mine d",
+    ]
+
+
+async def test_undo_of_one_change_and_of_a_job(stage: Stage) -> None:
+    await stage.soul()
+    a, b = [(await stage.note(t)).memory.id for t in ("rain a", "rain b")]
+    await reword(stage, a, "tool a")
+    await reword(stage, b, "tool b", Hand(Actor.ARCHIVIST, source="j2"))
+    change = (await entries(stage))[-2]
+    assert change.source == "j1"
+
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=None, change=change.id, job=None
+    )
+    assert [await text(stage, m) for m in (a, b)] == ["rain a", "tool b"]
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=None, change=None, job="j2"
+    )
+    assert [await text(stage, m) for m in (a, b)] == ["rain a", "rain b"]
+
+
+async def test_a_name_of_the_card_is_a_bare_name_again(stage: Stage) -> None:
+    """Nothing of it is searched any more than after a new start."""
+    await stage.soul()
+    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("ring"),), None)
+    await stage.sync("c1", [line("m0", "The ring is lost."), *lines(3)])
+    (name,) = (await stage.mind()).names.concepts()
+    await reword(stage, name.id, "ring of gold")
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=None, change=None, job="j1"
+    )
+    lived = await picture(stage, "s1")
+    assert lived["memories"][name.id].origin is Origin.CARD
+    await stage.restart()
+    assert await picture(stage, "s1") == lived
+
+
+async def test_what_cannot_be_undone_is_said(stage: Stage) -> None:
+    await stage.soul()
+    await stage.soul("s2")
+    made = (await stage.note("rain")).memory
+    (mine,) = await entries(stage)
+    undo = stage.engine.governor.undo
+
+    with pytest.raises(NotFound):
+        await undo(ME, SoulId("s1"), since=None, change="nobody", job=None)
+    with pytest.raises(NotFound):
+        await undo(ME, SoulId("s2"), since=None, change=mine.id, job=None)
+    with pytest.raises(NotFound):
+        await undo(ME, SoulId("s1"), since=None, change=None, job="nobody")
+    with pytest.raises(Unprocessable):
+        await undo(ME, SoulId("s1"), since=None, change=mine.id, job=None)
+    with pytest.raises(Unprocessable):
+        await undo(ME, SoulId("s1"), since=None, change=None, job=None)
+    with pytest.raises(Unprocessable):
+        await undo(ME, SoulId("s1"), since=stage.clock.now(), change=mine.id, job=None)
+    assert await text(stage, made.id) == "rain"
+
+
+async def test_the_fingerprint_after_undoing_is_that_from_before(stage: Stage) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(12))
+    derived = [m.id for m in await stage.listed(kind=MemoryKind.EPISODE)]
+    before, start = await stage.fingerprint(), stage.clock.now()
+    stage.clock.advance(1, 0)
+    for at, key in enumerate(derived):
+        await reword(stage, key, f"tool {at}")
+    await stage.engine._keeper.bin(await stage.world(), derived[0], None, TOOL)
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=start + timedelta(seconds=1), change=None, job=None
+    )
+
+    assert await stage.fingerprint() == before
+    assert {m.id for m in await stage.listed(kind=MemoryKind.EPISODE)} == set(derived)
+
+
+@pytest.mark.parametrize(
+    "then", [{"speaker": "Alicia"}, {"role": Role.NARRATOR}, {"role": Role.USER}, {}]
+)
+@pytest.mark.parametrize("role", [Role.CHARACTER, Role.NARRATOR])
+async def test_what_was_reworded_and_put_back_is_about_what_its_message_says(
+    stage: Stage, role: Role, then: dict[str, Any]
+) -> None:
+    """Whoever is said to have spoken meanwhile: nobody's name is what it is about."""
+    bare_yes = line(
+        "m2", "Yes.", Role.NARRATOR, speaker="Kaelith"
+    )  # about nothing: looked at again at rest
+    told = [
+        line("m1", "Yes, gladly.", role, speaker="Kaelith: the elder"),
+        bare_yes,
+        *lines(2, 3),
+    ]
+    now = [replace(told[0], **then), *told[1:]]
+    await stage.soul()
+    await stage.sync("c1", told)
+    stage.clock.advance(1, 0)
+    for text_ in ("Kaelith: nothing", "Kaelith: the elder: the rain stopped"):
+        await reword(stage, (await first_told(stage)).id, text_)
+    await stage.sync("c1", now)
+    await stage.engine.governor.undo(
+        ME, SoulId("s1"), since=stage.clock.now(), change=None, job=None
+    )
+    await stage.engine.run_idle()
+
+    again = Stage()
+    await again.start()
+    await again.soul()
+    await again.sync("c1", now)
+    back, fresh = await first_told(stage), await first_told(again)
+    assert (back.text, back.terms, back.names) == (fresh.text, fresh.terms, fresh.names)
+    assert await stage.fingerprint() == await again.fingerprint()
+    await again.stop()
+
+
+@pytest.mark.parametrize("guard", [{"permanent": True}, {"locked": True}])
+async def test_no_other_hand_changes_what_is_protected(
+    stage: Stage, guard: dict[str, Any]
+) -> None:
+    await stage.soul()
+    made = (await stage.note("rain", **guard)).memory
+
+    with pytest.raises(Forbidden):
+        await reword(stage, made.id, "tool")
+    with pytest.raises(Forbidden):
+        await stage.engine._keeper.bin(await stage.world(), made.id, "permanent", TOOL)
+    assert (await stage.engine.get_memory(ME, made.id)).memory == made
+    await patch(stage, made.id, text="mine")
+    assert await text(stage, made.id) == "mine"
+
+
+async def test_a_derived_memory_that_a_tool_rewords_stays_the_chats(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    await stage.sync("c1", lines(6))
+    key = (await stage.listed())[0].id
+    await reword(stage, key, "tool")
+
+    found = (await stage.engine.get_memory(ME, key)).memory
+    assert (found.text, found.origin, found.state) == (
+        "tool",
+        Origin.CHAT,
+        MemoryState.ACTIVE,
+    )
+
+
+async def test_a_deleted_chat_is_told_to_each_soul_that_was_in_it(stage: Stage) -> None:
+    await stage.soul("s2", "Tom")
+    await stage.sync("c1", lines(4), souls=("s1", "s2"))
+    await stage.engine.delete_chat(ME, ChatId("c1"))
+    for soul in ("s1", "s2"):
+        page = await stage.engine.governor.audit(ME, SoulId(soul), None, 9, None)
+        (entry,) = page.entries
+        assert (entry.actor, entry.action, entry.target) == (
+            Actor.USER,
+            Action.BIN,
+            "c1",
+        )
+        assert (entry.before, entry.after) == ({"state": "active"}, {"state": "bin"})

@@ -1,0 +1,199 @@
+"""What a soul answers while it is being opened: some of what it will, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from soulmem.domain.edges import EdgePage
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import Memory, MemoryState, Timelines
+from soulmem.engine.api.requests import RecallRequest
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.scene import RecallParams, cue_of, scene_of
+from soulmem.ports.store import Change
+from tests.engine.picky_store import PickyStore
+from tests.engine.picture import picture
+from tests.engine.stage import ME, Stage, line, lines
+
+SOUL = SoulId("s1")
+
+
+class SlowStore(PickyStore):
+    """Gives one memory or edge at a time, each after a step was allowed; `held` is None: all at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: asyncio.Semaphore | None = None
+        self.given = 0
+
+    async def memory_pages(
+        self, owner: Owner, soul: SoulId
+    ) -> AsyncIterator[Sequence[Memory]]:
+        async for page in super().memory_pages(owner, soul):
+            for memory in page:
+                await self._step()
+                yield [memory]
+
+    async def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
+        async for page in super().edge_pages(owner, soul):
+            for at in range(len(page.id)):
+                await self._step()
+                yield page.pick([at])
+
+    async def _step(self) -> None:
+        if self.held is not None:
+            await self.held.acquire()
+        self.given += 1
+
+
+async def told() -> tuple[Stage, SlowStore]:
+    """A stage whose soul has two branches, a binned chat, a held loss and memories made by hand."""
+    store = SlowStore()
+    stage = Stage(store)
+    await stage.start()
+    await stage.soul(scope="chat")
+    root = [line("a1", "the lantern is under the bridge"), *lines(6)]
+    await stage.sync("root", root)
+    await stage.sync("left", [*root[:4], *lines(4, 50)], parent=("root", root[3].slot))
+    await stage.sync("gone", [line("g1", "the lantern was stolen"), *lines(3, 80)])
+    await stage.engine.delete_chat(
+        ME, (await stage.engine.list_chats(ME, None))[-1][0].id
+    )
+    await stage.sync("lost", lines(30, 100))
+    assert (await stage.sync("lost", lines(2, 100))).held == 28
+    await stage.note("a lantern needs oil")
+    await stage.note("here only: lantern", timelines=Timelines.THIS, chat="left")
+    binned = await stage.note("the lantern is broken")
+    await stage.engine.delete_memory(ME, binned.memory.id, None)
+    some = next(iter((await stage.mind()).memories.values()))
+    orphan = replace(
+        some, id=MemoryId("e-orphan"), text="a lantern that no chat tells of"
+    )
+    await store.commit(Change(ME, put_memories=[orphan]))
+    return stage, store
+
+
+def one_more(store: SlowStore, opening: asyncio.Task[Mind]) -> Callable[[], bool]:
+    """Whether one more step was taken than now."""
+    given = store.given
+    return lambda: opening.done() or store.given > given
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Let everything else run until it is so."""
+    for _ in range(100_000):
+        if is_so():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never came so far")
+
+
+async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
+    """What a recall may see of a mind, by chat."""
+    world = await stage.world()
+    out: dict[str | None, set[MemoryId]] = {}
+    for chat in (None, *world.heads):
+        request = RecallRequest(SOUL, chat)
+        scene = await stage.engine._compute.run(
+            scene_of,
+            world,
+            mind,
+            request,
+            cue_of(world, request),
+            RecallParams(),
+            0,
+            stage.clock.now(),
+        )
+        out[chat] = {mind.at(int(row)).id for row in scene.visible.nonzero()[0]}
+    return out
+
+
+async def test_at_no_time_more_is_seen_than_in_the_end() -> None:
+    stage, store = await told()
+    expected = await picture(stage, "s1")
+    store.held = asyncio.Semaphore(0)
+    await stage.restart()
+    world = await stage.world()
+    opening = asyncio.create_task(world.mind(SOUL))
+    partial = []
+    while not opening.done():
+        more = one_more(store, opening)
+        store.held.release()
+        await until(more)
+        if (mind := world.opening.get(SOUL)) is not None:
+            partial.append(await seen(stage, mind))
+    final = await seen(stage, await opening)
+    assert len(partial) > 50
+    for some in partial:
+        assert all(some[chat] <= final[chat] for chat in final)
+    sizes = [sum(map(len, some.values())) for some in partial]
+    assert sizes[0] < 10  # and what is loaded is seen at once
+    assert sizes[len(sizes) // 3] > 10
+    assert await picture(stage, "s1") == expected
+    await stage.stop()
+
+
+async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
+    stage, store = await told()
+    store.held = asyncio.Semaphore(0)
+    await stage.restart()
+    world = await stage.world()
+    opening = asyncio.create_task(world.mind(SOUL))
+    empty = await stage.recall("lantern", "root", time_budget_ms=50)
+    assert (empty.memories, empty.timed_out) == ((), True)
+    for _ in range(12):
+        store.held.release()
+    await until(lambda: store.given == 12)
+    early = await stage.recall("lantern bridge", "root", time_budget_ms=50)
+    assert [m.text for m in early.memories if "bridge" in m.text] == [
+        "Al: the lantern is under the bridge"
+    ]
+    assert early.timed_out
+    assert not any(
+        "stolen" in m.text or "broken" in m.text or "here only" in m.text
+        for m in early.memories
+    )
+    trace = await stage.engine.trace(ME, early.trace)
+    assert any("still being read" in note for note in trace.notes)
+
+    for _ in range(1000):
+        store.held.release()
+    await opening
+    full = await stage.recall("lantern bridge", "root")
+    assert not full.timed_out
+    assert {m.id for m in early.memories} <= {m.id for m in full.memories}
+    assert "a lantern needs oil" in {m.text for m in full.memories}
+    assert not any(
+        "still being read" in n
+        for n in (await stage.engine.trace(ME, full.trace)).notes
+    )
+    await stage.stop()
+
+
+async def test_what_cannot_be_read_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A store that fails half-way leaves nothing half open."""
+    stage, store = await told()
+    await stage.restart()
+    world = await stage.world()
+    world.let_go(SOUL)
+    whole = store.edge_pages
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "edge_pages", lambda owner, soul: failing())
+        with pytest.raises(RuntimeError, match="torn"):
+            await world.mind(SOUL)
+        assert SOUL not in world.opening
+    assert store.edge_pages == whole
+    mind = await world.mind(SOUL)
+    assert sum(m.state is MemoryState.ACTIVE for m in mind.memories.values()) > 10
+    await stage.stop()
+
+
+async def failing() -> AsyncIterator[EdgePage]:
+    raise RuntimeError("torn")
+    yield
