@@ -29,9 +29,9 @@ from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.engine import Engine, EngineParams
-from soulmem.engine.llm.retry import ParkingParams
+from soulmem.engine.llm.retry import RetryParams
 from soulmem.engine.llm.sources import LlmSources
-from soulmem.engine.llm.usage import LedgerParams
+from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.recall.scene import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.world.edge_loader import LoadingParams
@@ -112,14 +112,14 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
 def _consolidation(every: Settings) -> ConsolidationParams:
     settings, archivist = every.consolidation, every.llm.archivist
     is_client = archivist is not None and archivist.model == CLIENT
-    hour = LedgerParams(
+    hour = UsageLimits(
         calls=settings.client_calls_per_hour if is_client else settings.calls_per_hour,
         tokens=settings.tokens_per_hour,
         nodes=settings.memories_per_hour,
         minutes=settings.minutes_per_hour,
     )
     marks = MarkParams(turns=settings.window_turns, least=settings.messages)
-    return ConsolidationParams(marks, hour, ParkingParams(more=settings.messages))
+    return ConsolidationParams(marks, hour, RetryParams(more=settings.messages))
 
 
 def backups_of(settings: Settings) -> BackupFolder:

@@ -34,7 +34,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Parked:
+class Deferred:
     """One chat's input for one sort of work. `again` is when it is tried at the latest."""
 
     chat: ChatId
@@ -54,7 +54,7 @@ class SoulBooks:
     late: tuple[
         tuple[datetime, Spent], ...
     ] = ()  # what was spent within the last hour, and when
-    parked: tuple[Parked, ...] = ()
+    parked: tuple[Deferred, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.totals or self.late or self.parked)

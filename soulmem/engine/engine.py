@@ -32,14 +32,14 @@ from soulmem.engine.api.results import (
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.editing.history import Governor
 from soulmem.engine.editing.memory_editor import Keeper
-from soulmem.engine.exchange.bundle_export import Exporter
+from soulmem.engine.exchange.bundle_export import BundleExport
 from soulmem.engine.exchange.bundle_import import BundleImport
 from soulmem.engine.exchange.chat_import import ChatImport
-from soulmem.engine.exchange.import_jobs import Importer
+from soulmem.engine.exchange.import_jobs import ImportJobs
 from soulmem.engine.exchange.lore_import import LoreImport
 from soulmem.engine.health import health_of
 from soulmem.engine.learning.learner import Learner
-from soulmem.engine.llm.sources import Llms, LlmSources
+from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams as EngineParams
 from soulmem.engine.recall.recaller import Recaller
@@ -49,8 +49,8 @@ from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.jobs import Jobs
 from soulmem.engine.runtime.lifecycle import Lifecycle
-from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.store_opening import StoreOpening
+from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.sync.chats import Observer
 from soulmem.engine.sync.souls import Souls
 from soulmem.engine.upkeep.backups import BackupKeeper
@@ -128,7 +128,7 @@ class Engine:
             p.idle_after, self.run_idle, self._go_on_resting, self.events
         )
         busy, wake = self._lifecycle.is_generating, self._embedding.wake
-        self.llms = Llms(llm, busy, self.events)
+        self.llms = LlmAccess(llm, busy, self.events)
         doing = self.llms, self._compute, clock, auditor, busy, wake
         self.consolidator = Consolidator(
             *doing, p.consolidation, self._embedding.reading
@@ -150,10 +150,10 @@ class Engine:
         bundles = BundleImport(
             self._world, store, self._learner, self._embedding, auditor
         )
-        self.imports = Importer(
+        self.imports = ImportJobs(
             self.jobs, ChatImport(self, self._compute), lore, bundles, self._embedding
         )
-        self.exports = Exporter(self._world, store, clock, self._learner)
+        self.exports = BundleExport(self._world, store, clock, self._learner)
         self.forgetting = Forgetter(
             self._world, auditor, self._compute, clock, self.jobs
         )
@@ -227,7 +227,7 @@ class Engine:
             phase=self._lifecycle.phase.value,
             kernels=self._warming.state,
             llm=self.llms.health(),
-            spent=self.consolidator.ledger.this_hour(self._clock.now()),
+            spent=self.consolidator.usage.this_hour(self._clock.now()),
             minds=self._minds(),
             notes=[note for part in speaking for note in part.notes()],
         )

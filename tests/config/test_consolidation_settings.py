@@ -23,7 +23,7 @@ async def test_they_reach_the_engine(tmp_path: Path) -> None:
     )
     marks = engine.consolidator._params.marks
     assert (marks.turns, marks.least) == (5, 30)
-    bounds = engine.consolidator.ledger.params
+    bounds = engine.consolidator.usage.params
     assert (bounds.calls, bounds.tokens, bounds.nodes, bounds.minutes) == (
         7,
         800,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.domain.books import Parked, SoulBooks, Spent
+from soulmem.domain.books import Deferred, SoulBooks, Spent
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.ports.store import Store
@@ -21,7 +21,7 @@ BOOKS = SoulBooks(
         (NOON + timedelta(microseconds=1), Spent(nodes=2)),
     ),
     tuple(
-        Parked(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1))
+        Deferred(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1))
         for work in Work
     ),
 )
@@ -47,7 +47,7 @@ async def test_they_come_back_and_are_replaced(store: Store) -> None:
 
 @pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
 async def test_a_reason_is_kept_whatever_it_says(store: Store, text: str) -> None:
-    parked = Parked(
+    parked = Deferred(
         ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc)
     )
     books = SoulBooks(SoulId(SOUL), parked=(parked,))

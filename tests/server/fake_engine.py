@@ -40,7 +40,7 @@ from soulmem.engine.api.results import (
     Timings,
     Trace,
 )
-from soulmem.engine.llm.sources import Llms, LlmSources
+from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.jobs import JobState, JobView, Progress
 from tests.server.fake_governor import FakeGovernor
@@ -116,7 +116,7 @@ class FakeEngine:
         self.desk = ClientDesk()
         self.is_busy = False
         sources = LlmSources(archivist=self.desk.llm, desk=self.desk)
-        self.llms = Llms(sources, lambda: self.is_busy, self.events)
+        self.llms = LlmAccess(sources, lambda: self.is_busy, self.events)
 
     async def start(self) -> None:
         self.running = True

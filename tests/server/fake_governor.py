@@ -13,11 +13,11 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
-from soulmem.engine.consolidation.consolidator import Books
+from soulmem.engine.consolidation.consolidator import UsageReport
 from soulmem.engine.editing.undo import Undone
 from soulmem.engine.learning.feedback import Judged
-from soulmem.engine.llm.retry import Parked
-from soulmem.engine.llm.usage import LedgerParams, Spent
+from soulmem.engine.llm.retry import Deferred
+from soulmem.engine.llm.usage import Spent, UsageLimits
 from soulmem.engine.world.audit import AuditPage
 
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -60,14 +60,14 @@ class FakeGovernor:
         self._called("undo", (owner, soul, since, change, job))
         return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
 
-    async def books(self, owner: Owner, soul: SoulId) -> Books:
+    async def books(self, owner: Owner, soul: SoulId) -> UsageReport:
         self._called("books", soul)
         if soul == "s9":
             raise NotFound(f"no soul {soul!r}", field="soul")
         spent = Spent(3, 1, 900, 120, 4.5, 7)
-        parked = Parked(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
-        return Books(
-            {"consolidation": spent}, spent, LedgerParams(), [parked], None, 4, 0.1
+        parked = Deferred(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
+        return UsageReport(
+            {"consolidation": spent}, spent, UsageLimits(), [parked], None, 4, 0.1
         )
 
     async def feedback(

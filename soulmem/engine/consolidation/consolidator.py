@@ -26,17 +26,23 @@ from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.backlog import BacklogParams, is_backlog
 from soulmem.engine.consolidation.draft_habits import formed, seen_in, wordings
 from soulmem.engine.consolidation.draft_memories import (
-    Drafting,
+    DraftConverter,
     derivation_id,
     summed_up,
 )
 from soulmem.engine.consolidation.passages import Reading, reading_of
 from soulmem.engine.consolidation.plan import Task, plan_of
-from soulmem.engine.consolidation.scene_kinds import Generaliser
-from soulmem.engine.llm.calls import Asking, Errand, Stop, Tell
-from soulmem.engine.llm.retry import Parked, Parking, ParkingParams
-from soulmem.engine.llm.sources import Llms
-from soulmem.engine.llm.usage import CONSOLIDATION, REPLAY, Ledger, LedgerParams, Spent
+from soulmem.engine.consolidation.scene_kinds import SceneKinds
+from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask, Tell
+from soulmem.engine.llm.retry import Deferrals, Deferred, RetryParams
+from soulmem.engine.llm.sources import LlmAccess
+from soulmem.engine.llm.usage import (
+    CONSOLIDATION,
+    REPLAY,
+    Spent,
+    UsageLedger,
+    UsageLimits,
+)
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import lost
@@ -57,20 +63,20 @@ class ConsolidationParams:
     """How much is consolidated, when, and at what price."""
 
     marks: MarkParams = field(default_factory=MarkParams)
-    ledger: LedgerParams = field(default_factory=LedgerParams)
-    parking: ParkingParams = field(default_factory=ParkingParams)
+    limits: UsageLimits = field(default_factory=UsageLimits)
+    retry: RetryParams = field(default_factory=RetryParams)
     habits: HabitParams = field(default_factory=HabitParams)
     backlog: BacklogParams = field(default_factory=BacklogParams)
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
+class UsageReport:
     """What a soul's consolidation cost, and what of it waits; `down`: why no model could be had."""
 
     totals: Mapping[str, Spent]
     this_hour: Spent
-    most: LedgerParams
-    parked: Sequence[Parked]
+    most: UsageLimits
+    parked: Sequence[Deferred]
     down: str | None
     due_calls: int = 0  # that a job would make now
     due_minutes: float | None = (
@@ -83,7 +89,7 @@ class Consolidator:
 
     def __init__(
         self,
-        llms: Llms,
+        llms: LlmAccess,
         compute: Worker,
         clock: Clock,
         auditor: Auditor,
@@ -99,8 +105,8 @@ class Consolidator:
         self._auditor = auditor
         self._on_written = on_written
         self._params = params or ConsolidationParams()
-        self.ledger = Ledger(self._params.ledger)
-        self.parking = Parking(self._params.parking)
+        self.usage = UsageLedger(self._params.limits)
+        self.deferrals = Deferrals(self._params.retry)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
         self._reader = reading
         self._habits: WeakKeyDictionary[Mind, dict[ChatId, tuple[str, ...]]] = (
@@ -108,29 +114,31 @@ class Consolidator:
         )
         self._again: datetime | None = None
         self._written = 0  # changes
-        self.asking = Asking(llms, compute, clock, is_busy, self.ledger, self.parking)
-        self.generaliser = Generaliser(
-            self.asking, llms, compute, clock, reading, self._write
+        self.llm_calls = LlmCalls(
+            llms, compute, clock, is_busy, self.usage, self.deferrals
+        )
+        self.scene_kinds = SceneKinds(
+            self.llm_calls, llms, compute, clock, reading, self._write
         )
 
-    async def books(self, world: World, soul: SoulId) -> Books:
+    async def books(self, world: World, soul: SoulId) -> UsageReport:
         """What it cost so far, and what it would cost to do what is due."""
-        hour = self.ledger.this_hour(self._clock.now())
-        parked = list(self.parking.of(world.owner, soul))
-        totals = self.ledger.totals(world.owner, soul)
+        hour = self.usage.this_hour(self._clock.now())
+        parked = list(self.deferrals.of(world.owner, soul))
+        totals = self.usage.totals(world.owner, soul)
         calls = (
             await self._due(world, await world.mind(soul))
             if self._llms.has_archivist
             else 0
         )
-        seconds = self.ledger.seconds_per_call(CONSOLIDATION)
+        seconds = self.usage.seconds_per_call(CONSOLIDATION)
         minutes = None if seconds is None else calls * seconds / 60
-        return Books(
+        return UsageReport(
             totals,
             hour,
-            self.ledger.params,
+            self.usage.params,
             parked,
-            self.parking.is_down,
+            self.deferrals.is_down,
             calls,
             minutes,
         )
@@ -158,17 +166,17 @@ class Consolidator:
         self._again = None
         written = self._written
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
-        with contextlib.suppress(Stop):
+        with contextlib.suppress(LlmInterrupted):
             for world, mind in _by_use(worlds):
-                this = Errand(world.owner, mind.soul.id, CONSOLIDATION, source=source)
+                this = LlmTask(world.owner, mind.soul.id, CONSOLIDATION, source=source)
                 await self._soul(world, mind, this)
-                kinds = Errand(world.owner, mind.soul.id, REPLAY, source=source)
+                kinds = LlmTask(world.owner, mind.soul.id, REPLAY, source=source)
                 for chat in await self._compute.run(_chats, mind):
-                    await self.generaliser.chat(world, mind, chat, kinds)
-        if not self.asking.is_busy():
+                    await self.scene_kinds.chat(world, mind, chat, kinds)
+        if not self.llm_calls.is_busy():
             now = self._clock.now()
             self._again = (
-                self.parking.next_try() if self.ledger.has_room(now) else now + _FULL
+                self.deferrals.next_try() if self.usage.has_room(now) else now + _FULL
             )
         return self._written > written
 
@@ -182,8 +190,8 @@ class Consolidator:
         """All that is due in one soul, as a job; `tell` hears how far it is and may break it off."""
         if not self._llms.has_archivist:
             return {}
-        this = Errand(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
-        with contextlib.suppress(Stop):
+        this = LlmTask(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
+        with contextlib.suppress(LlmInterrupted):
             await self._soul(world, mind, this)
         return {"calls": this.done, "memories": this.written, "parked": this.parked()}
 
@@ -199,28 +207,30 @@ class Consolidator:
         """The same of these chats, and what kinds their scenes are, as far as one of them is `within`."""
         if not self._llms.has_archivist:
             return {}
-        this = Errand(world.owner, mind.soul.id, REPLAY, tell, source=source)
-        with contextlib.suppress(Stop):
+        this = LlmTask(world.owner, mind.soul.id, REPLAY, tell, source=source)
+        with contextlib.suppress(LlmInterrupted):
             for chat in chats:
                 await self._chat(world, mind, chat, this)
-                await self.generaliser.chat(world, mind, chat, this, within)
+                await self.scene_kinds.chat(world, mind, chat, this, within)
         return {"calls": this.done, "written": this.written, "parked": this.parked()}
 
-    async def _soul(self, world: World, mind: Mind, this: Errand) -> None:
+    async def _soul(self, world: World, mind: Mind, this: LlmTask) -> None:
         await self._sweep(world, mind)
         chats = await self._compute.run(_chats, mind)
-        self.parking.keep(world.owner, mind.soul.id, chats)
+        self.deferrals.keep(world.owner, mind.soul.id, chats)
         for chat in chats:
             await self._chat(world, mind, chat, this)
 
-    async def _chat(self, world: World, mind: Mind, chat: ChatId, this: Errand) -> None:
+    async def _chat(
+        self, world: World, mind: Mind, chat: ChatId, this: LlmTask
+    ) -> None:
         await self._form_habits(world, mind, chat, this)
         while (due := await self._next(world, mind, chat, this)) is not None:
             await self._carry_out(world, mind, *due, this)
         await self._form_habits(world, mind, chat, this)
 
     async def _form_habits(
-        self, world: World, mind: Mind, chat: ChatId, this: Errand
+        self, world: World, mind: Mind, chat: ChatId, this: LlmTask
     ) -> None:
         """What its drafts tell of three scenes, where they are not the same as the last time."""
         seen = await self._compute.run(seen_in, mind, chat)
@@ -239,7 +249,7 @@ class Consolidator:
         self._habits[mind][chat] = told
 
     async def _next(
-        self, world: World, mind: Mind, chat: ChatId, this: Errand
+        self, world: World, mind: Mind, chat: ChatId, this: LlmTask
     ) -> tuple[Task, int] | None:
         """The next call that is due in the chat and not parked; and how much of the chat has slid out."""
         chat_log = await world.log(chat)
@@ -250,7 +260,7 @@ class Consolidator:
             await self._write(world, mind, partial(_without, keys=plan.outdated), this)
         for task in plan.tasks:
             key = (world.owner, mind.soul.id, chat, task.work)
-            again = this.tell is None and self.parking.is_parked(
+            again = this.tell is None and self.deferrals.is_parked(
                 key, plan.slid, self._clock.now()
             )
             # What was not lived just now waits until somebody accepted its price: by asking for the job.
@@ -264,7 +274,7 @@ class Consolidator:
         return None
 
     async def _carry_out(
-        self, world: World, mind: Mind, task: Task, slid: int, this: Errand
+        self, world: World, mind: Mind, task: Task, slid: int, this: LlmTask
     ) -> None:
         chat_log = await world.log(task.chat)
         if chat_log is None or not await self._compute.run(_stands, mind, task):
@@ -279,11 +289,11 @@ class Consolidator:
             this.failed[task.chat, task.work] = failure.message
             log.info("a %s of a chat is put off: %s", task.work.value, failure.message)
             if failure.kind is not Failure.UNREADABLE:
-                self.parking.down(failure.message, self._clock.now())
-                raise Stop from failure
-            self.parking.park(key, failure.message, slid, self._clock.now())
+                self.deferrals.down(failure.message, self._clock.now())
+                raise LlmInterrupted from failure
+            self.deferrals.park(key, failure.message, slid, self._clock.now())
             return
-        self.parking.forget(key)
+        self.deferrals.forget(key)
         made = partial(
             _made,
             task=task,
@@ -294,18 +304,20 @@ class Consolidator:
         )
         this.written += await self._write(world, mind, made, this)
 
-    async def _answer(self, reading: Reading, work: Work, this: Errand) -> str | Drafts:
-        """What the model makes of it. Raises LlmFailed, Stop."""
+    async def _answer(
+        self, reading: Reading, work: Work, this: LlmTask
+    ) -> str | Drafts:
+        """What the model makes of it. Raises LlmFailed, LlmInterrupted."""
         passage = reading.passage
         if not passage.lines:
             return Drafts() if work is Work.DRAFTS else passage.summary
         if work is Work.SUMMARY:
-            return await self.asking.ask(
+            return await self.llm_calls.ask(
                 this,
                 partial(summary.render, passage),
                 partial(summary.parse, passage=passage),
             )
-        return await self.asking.ask(
+        return await self.llm_calls.ask(
             this,
             partial(extraction.render, passage),
             partial(extraction.parse, passage=passage),
@@ -316,7 +328,7 @@ class Consolidator:
         world: World,
         mind: Mind,
         make: Callable[[Mind], MindChange | None],
-        this: Errand,
+        this: LlmTask,
     ) -> int:
         """Store what was made with its entries, if all that was read still stands; how many memories."""
         async with world.writing:
@@ -332,7 +344,7 @@ class Consolidator:
         nodes = len(change.put_memories)
         if nodes:
             spent = Spent(nodes=nodes)
-            self.ledger.book(
+            self.usage.book(
                 world.owner, mind.soul.id, this.work, spent, self._clock.now()
             )
             self._on_written()
@@ -345,7 +357,7 @@ class Consolidator:
                 world,
                 mind,
                 lost,
-                Errand(
+                LlmTask(
                     world.owner, mind.soul.id, CONSOLIDATION, source="consolidation"
                 ),
             )
@@ -376,7 +388,7 @@ def _made(
     now = clock.now()
     if isinstance(found, str):
         return summed_up(mind, task, found, model, now)
-    return Drafting(
+    return DraftConverter(
         mind, task, reading, found, model, now, mind.turns(clock.extra_turns)
     ).change()
 

@@ -16,7 +16,7 @@ from soulmem.domain.drafts import Passage, PassageLine
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.consolidation.passages import speaker_of
-from soulmem.engine.llm.calls import Asking, Errand, Stop
+from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.doubted import is_in_doubt
@@ -41,17 +41,17 @@ class _Told:
     read: Sequence[Memory]
 
 
-class Digester:
+class DigestWriter:
     """Makes digests. Nothing is stored: they are as true as what they are made of at that moment."""
 
-    def __init__(self, compute: Worker, asking: Asking) -> None:
+    def __init__(self, compute: Worker, asking: LlmCalls) -> None:
         self._compute = compute
-        self._asking = asking
+        self._llm_calls = asking
 
     async def digests(
         self,
         world: World,
-        errand: Errand,
+        task: LlmTask,
         period: str,
         context: str = "",
         *,
@@ -61,16 +61,16 @@ class Digester:
         """Digests of the latest `most` periods that have something in them, oldest first, with an eye to what
         `context` says; the latest `calls` of them by the archivist, where there is one that may answer now.
         """
-        mind = await world.mind(errand.soul)
+        mind = await world.mind(task.soul)
         found = await self._compute.run(_digests, mind, period, context, most)
-        has_model = self._asking.has_model
-        errand.left = min(calls, len(found)) if has_model else 0
+        has_model = self._llm_calls.has_model
+        task.left = min(calls, len(found)) if has_model else 0
         worded: list[str | None] = []
         for told in reversed(found):
-            errand.told()
-            wanted = has_model and len(worded) < errand.left
+            task.told()
+            wanted = has_model and len(worded) < task.left
             text, has_model = (
-                await self._worded(mind, errand, told, period)
+                await self._worded(mind, task, told, period)
                 if wanted
                 else (None, has_model)
             )
@@ -79,7 +79,7 @@ class Digester:
         return [_result(told, text) for told, text in pairs]
 
     async def _worded(
-        self, mind: Mind, errand: Errand, told: _Told, period: str
+        self, mind: Mind, task: LlmTask, told: _Told, period: str
     ) -> tuple[str | None, bool]:
         """The model's words, and whether it is worth asking on."""
         passage = await self._compute.run(_passage, mind, told.read)
@@ -88,8 +88,8 @@ class Digester:
             partial(prompt.parse, passage=passage),
         )
         try:
-            return await self._asking.ask(errand, render, parse), True
-        except Stop:
+            return await self._llm_calls.ask(task, render, parse), True
+        except LlmInterrupted:
             return None, False
         except LlmFailed as failure:
             return None, failure.kind is Failure.UNREADABLE

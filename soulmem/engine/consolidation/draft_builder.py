@@ -16,7 +16,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Tim
 from soulmem.engine.mind.mind import Mind
 
 
-class Making:
+class DraftBuilder:
     """What one derivation becomes. What the user has decided about is left as it is."""
 
     def __init__(self, mind: Mind, now: datetime, turn: float) -> None:

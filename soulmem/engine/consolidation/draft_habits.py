@@ -20,7 +20,7 @@ from soulmem.domain.drafts import DraftHabit
 from soulmem.domain.edges import EdgeKind, edge_id
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
-from soulmem.engine.consolidation.draft_builder import Making
+from soulmem.engine.consolidation.draft_builder import DraftBuilder
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
@@ -107,7 +107,7 @@ def formed(
         return MindChange()
     shown = [_shown(one, read, p) for one in seen]
     forming = _Forming(
-        mind, strand, Making(mind, clock.now(), mind.turns(clock.extra_turns)), p
+        mind, strand, DraftBuilder(mind, clock.now(), mind.turns(clock.extra_turns)), p
     )
     for group in groups(_alike(mind, seen, read, p), p):
         forming.take(
@@ -120,7 +120,7 @@ class _Forming:
     """The habits of one chat in the making."""
 
     def __init__(
-        self, mind: Mind, strand: Strand, made: Making, params: HabitParams
+        self, mind: Mind, strand: Strand, made: DraftBuilder, params: HabitParams
     ) -> None:
         self._mind = mind
         self._soul = mind.soul.id

@@ -17,7 +17,7 @@ from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
 from soulmem.engine.consolidation.co_recalled import CoRecallParams, co_recalled
-from soulmem.engine.consolidation.draft_builder import Making
+from soulmem.engine.consolidation.draft_builder import DraftBuilder
 from soulmem.engine.consolidation.passages import Reading
 from soulmem.engine.consolidation.plan import Task
 from soulmem.engine.mind.changes import MindChange
@@ -69,7 +69,7 @@ def summed_up(
     )
 
 
-class Drafting:
+class DraftConverter:
     """The drafts of one answer in the making."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Drafting:
         self._drafts = replace(drafts, dropped=())
         self._model = model
         self._key = derivation_id(mind.soul.id, task)
-        self._made = Making(mind, now, turn)
+        self._made = DraftBuilder(mind, now, turn)
         self._episodes: list[tuple[MemoryId, frozenset[int]]] = []
 
     def change(self) -> MindChange:

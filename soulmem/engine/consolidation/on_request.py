@@ -8,15 +8,15 @@ from typing import Any
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import Owner
 from soulmem.engine.consolidation.consolidator import Consolidator
-from soulmem.engine.consolidation.digests import PERIODS, Digester
+from soulmem.engine.consolidation.digests import PERIODS, DigestWriter
 from soulmem.engine.learning.learner import Learner
-from soulmem.engine.llm.calls import Errand
+from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
 from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.world.world import World
 
 
-class Upkeep:
+class ConsolidationJobs:
     """The jobs `consolidate` and `digest`."""
 
     def __init__(
@@ -24,7 +24,7 @@ class Upkeep:
         jobs: Jobs,
         world_of: Callable[[Owner], Awaitable[World]],
         learner: Learner,
-        digester: Digester,
+        digester: DigestWriter,
         consolidator: Consolidator,
     ) -> None:
         self._world_of = world_of
@@ -58,8 +58,8 @@ class Upkeep:
                 f"a digest is of a {', '.join(PERIODS)}", field="arguments.period"
             )
         world = await self._world_of(run.owner)
-        errand = Errand(run.owner, run.soul, DIGEST, run.tell)
+        task = LlmTask(run.owner, run.soul, DIGEST, run.tell)
         return {
             "period": period,
-            "digests": await self._digester.digests(world, errand, period),
+            "digests": await self._digester.digests(world, task, period),
         }

@@ -47,7 +47,7 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     around: _Key | None = None  # a memory, and what is near it
 
 
-class Replayer:
+class ReplayJob:
     """The job `replay`."""
 
     def __init__(

@@ -25,7 +25,7 @@ _LOOKED_AT = 4  # episodes for one that is compared: small talk is left out
 
 
 @dataclass(frozen=True, slots=True)
-class AlikeParams:
+class SceneClusterParams:
     """Where kinds are looked for, and when one fits."""
 
     clusters: ClusterParams = field(default_factory=ClusterParams)
@@ -72,7 +72,7 @@ def state_of(mind: Mind, chat: ChatId) -> frozenset[str]:
     return frozenset((*held, *waits))
 
 
-def region_of(mind: Mind, chat: ChatId, params: AlikeParams) -> Region | None:
+def region_of(mind: Mind, chat: ChatId, params: SceneClusterParams) -> Region | None:
     """Of what drafts were made of, the episodes most worth comparing: by importance, recalls and how late
     they are in the chat (design 5). None where there is nothing to find.
     """
@@ -148,7 +148,7 @@ def fits(kind: Floats, scenes: Floats, among: Sequence[int]) -> Floats:
 
 
 def bears_out(
-    kind: Floats, scenes: Floats, cited: Sequence[int], params: AlikeParams
+    kind: Floats, scenes: Floats, cited: Sequence[int], params: SceneClusterParams
 ) -> list[int]:
     """Those of the `cited` scenes that the words of the kind fit; none where they do not fit on the whole."""
     score = fits(kind, scenes, cited)
@@ -163,7 +163,7 @@ def more_of(
     scenes: Floats,
     places: Sequence[int],
     known: Sequence[int],
-    p: AlikeParams,
+    p: SceneClusterParams,
 ) -> list[int]:
     """Further scenes that are of a kind: as its words fit, and as they are like the `known` ones, each far
     enough from all others.

@@ -14,21 +14,21 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import DraftAbstract, Drafts
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Failure, LlmFailed
-from soulmem.engine.consolidation.draft_memories import Drafting
+from soulmem.engine.consolidation.draft_memories import DraftConverter
 from soulmem.engine.consolidation.kind_instances import joined, named_in
 from soulmem.engine.consolidation.passages import Reading, reading_of
 from soulmem.engine.consolidation.plan import Task
 from soulmem.engine.consolidation.scene_clusters import (
-    AlikeParams,
     Region,
+    SceneClusterParams,
     bears_out,
     fresh,
     more_of,
     region_of,
     state_of,
 )
-from soulmem.engine.llm.calls import Asking, Errand, Stop
-from soulmem.engine.llm.sources import Llms
+from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
+from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker
@@ -41,31 +41,31 @@ from soulmem.prompts import kinds
 log = logging.getLogger(__name__)
 
 Write = Callable[
-    [World, Mind, Callable[[Mind], MindChange | None], Errand], Awaitable[int]
+    [World, Mind, Callable[[Mind], MindChange | None], LlmTask], Awaitable[int]
 ]
 
 
-class Generaliser:
+class SceneKinds:
     """Finds kinds of episodes in the chats of a soul. Whoever asks does not hold `World.writing`."""
 
     def __init__(
         self,
-        asking: Asking,
-        llms: Llms,
+        asking: LlmCalls,
+        llms: LlmAccess,
         compute: Worker,
         clock: Clock,
         reader: Reader | None,
         write: Write,
-        params: AlikeParams | None = None,
+        params: SceneClusterParams | None = None,
     ) -> None:
         """`write` stores what is made, to be undone by the errand's source."""
-        self._asking = asking
+        self._llm_calls = asking
         self._llms = llms
         self._compute = compute
         self._clock = clock
         self._reader = reader
         self._write = write
-        self._params = params or AlikeParams()
+        self._params = params or SceneClusterParams()
         self._seen: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = (
             WeakKeyDictionary()
         )
@@ -75,12 +75,12 @@ class Generaliser:
         world: World,
         mind: Mind,
         chat: ChatId,
-        errand: Errand,
+        errand: LlmTask,
         within: Set[MemoryId] | None = None,
     ) -> None:
         """What a chat has room for; where somebody asks for it, the best of what has a scene `within`.
 
-        Raises Stop.
+        Raises LlmInterrupted.
         """
         state = await self._compute.run(state_of, mind, chat)
         if within is None and self._seen.get(mind, {}).get(chat) == state:
@@ -106,7 +106,7 @@ class Generaliser:
         mind: Mind,
         region: Region,
         read: Read,
-        errand: Errand,
+        errand: LlmTask,
         within: Set[MemoryId] | None,
     ) -> bool:
         """Have the best clusters named; False when that is put off."""
@@ -133,7 +133,7 @@ class Generaliser:
         return True
 
     async def _join(
-        self, world: World, mind: Mind, region: Region, read: Read, errand: Errand
+        self, world: World, mind: Mind, region: Region, read: Read, errand: LlmTask
     ) -> None:
         """Link further scenes to the kinds they are of, without a model."""
         named = await self._compute.run(named_in, mind, region)
@@ -161,10 +161,10 @@ class Generaliser:
                 )
                 await self._write(world, mind, make, errand)
 
-    def _is_parked(self, errand: Errand, region: Region) -> bool:
+    def _is_parked(self, errand: LlmTask, region: Region) -> bool:
         key = (errand.owner, errand.soul, region.chat, Work.KIND)
         now = self._clock.now()
-        return errand.tell is None and self._asking.parking.is_parked(
+        return errand.tell is None and self._llm_calls.deferrals.is_parked(
             key, len(region.keys), now
         )
 
@@ -175,7 +175,7 @@ class Generaliser:
         task: Task,
         region: Region,
         read: Read,
-        errand: Errand,
+        errand: LlmTask,
     ) -> bool:
         """Have a cluster named; False when the model made nothing of it, so that it is put off."""
         chat_log = await world.log(task.chat)
@@ -186,10 +186,10 @@ class Generaliser:
         )
         key, parking = (
             (errand.owner, errand.soul, task.chat, Work.KIND),
-            self._asking.parking,
+            self._llm_calls.deferrals,
         )
         try:
-            drafts = await self._asking.ask(
+            drafts = await self._llm_calls.ask(
                 errand,
                 partial(kinds.render, reading.passage),
                 partial(kinds.parse, passage=reading.passage),
@@ -199,7 +199,7 @@ class Generaliser:
             log.info("a kind of episode is put off: %s", failure.message)
             if failure.kind is not Failure.UNREADABLE:
                 parking.down(failure.message, self._clock.now())
-                raise Stop from failure
+                raise LlmInterrupted from failure
             parking.park(key, failure.message, len(region.keys), self._clock.now())
             return False
         parking.forget(key)
@@ -244,7 +244,7 @@ class Generaliser:
         if not _stands(mind, task):
             return None
         now, turn = self._clock.now(), mind.turns(self._clock.extra_turns)
-        change = Drafting(mind, task, reading, drafts, model, now, turn).change()
+        change = DraftConverter(mind, task, reading, drafts, model, now, turn).change()
         (one,) = change.put_derivations
         return replace(
             change, put_derivations=(replace(one, work=task.work, drafts=Drafts()),)

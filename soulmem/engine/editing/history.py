@@ -10,16 +10,16 @@ from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulState
-from soulmem.engine.consolidation.consolidator import Books, Consolidator
-from soulmem.engine.consolidation.digests import Digester
-from soulmem.engine.consolidation.on_request import Upkeep
-from soulmem.engine.consolidation.replay import Replayer
+from soulmem.engine.consolidation.consolidator import Consolidator, UsageReport
+from soulmem.engine.consolidation.digests import DigestWriter
+from soulmem.engine.consolidation.on_request import ConsolidationJobs
+from soulmem.engine.consolidation.replay import ReplayJob
 from soulmem.engine.editing.deletion_requests import Deletions
 from soulmem.engine.editing.memory_editor import Keeper
 from soulmem.engine.editing.undo import Undo, Undone
 from soulmem.engine.learning.feedback import Judge, Judged
 from soulmem.engine.learning.learner import Learner
-from soulmem.engine.llm.persistence import Bookkeeper
+from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.probe import ModelTest
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.runtime.jobs import Jobs
@@ -55,15 +55,17 @@ class Governor:
         self._world_of = world_of
         self._auditor = auditor
         self.deletions = Deletions(world_of, store, clock, auditor, keeper)
-        digester = Digester(compute, consolidator.asking)
+        digester = DigestWriter(compute, consolidator.llm_calls)
         doing = store, compute, auditor, keeper, recaller, self.deletions, digester
         self.tools = Tools(world_of, *doing, params.review)
         self.bin_days = params.days  # how long anything lies in the bin
         self.bin = Bin(world_of, store, compute, clock, auditor, jobs, params)
-        ModelTest(jobs, consolidator.asking)
-        Upkeep(jobs, world_of, learner, digester, consolidator)
-        Replayer(jobs, world_of, compute, clock, auditor, loader, consolidator)
-        self.bookkeeper = Bookkeeper(store, consolidator.ledger, consolidator.parking)
+        ModelTest(jobs, consolidator.llm_calls)
+        ConsolidationJobs(jobs, world_of, learner, digester, consolidator)
+        ReplayJob(jobs, world_of, compute, clock, auditor, loader, consolidator)
+        self.bookkeeper = UsagePersistence(
+            store, consolidator.usage, consolidator.deferrals
+        )
         self._consolidator = consolidator
         self._traces = recaller.traces
         self._judge = Judge(store, compute, clock, auditor, loader)
@@ -118,7 +120,7 @@ class Governor:
         world.soul(soul)
         return await self._undo.undo(world, soul, since=since, change=change, job=job)
 
-    async def books(self, owner: Owner, soul: SoulId) -> Books:
+    async def books(self, owner: Owner, soul: SoulId) -> UsageReport:
         """What language models cost for a soul, and what waits for one. Raises NotFound."""
         world = await self._world_of(owner)
         world.soul(soul)

@@ -29,7 +29,7 @@ _LINES = 500  # written at once: some 5 ms
 T = TypeVar("T")
 
 
-class Exporter:
+class BundleExport:
     """Writes bundles."""
 
     def __init__(

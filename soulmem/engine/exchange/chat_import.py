@@ -25,7 +25,7 @@ _BREAKS, _MASS = "broken_lines", "mass_removal"
 _CONFLICTS = 8  # times that somebody else may write to the chat meanwhile
 
 
-class ChatDoors(Protocol):
+class ChatService(Protocol):
     """What an import asks of the engine."""
 
     async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
@@ -67,7 +67,7 @@ class _Piece:
 class ChatImport:
     """Brings stored chats to what files say."""
 
-    def __init__(self, engine: ChatDoors, compute: Worker) -> None:
+    def __init__(self, engine: ChatService, compute: Worker) -> None:
         self._engine = engine
         self._compute = compute
 

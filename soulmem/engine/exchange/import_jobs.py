@@ -31,7 +31,7 @@ _VECTORS = 2  # of one message: by itself, and with the one before it
 _ENDING = re.compile(r"\.(jsonl|json|png)\Z", re.IGNORECASE)
 
 
-class Importer:
+class ImportJobs:
     """Imports files, one job each."""
 
     def __init__(

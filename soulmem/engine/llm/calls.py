@@ -15,9 +15,9 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.domain.texts import well_formed
-from soulmem.engine.llm.retry import Parking
-from soulmem.engine.llm.sources import Llms
-from soulmem.engine.llm.usage import Ledger, Spent
+from soulmem.engine.llm.retry import Deferrals
+from soulmem.engine.llm.sources import LlmAccess
+from soulmem.engine.llm.usage import Spent, UsageLedger
 from soulmem.engine.runtime.worker import Worker
 from soulmem.ports.clock import Clock
 from soulmem.ports.llm import Llm
@@ -28,7 +28,7 @@ Tell = Callable[[int, int, str], None]
 _LOOK_SECONDS = 0.5  # between two looks whether a reply is still written
 
 
-class Stop(Exception):
+class LlmInterrupted(Exception):
     """No further call in this round."""
 
 
@@ -41,7 +41,7 @@ class Render(Protocol):
 
 
 @dataclass(slots=True)
-class Errand:
+class LlmTask:
     """Calls that belong together: of a job, which is waited for, or in Idle, which gives way (no `tell`)."""
 
     owner: Owner
@@ -67,20 +67,20 @@ class Errand:
             self.tell(self.done, max(self.done, self.left), "calls")
 
 
-class Asking:
+class LlmCalls:
     """Asks the archivist. `ledger` and `parking` are those of all its work."""
 
     def __init__(
         self,
-        llms: Llms,
+        llms: LlmAccess,
         compute: Worker,
         clock: Clock,
         is_busy: Callable[[], bool],
-        ledger: Ledger,
-        parking: Parking,
+        ledger: UsageLedger,
+        parking: Deferrals,
     ) -> None:
-        self.ledger = ledger
-        self.parking = parking
+        self.usage = ledger
+        self.deferrals = parking
         self.is_busy = is_busy
         self._llms = llms
         self._compute = compute
@@ -92,13 +92,14 @@ class Asking:
         """Whether there is anybody to ask."""
         return self._llms.has_archivist
 
-    async def ask(self, errand: Errand, render: Render, read: Callable[[str], T]) -> T:
-        """What the model makes of it, asked once more when it fails; a model that was not there a moment ago
-        is asked once. `read` computes, and raises Unreadable. Raises LlmFailed, and Stop in Idle when no call
-        may start now.
+    async def ask(self, task: LlmTask, render: Render, read: Callable[[str], T]) -> T:
+        """The parsed answer of the archivist. Raises LlmFailed; LlmInterrupted for idle work that may not go on.
+
+        A failed call is repeated once, after an unreadable answer with the plain form of the prompt; not if the
+        model was unavailable before or refuses. `read` runs on the compute thread and raises Unreadable.
         """
         failure: LlmFailed | None = None
-        for attempt in range(1 if self.parking.is_down else 2):
+        for attempt in range(1 if self.deferrals.is_down else 2):
             plain = (
                 attempt > 0
                 and failure is not None
@@ -109,34 +110,34 @@ class Asking:
                 async with self._turn:
                     text = None
                     while text is None:
-                        await self._wait(errand, _most_tokens(prompt))
-                        text = await self._call(errand, prompt)
-                errand.done += 1
-                self.parking.up()
+                        await self._wait(task, _most_tokens(prompt))
+                        text = await self._call(task, prompt)
+                task.done += 1
+                self.deferrals.up()
                 return await self._compute.run(read, well_formed(text))
             except LlmFailed as failed:
                 failure = failed
-                self._book(errand, Spent(failed=1))
+                self._book(task, Spent(failed=1))
                 if failed.kind is Failure.REFUSED:
                     break
         assert failure is not None
         raise failure
 
-    async def _wait(self, errand: Errand, tokens: int) -> None:
-        """Until a call of so many tokens may start. Raises Stop in Idle, which comes again."""
-        if errand.tell is None and (
-            self.is_busy() or not self.ledger.has_room(self._clock.now(), tokens)
+    async def _wait(self, task: LlmTask, tokens: int) -> None:
+        """Until a call of so many tokens may start. Raises LlmInterrupted in Idle, which comes again."""
+        if task.tell is None and (
+            self.is_busy() or not self.usage.has_room(self._clock.now(), tokens)
         ):
-            raise Stop
+            raise LlmInterrupted
         while self.is_busy():
             await asyncio.sleep(_LOOK_SECONDS)
-            errand.told()
+            task.told()
 
-    async def _call(self, errand: Errand, prompt: Prompt) -> str | None:
+    async def _call(self, task: LlmTask, prompt: Prompt) -> str | None:
         """The model's answer, booked whatever comes of it; None when a reply came first. Raises LlmFailed."""
-        llm = self._llms.archivist(errand.owner)
+        llm = self._llms.archivist(task.owner)
         assert llm is not None
-        errand.model = llm.name
+        task.model = llm.name
         asked = _most_tokens(prompt) - prompt.max_tokens
         spent = Spent(calls=1, prompt_tokens=asked)
         began = asyncio.get_running_loop().time()
@@ -144,7 +145,7 @@ class Asking:
             asking = asyncio.ensure_future(self._unless_busy(llm, prompt))
             try:
                 while not (await asyncio.wait([asking], timeout=_LOOK_SECONDS))[0]:
-                    errand.told()
+                    task.told()
             finally:
                 asking.cancel()
                 await asyncio.gather(asking, return_exceptions=True)
@@ -159,17 +160,15 @@ class Asking:
             spent = Spent(1, 0, asked, 0, asyncio.get_running_loop().time() - began)
             raise
         finally:
-            self._book(errand, spent)
+            self._book(task, spent)
         return answer.text
 
     async def _unless_busy(self, llm: Llm, prompt: Prompt) -> Completion | None:
         """A task begins a moment after it is made: a reply may have begun in that moment."""
         return None if self.is_busy() else await llm.complete(prompt)
 
-    def _book(self, errand: Errand, spent: Spent) -> None:
-        self.ledger.book(
-            errand.owner, errand.soul, errand.work, spent, self._clock.now()
-        )
+    def _book(self, task: LlmTask, spent: Spent) -> None:
+        self.usage.book(task.owner, task.soul, task.work, spent, self._clock.now())
 
 
 def _most_tokens(prompt: Prompt) -> int:

@@ -9,20 +9,20 @@ from datetime import datetime
 from soulmem.domain.books import SoulBooks
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner, SoulId
-from soulmem.engine.llm.retry import Parking
-from soulmem.engine.llm.usage import Ledger
+from soulmem.engine.llm.retry import Deferrals
+from soulmem.engine.llm.usage import UsageLedger
 from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
 
-class Bookkeeper:
+class UsagePersistence:
     """Keeps a ledger and what is parked. On the event loop alone; nobody waits for a write."""
 
-    def __init__(self, store: Store, ledger: Ledger, parking: Parking) -> None:
+    def __init__(self, store: Store, ledger: UsageLedger, parking: Deferrals) -> None:
         self._store = store
         self._ledger = ledger
-        self._parking = parking
+        self._deferrals = parking
         self._changed: dict[tuple[Owner, SoulId], None] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -33,8 +33,8 @@ class Bookkeeper:
                 # A clock that was set back must not let the hour of tomorrow count until then.
                 late = ((at, spent) for at, spent in books.late if at <= now)
                 self._ledger.take(owner, books.soul, books.totals, late)
-                self._parking.take(owner, books.soul, books.parked)
-        self._ledger.on_change = self._parking.on_change = self._note
+                self._deferrals.take(owner, books.soul, books.parked)
+        self._ledger.on_change = self._deferrals.on_change = self._note
 
     async def stop(self) -> None:
         """Store what has not been yet."""
@@ -54,7 +54,9 @@ class Bookkeeper:
                 self._ledger.totals(owner, soul),
                 self._ledger.late(owner, soul),
             )
-            books = SoulBooks(soul, totals, late, tuple(self._parking.of(owner, soul)))
+            books = SoulBooks(
+                soul, totals, late, tuple(self._deferrals.of(owner, soul))
+            )
             try:
                 await self._store.put_books(owner, books)
             except (

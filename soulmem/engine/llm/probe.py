@@ -8,7 +8,7 @@ from typing import Any
 from soulmem.domain.drafts import Drafts, Passage, PassageLine
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.llm import Failure, LlmFailed, Unreadable
-from soulmem.engine.llm.calls import Asking, Errand
+from soulmem.engine.llm.calls import LlmCalls, LlmTask
 from soulmem.engine.llm.usage import Spent
 from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
 from soulmem.prompts import extraction, summary
@@ -47,8 +47,8 @@ class ModelTest:
     `reason` in words.
     """
 
-    def __init__(self, jobs: Jobs, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, jobs: Jobs, asking: LlmCalls) -> None:
+        self._llm_calls = asking
         jobs.register(JobKind("model_test", self._work, arguments=("language",)))
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
@@ -59,20 +59,20 @@ class ModelTest:
                 f"the test is there in the languages {known}",
                 field="arguments.language",
             )
-        if not self._asking.has_model:
+        if not self._llm_calls.has_model:
             return {"state": "off", "model": None}
-        errand = Errand(run.owner, run.soul, BOOKS, run.tell, left=2)
-        errand.told()
+        task = LlmTask(run.owner, run.soul, BOOKS, run.tell, left=2)
+        task.told()
         before = self._seconds(run)
         told: dict[str, Any]
         try:
-            answer = await self._asking.ask(
-                errand,
+            answer = await self._llm_calls.ask(
+                task,
                 partial(summary.render, passage),
                 partial(_summed_up, passage=passage),
             )
-            await self._asking.ask(
-                errand,
+            await self._llm_calls.ask(
+                task,
                 partial(extraction.render, passage),
                 partial(_drafted, passage=passage),
             )
@@ -85,14 +85,16 @@ class ModelTest:
             }
         return {
             **told,
-            "model": errand.model,
+            "model": task.model,
             "seconds": round(self._seconds(run) - before, 1),
         }
 
     def _seconds(self, run: JobRun) -> float:
         """What tests took so far, without what they waited for a reply to be written."""
         return (
-            self._asking.ledger.totals(run.owner, run.soul).get(BOOKS, Spent()).seconds
+            self._llm_calls.usage.totals(run.owner, run.soul)
+            .get(BOOKS, Spent())
+            .seconds
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from soulmem.domain.books import Parked as Parked
+from soulmem.domain.books import Deferred as Deferred
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 
@@ -14,7 +14,7 @@ Key = tuple[Owner, SoulId, ChatId, Work]
 
 
 @dataclass(frozen=True, slots=True)
-class ParkingParams:
+class RetryParams:
     """When parked input is taken up again: with new messages, or after a while that doubles each time."""
 
     more: int = 20  # messages
@@ -25,18 +25,18 @@ class ParkingParams:
     )  # a model that cannot be had, while nobody does anything
 
 
-class Parking:
+class Deferrals:
     """What is parked; `on_change` hears whose. Whether a model can be had is found out after each start."""
 
-    def __init__(self, params: ParkingParams | None = None) -> None:
+    def __init__(self, params: RetryParams | None = None) -> None:
         self.is_down: str | None = (
             None  # why no model could be had, the last time one was asked
         )
         self._failures = 0  # in a row
         self._retry: datetime | None = None
-        self._params = params or ParkingParams()
+        self._params = params or RetryParams()
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
-        self._parked: dict[Key, Parked] = {}
+        self._parked: dict[Key, Deferred] = {}
 
     def down(self, reason: str, now: datetime) -> None:
         """No model could be had."""
@@ -62,7 +62,7 @@ class Parking:
         wait = min(
             self._params.longest, self._params.first * 2 ** min(attempts - 1, 16)
         )
-        self._parked[key] = Parked(
+        self._parked[key] = Deferred(
             key[2], key[3], reason, attempts, messages, now + wait
         )
         self.on_change(key[0], key[1])
@@ -81,7 +81,7 @@ class Parking:
         if self._parked.pop(key, None) is not None:
             self.on_change(key[0], key[1])
 
-    def take(self, owner: Owner, soul: SoulId, parked: Iterable[Parked]) -> None:
+    def take(self, owner: Owner, soul: SoulId, parked: Iterable[Deferred]) -> None:
         """What was parked before a restart."""
         self._parked.update(((owner, soul, one.chat, one.work), one) for one in parked)
 
@@ -94,6 +94,6 @@ class Parking:
         ]:
             self.forget(key)
 
-    def of(self, owner: Owner, soul: SoulId) -> Iterator[Parked]:
+    def of(self, owner: Owner, soul: SoulId) -> Iterator[Deferred]:
         """What waits of a soul."""
         return (one for key, one in self._parked.items() if key[:2] == (owner, soul))

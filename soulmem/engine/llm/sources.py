@@ -34,7 +34,7 @@ class LlmHealth:
     model: str | None = None
 
 
-class Llms:
+class LlmAccess:
     """Hands out the models and remembers how their last call went."""
 
     def __init__(

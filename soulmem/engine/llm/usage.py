@@ -18,7 +18,7 @@ _RECENT_CALLS = 8  # by which the time of the next is told: the model may have b
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerParams:
+class UsageLimits:
     """What Idle work may spend within an hour; what the user asks for by a job is not held to it."""
 
     calls: int = 120
@@ -27,11 +27,11 @@ class LedgerParams:
     minutes: float = 30.0
 
 
-class Ledger:
+class UsageLedger:
     """The books, by owner, soul and kind of work. `on_change` hears whose have changed."""
 
-    def __init__(self, params: LedgerParams | None = None) -> None:
-        self.params = params or LedgerParams()
+    def __init__(self, params: UsageLimits | None = None) -> None:
+        self.params = params or UsageLimits()
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
         self._totals: defaultdict[tuple[Owner, SoulId], dict[str, Spent]] = defaultdict(
             dict

@@ -17,10 +17,10 @@ from soulmem.engine.api.requests import (
     RecallType,
     TimeRange,
 )
-from soulmem.engine.consolidation.digests import Digester
+from soulmem.engine.consolidation.digests import DigestWriter
 from soulmem.engine.editing.deletion_requests import Deletions
 from soulmem.engine.editing.memory_editor import Keeper
-from soulmem.engine.llm.calls import Errand
+from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.runtime.worker import Worker
@@ -50,7 +50,7 @@ class Tools:
         keeper: Keeper,
         recaller: Recaller,
         deletions: Deletions,
-        digester: Digester,
+        digester: DigestWriter,
         review: bool = False,
     ) -> None:
         """With `review` what is to be kept for good lies in the bin until the user fetches it."""
@@ -178,8 +178,8 @@ class Tools:
     async def _summary(
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
     ) -> Result:
-        errand = Errand(world.owner, soul.id, DIGEST)
-        days = await self._digester.digests(world, errand, "day", asked.context, most=1)
+        task = LlmTask(world.owner, soul.id, DIGEST)
+        days = await self._digester.digests(world, task, "day", asked.context, most=1)
         return (
             days[0]
             if days
@@ -189,8 +189,8 @@ class Tools:
     async def _archive(
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
     ) -> Result:
-        errand = Errand(world.owner, soul.id, DIGEST)
-        found = await self._digester.digests(world, errand, asked.period, calls=_CALLS)
+        task = LlmTask(world.owner, soul.id, DIGEST)
+        found = await self._digester.digests(world, task, asked.period, calls=_CALLS)
         return {"period": asked.period, "digests": found}
 
     async def _update(

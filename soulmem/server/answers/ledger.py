@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from soulmem.engine.llm.retry import Parked
-from soulmem.engine.llm.usage import LedgerParams, Spent
+from soulmem.engine.llm.retry import Deferred
+from soulmem.engine.llm.usage import Spent, UsageLimits
 from soulmem.server.answers.common import Answer
 
 
@@ -69,7 +69,7 @@ def spent_answer(spent: Spent) -> SpentAnswer:
     )
 
 
-def hour_answer(params: LedgerParams) -> HourAnswer:
+def hour_answer(params: UsageLimits) -> HourAnswer:
     """The bounds."""
     return HourAnswer(
         calls=params.calls,
@@ -79,7 +79,7 @@ def hour_answer(params: LedgerParams) -> HourAnswer:
     )
 
 
-def parked_answer(parked: Parked) -> ParkedAnswer:
+def parked_answer(parked: Deferred) -> ParkedAnswer:
     """What waits."""
     return ParkedAnswer(
         chat=parked.chat,

@@ -13,7 +13,7 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import Activity
-from soulmem.engine.llm.usage import LedgerParams
+from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.runtime.jobs import JobState
 from tests.engine.model_stage import ModelStage, obliging, talk
 from tests.engine.stage import ME, Stage, ended
@@ -202,7 +202,7 @@ async def test_what_waits_goes_on_by_itself_after_a_while(stage: ModelStage) -> 
 
 
 async def test_idle_work_keeps_to_its_hour(stage: ModelStage) -> None:
-    stage.engine.consolidator.ledger.params = LedgerParams(calls=2)
+    stage.engine.consolidator.usage.params = UsageLimits(calls=2)
     await stage.sync("c", talk(100))
     await stage.rest()
     assert len(stage.calls) == 2
@@ -224,7 +224,7 @@ async def test_who_was_talked_to_last_comes_first(stage: ModelStage) -> None:
     await stage.soul("s2", "Tovan")
     await stage.sync("long", talk(100))
     await stage.sync("last", talk(30), souls=["s2"])
-    stage.engine.consolidator.ledger.params = LedgerParams(calls=2)
+    stage.engine.consolidator.usage.params = UsageLimits(calls=2)
     await stage.rest()
     assert [prompt.user.count("<character>Tovan<") for prompt in stage.llm.asked] == [
         1,

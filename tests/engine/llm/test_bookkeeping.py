@@ -14,9 +14,9 @@ from soulmem.domain.errors import StoreFull
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.engine import EngineParams
-from soulmem.engine.llm.persistence import Bookkeeper
-from soulmem.engine.llm.retry import Key, Parking, ParkingParams
-from soulmem.engine.llm.usage import Ledger, LedgerParams
+from soulmem.engine.llm.persistence import UsagePersistence
+from soulmem.engine.llm.retry import Deferrals, Key, RetryParams
+from soulmem.engine.llm.usage import UsageLedger, UsageLimits
 from tests.engine.model_stage import ModelStage, obliging
 from tests.engine.stage import ME, lines
 from tests.fakes.store import FakeStore
@@ -40,10 +40,12 @@ class KnownOwners(FakeStore):
         return [ME, Owner("bob")]
 
 
-async def opened(store: FakeStore, now: datetime) -> tuple[Bookkeeper, Ledger, Parking]:
-    """Books as after a start."""
-    ledger, parking = Ledger(LedgerParams()), Parking(ParkingParams())
-    keeper = Bookkeeper(store, ledger, parking)
+async def opened(
+    store: FakeStore, now: datetime
+) -> tuple[UsagePersistence, UsageLedger, Deferrals]:
+    """Usage and deferrals as after a start."""
+    ledger, parking = UsageLedger(UsageLimits()), Deferrals(RetryParams())
+    keeper = UsagePersistence(store, ledger, parking)
     await keeper.open(now)
     return keeper, ledger, parking
 
@@ -85,7 +87,7 @@ async def test_after_a_restart_they_are_as_before(
 
 
 def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() -> None:
-    ledger = Ledger(LedgerParams())
+    ledger = UsageLedger(UsageLimits())
     slow, quick = Spent(calls=1, seconds=16.0), Spent(calls=1, seconds=2.0)
     ledger.take(ME, SOUL, {"consolidation": slow}, [(START, slow)])
     assert (
@@ -131,7 +133,7 @@ def stingy() -> EngineParams:
     """At most two calls an hour at rest."""
     return EngineParams(
         rest_by_itself=False,
-        consolidation=replace(ConsolidationParams(), ledger=LedgerParams(calls=2)),
+        consolidation=replace(ConsolidationParams(), limits=UsageLimits(calls=2)),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
-from soulmem.engine.llm.sources import LlmHealth, Llms, LlmSources
+from soulmem.engine.llm.sources import LlmAccess, LlmHealth, LlmSources
 from soulmem.ports.llm import Llm
 from tests.fakes.llm import FakeLlm
 
@@ -24,7 +24,7 @@ async def ask(llm: Llm | None) -> str:
 
 
 def test_without_models_it_is_off() -> None:
-    llms = Llms(None, never)
+    llms = LlmAccess(None, never)
     assert (llms.archivist(DEFAULT_OWNER), llms.has_archivist) == (None, False)
     assert llms.health() == LlmHealth("off", None)
     assert llms.take(DEFAULT_OWNER) is None
@@ -37,7 +37,7 @@ def test_without_models_it_is_off() -> None:
 async def test_the_last_call_tells_how_it_is() -> None:
     gone = LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached")
     fake = FakeLlm("yes", gone, Unreadable("babble"), gone, "yes")
-    llms = Llms(fake, never)
+    llms = LlmAccess(fake, never)
     assert llms.health() == LlmHealth("ok", "fake")
     seen: list[tuple[Failure | None, str, tuple[str, ...]]] = []
     for _ in range(5):
@@ -63,7 +63,7 @@ async def test_each_owner_has_its_own() -> None:
     def archivist(owner: Owner) -> Llm:
         return models.setdefault(owner, FakeLlm(f"for {owner}"))
 
-    llms = Llms(LlmSources(archivist=archivist), never)
+    llms = LlmAccess(LlmSources(archivist=archivist), never)
     assert await ask(llms.archivist(Owner("ann"))) == "for ann"
     assert await ask(llms.archivist(Owner("bob"))) == "for bob"
 
@@ -74,5 +74,5 @@ async def test_stopping_stops_all() -> None:
     async def stop() -> None:
         stopped.append(1)
 
-    await Llms(LlmSources(stop=(stop, stop)), never).stop()
+    await LlmAccess(LlmSources(stop=(stop, stop)), never).stop()
     assert stopped == [1, 1]
