@@ -2,12 +2,12 @@
 
 import { createApp } from './src/app.js';
 import { registerCommands } from './src/commands.js';
-import { mountDot } from './src/dot.js';
-import { offerFarewell } from './src/farewell.js';
-import { createHost } from './src/host.js';
-import { mountPanel } from './src/panel.js';
-import { mountRecalled } from './src/recalled.js';
-import { createSay } from './src/strings.js';
+import { mountDot } from './src/drawer/health_dot.js';
+import { offerFarewell } from './src/drawer/delete_chat_dialog.js';
+import { createHost } from './src/tavern/host.js';
+import { mountPanel } from './src/drawer/settings_panel.js';
+import { mountRecalled } from './src/pages/recalled_view.js';
+import { createSay } from './src/base/strings.js';
 
 const host = createHost(() => globalThis.SillyTavern.getContext());
 const app = createApp(host);
@@ -23,6 +23,8 @@ host.on('APP_READY', () => {
         console.error('[SoulMem] the settings drawer could not be built', error);
         return null;
     });
-    mountRecalled(app, say, async (memory, soul) => (await browser)?.open('memories', memory, soul));
+    mountRecalled(app, say, async (memory, soul) =>
+        (await browser)?.open('memories', memory, soul),
+    );
     void app.start();
 });

@@ -23,8 +23,10 @@ let given = /** @type {string | null} */ (null);
  * @param {Record<string, string | undefined>} env @param {(file: string) => boolean} exists @param {string} root
  * @returns {string | null} */
 export function obstacle(env, exists, root) {
-    if (exists('/.dockerenv') || env.container) return 'this is a container: run the sidecar as a second service and set SOULMEM_URL';
-    if (env.PREFIX?.includes('com.termux') || env.TERMUX_VERSION) return 'this is Termux: run the sidecar on another machine and set SOULMEM_URL';
+    if (exists('/.dockerenv') || env.container)
+        return 'this is a container: run the sidecar as a second service and set SOULMEM_URL';
+    if (env.PREFIX?.includes('com.termux') || env.TERMUX_VERSION)
+        return 'this is Termux: run the sidecar on another machine and set SOULMEM_URL';
     if (!exists(path.join(root, 'start.py'))) return `there is no start.py in ${root}`;
     return null;
 }
@@ -35,11 +37,18 @@ export const givenUp = () => given;
 
 /** @param {string} url @returns {Promise<boolean>} */
 async function answers(url) {
-    return await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(1500) }).then(() => true, () => false);
+    return await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(1500) }).then(
+        () => true,
+        () => false,
+    );
 }
 
 /** @param {Config} config @param {string | null} [why] not, in words @param {Patience} [patience] */
-export async function startSidecar(config, why = obstacle(process.env, fs.existsSync, ROOT), patience = PATIENCE) {
+export async function startSidecar(
+    config,
+    why = obstacle(process.env, fs.existsSync, ROOT),
+    patience = PATIENCE,
+) {
     if (why) return console.warn(`[SoulMem] autostart is on, but ${why}`);
     given = null;
     await start(config, patience, 0);
@@ -47,14 +56,22 @@ export async function startSidecar(config, why = obstacle(process.env, fs.exists
 
 /** @param {Config} config @param {Patience} patience @param {number} crashes in a row until now */
 async function start(config, patience, crashes) {
-    if (await answers(config.url)) return console.log(`[SoulMem] the sidecar is already at ${config.url}`);
+    if (await answers(config.url))
+        return console.log(`[SoulMem] the sidecar is already at ${config.url}`);
     const windows = process.platform === 'win32';
     const python = config.python ?? (windows ? 'python' : 'python3');
     const began = Date.now();
-    const started = spawn(python, ['start.py'], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], detached: !windows, windowsHide: true });
+    const started = spawn(python, ['start.py'], {
+        cwd: ROOT,
+        stdio: ['ignore', 'inherit', 'inherit'],
+        detached: !windows,
+        windowsHide: true,
+    });
     started.on('error', error => {
         if (child === started) child = null;
-        giveUp(`${python} could not be started: ${error.message}. Set SOULMEM_PYTHON to a Python 3.10 or newer`);
+        giveUp(
+            `${python} could not be started: ${error.message}. Set SOULMEM_PYTHON to a Python 3.10 or newer`,
+        );
     });
     started.on('exit', (code, signal) => {
         if (child !== started) return; // it was asked to end
@@ -65,9 +82,14 @@ async function start(config, patience, crashes) {
             return;
         }
         const again = Date.now() - began >= patience.healthy ? 1 : crashes + 1;
-        if (again >= patience.tries) return giveUp(`the sidecar crashed ${again} times in a row (${how}) and is not started again. Run start.py doctor in ${ROOT}, then restart SillyTavern`);
+        if (again >= patience.tries)
+            return giveUp(
+                `the sidecar crashed ${again} times in a row (${how}) and is not started again. Run start.py doctor in ${ROOT}, then restart SillyTavern`,
+            );
         const delay = Math.min(patience.longest, patience.first * 2 ** (again - 1));
-        console.error(`[SoulMem] the sidecar crashed (${how}); it starts again in ${delay / 1000} s. Nothing that was stored is lost`);
+        console.error(
+            `[SoulMem] the sidecar crashed (${how}); it starts again in ${delay / 1000} s. Nothing that was stored is lost`,
+        );
         waiting = setTimeout(() => start(config, patience, again), delay);
         waiting.unref();
     });
@@ -83,7 +105,8 @@ function giveUp(words) {
 
 /** Ends only what was started here, and whatever that started. @param {number} pid */
 function end(pid) {
-    if (process.platform === 'win32') spawn('taskkill', ['/pid', String(pid), '/T'], { stdio: 'ignore' });
+    if (process.platform === 'win32')
+        spawn('taskkill', ['/pid', String(pid), '/T'], { stdio: 'ignore' });
     else process.kill(-pid, 'SIGTERM'); // the group: start.py and the server it runs
 }
 

@@ -15,9 +15,12 @@ export function dataFolder(env, platform, home) {
     const join = platform === 'win32' ? path.win32.join : path.posix.join;
     const given = env.SOULMEM_DATA || env.SOULMEM_STORE_DATA;
     if (given) return given.replace(/^~(?=[\\/]|$)/, () => home);
-    if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'soulmem');
+    if (platform === 'win32')
+        return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'soulmem');
     if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'soulmem');
-    const share = env.XDG_DATA_HOME?.startsWith('/') ? env.XDG_DATA_HOME : join(home, '.local', 'share');
+    const share = env.XDG_DATA_HOME?.startsWith('/')
+        ? env.XDG_DATA_HOME
+        : join(home, '.local', 'share');
     return join(share, 'soulmem');
 }
 
@@ -38,14 +41,22 @@ function stored(file) {
 }
 
 /** @param {string | undefined} word @returns {boolean | null} */
-const flag = word => word === undefined ? null : ['1', 'true', 'yes', 'on'].includes(word.toLowerCase());
+const flag = word =>
+    word === undefined ? null : ['1', 'true', 'yes', 'on'].includes(word.toLowerCase());
 
 /** @param {object} [from] for tests
  * @param {Record<string, string | undefined>} [from.env] @param {string} [from.file] @param {string} [from.platform] @param {string} [from.home]
  * @returns {Config} */
-export function readConfig({ env = process.env, file = FILE, platform = process.platform, home = os.homedir() } = {}) {
+export function readConfig({
+    env = process.env,
+    file = FILE,
+    platform = process.platform,
+    home = os.homedir(),
+} = {}) {
     const kept = stored(file);
-    const url = String(env.SOULMEM_URL || kept.url || 'http://127.0.0.1:8731').replace(/\/+$/, '').replace(/\/v1$/, '');
+    const url = String(env.SOULMEM_URL || kept.url || 'http://127.0.0.1:8731')
+        .replace(/\/+$/, '')
+        .replace(/\/v1$/, '');
     return {
         url: /^https?:\/\/[^/]+$/.test(url) ? url : 'http://127.0.0.1:8731',
         data: kept.data && !env.SOULMEM_DATA ? String(kept.data) : dataFolder(env, platform, home),

@@ -7,7 +7,8 @@ import { createProxy } from './proxy.mjs';
 export const info = {
     id: 'soulmem',
     name: 'SoulMem',
-    description: 'Brings the SoulMem sidecar to the page: same origin, SillyTavern\'s login, one namespace per user.',
+    description:
+        "Brings the SoulMem sidecar to the page: same origin, SillyTavern's login, one namespace per user.",
 };
 
 /** @param {import('./proxy.mjs').Router} router mounted by SillyTavern at /api/plugins/soulmem */

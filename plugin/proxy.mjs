@@ -21,7 +21,10 @@ const SEGMENT = /^[A-Za-z0-9._~-]+$/;
 /** @param {Response} response @param {number} status @param {string} error code of the contract's shape @param {string} message */
 function refuse(response, status, error, message) {
     const body = JSON.stringify({ error, message });
-    response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+    response.writeHead(status, {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+    });
     response.end(body);
 }
 
@@ -30,7 +33,9 @@ function refuse(response, status, error, message) {
 export function sidecarPath(path) {
     const segments = path.split('/').filter(Boolean);
     if (segments[0] === 'v1') segments.shift();
-    const plain = segments.length > 0 && segments.every(segment => SEGMENT.test(segment) && !/^\.+$/.test(segment));
+    const plain =
+        segments.length > 0 &&
+        segments.every(segment => SEGMENT.test(segment) && !/^\.+$/.test(segment));
     return plain && segments[0] !== 'test' ? `/v1/${segments.join('/')}` : null;
 }
 
@@ -42,7 +47,8 @@ const cap = path => (path === '/v1/import' ? 256 : 32) * MIB;
 function bodyOf(request) {
     const length = Number(request.headers['content-length'] ?? 0);
     const chunked = request.headers['transfer-encoding'] !== undefined;
-    if (request.method === 'GET' || (length === 0 && !chunked) || request.body === undefined) return null;
+    if (request.method === 'GET' || (length === 0 && !chunked) || request.body === undefined)
+        return null;
     return Buffer.from(JSON.stringify(request.body));
 }
 
@@ -57,16 +63,25 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
         const method = request.method ?? '';
         const path = sidecarPath(request.path);
         const handle = request.user?.profile?.handle;
-        if (!METHODS.has(method)) return refuse(response, 405, 'bad_request', `${method} is not supported`);
-        if (FOREIGN.has(String(request.headers['sec-fetch-site']))) return refuse(response, 403, 'forbidden', 'another page may not load this');
+        if (!METHODS.has(method))
+            return refuse(response, 405, 'bad_request', `${method} is not supported`);
+        if (FOREIGN.has(String(request.headers['sec-fetch-site'])))
+            return refuse(response, 403, 'forbidden', 'another page may not load this');
         if (path === null) return refuse(response, 404, 'not_found', `nothing at ${request.path}`);
         if (!handle) return refuse(response, 403, 'forbidden', 'log in to SillyTavern first');
         const body = bodyOf(request);
-        if (body && body.length > cap(path)) return refuse(response, 413, 'too_large', `${body.length} bytes; ${cap(path)} at most`);
+        if (body && body.length > cap(path))
+            return refuse(response, 413, 'too_large', `${body.length} bytes; ${cap(path)} at most`);
 
         const token = readToken(config);
-        if (!token && handle !== SINGLE_USER) { // without it all users would share one memory
-            return refuse(response, 401, 'unauthorized', `no token in ${config.data}: set SOULMEM_DATA to the sidecar's data folder, or SOULMEM_TOKEN`);
+        if (!token && handle !== SINGLE_USER) {
+            // without it all users would share one memory
+            return refuse(
+                response,
+                401,
+                'unauthorized',
+                `no token in ${config.data}: set SOULMEM_DATA to the sidecar's data folder, or SOULMEM_TOKEN`,
+            );
         }
         const query = (request.url ?? '').split('?')[1];
         const upstream = send({
@@ -83,7 +98,10 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
         const timer = setTimeout(() => upstream.destroy(new Error('timeout')), patience);
         upstream.on('response', answer => {
             clearTimeout(timer);
-            response.writeHead(answer.statusCode ?? 502, { 'Content-Type': answer.headers['content-type'] ?? 'application/json', 'Cache-Control': 'no-store' });
+            response.writeHead(answer.statusCode ?? 502, {
+                'Content-Type': answer.headers['content-type'] ?? 'application/json',
+                'Cache-Control': 'no-store',
+            });
             answer.on('error', () => response.destroy());
             answer.pipe(response);
         });
@@ -91,9 +109,14 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
             clearTimeout(timer);
             if (response.headersSent) return void response.destroy();
             const late = error.message === 'timeout';
-            refuse(response, 502, late ? 'sidecar_timeout' : 'sidecar_down', late
-                ? `the sidecar at ${config.url} did not answer within ${patience / 1000} s`
-                : `no sidecar at ${config.url}: ${why() ?? error.message}`);
+            refuse(
+                response,
+                502,
+                late ? 'sidecar_timeout' : 'sidecar_down',
+                late
+                    ? `the sidecar at ${config.url} did not answer within ${patience / 1000} s`
+                    : `no sidecar at ${config.url}: ${why() ?? error.message}`,
+            );
         });
         response.on('close', () => upstream.destroy()); // the page went away, or has its answer
         upstream.end(body ?? undefined);

@@ -95,7 +95,7 @@ def test_what_is_sent_through_sillytaverns_connection_arrives_as_it_is(
         "<user>Alice</user> <USER> <bot> <charIfNotGroup> <% evil() %> 你好{{char}}"
     )
     code = """async text => {
-        const path = '/scripts/extensions/third-party/SoulMem/extension_js/src/host.js';
+        const path = '/scripts/extensions/third-party/SoulMem/extension_js/src/tavern/host.js';
         const { createHost } = await import(path);
         const host = createHost(() => SillyTavern.getContext());
         return host.complete({ system: `Read this: ${text}`, user: text, max_tokens: 30 });

@@ -1,15 +1,25 @@
 // A SillyTavern small enough for tests: the host's interface over plain data.
 
-import { DEFAULTS } from '../../extension_js/src/settings.js';
+import { DEFAULTS } from '../../extension_js/src/base/settings.js';
 
-/** @typedef {import('../../extension_js/src/host.js').Host} Host */
-/** @typedef {import('../../extension_js/src/types.js').StMessage} StMessage */
-/** @typedef {import('../../extension_js/src/types.js').Injection} Injection */
+/** @typedef {import('../../extension_js/src/tavern/host.js').Host} Host */
+/** @typedef {import('../../extension_js/src/base/types.js').StMessage} StMessage */
+/** @typedef {import('../../extension_js/src/base/types.js').Injection} Injection */
 
 /** @param {{chat?: StMessage[], name?: string, characters?: Record<string, any>, open?: string[], group?: any}} [about] */
-export function fakeTavern({ chat = [], name = 'Mira - now', characters = { 'mira.png': { name: 'Mira' } }, open = ['mira.png'], group = null } = {}) {
+export function fakeTavern({
+    chat = [],
+    name = 'Mira - now',
+    characters = { 'mira.png': { name: 'Mira' } },
+    open = ['mira.png'],
+    group = null,
+} = {}) {
     const tavern = {
-        chat, name, characters, open, group,
+        chat,
+        name,
+        characters,
+        open,
+        group,
         metadata: /** @type {Record<string, any>} */ ({}),
         settings: { ...structuredClone(DEFAULTS) },
         prompts: /** @type {Map<string, Injection>} */ (new Map()),
@@ -19,14 +29,22 @@ export function fakeTavern({ chat = [], name = 'Mira - now', characters = { 'mir
         saves: 0,
         cardWrites: /** @type {[string, any][]} */ ([]),
     };
-    const member = (/** @type {string} */ avatar) => ({ avatar, name: tavern.characters[avatar].name, muted: Boolean(tavern.group?.disabled_members?.includes(avatar)) });
+    const member = (/** @type {string} */ avatar) => ({
+        avatar,
+        name: tavern.characters[avatar].name,
+        muted: Boolean(tavern.group?.disabled_members?.includes(avatar)),
+    });
     const host = {
         chat: () => tavern.chat,
         chatName: () => tavern.name,
         metadata: () => tavern.metadata,
         record: () => tavern.metadata.soulmem,
-        setRecord: (/** @type {any} */ record) => { tavern.metadata.soulmem = record; },
-        saveChat: async () => { tavern.saves++; },
+        setRecord: (/** @type {any} */ record) => {
+            tavern.metadata.soulmem = record;
+        },
+        saveChat: async () => {
+            tavern.saves++;
+        },
         busy: () => tavern.busy,
         group: () => tavern.group,
         members: () => tavern.open.map(member),
@@ -42,7 +60,8 @@ export function fakeTavern({ chat = [], name = 'Mira - now', characters = { 'mir
             tavern.cardWrites.push([avatar, field]);
         },
         saveSettings: () => {},
-        inject: (/** @type {Injection[]} */ all) => all.forEach(one => tavern.prompts.set(one.key, one)),
+        inject: (/** @type {Injection[]} */ all) =>
+            all.forEach(one => tavern.prompts.set(one.key, one)),
         clear: (/** @type {string[]} */ keys) => keys.forEach(key => tavern.prompts.delete(key)),
         countTokens: async (/** @type {string} */ text) => Math.ceil(text.length / 4),
     };

@@ -1,0 +1,55 @@
+// How are elements made? Text always enters as text: memories and names may hold anything.
+
+/** @param {string} tag @param {{class?: string, text?: string, title?: string, id?: string, data?: Record<string, string>, [attribute: string]: unknown}} [about]
+ * @param {readonly (Node | string | null | undefined)[]} [children] @returns {HTMLElement} */
+export function el(tag, { class: className, text, data, ...attributes } = {}, children = []) {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = text;
+    for (const [name, value] of Object.entries(data ?? {})) element.dataset[name] = value;
+    for (const [name, value] of Object.entries(attributes))
+        if (value !== undefined) element.setAttribute(name, String(value));
+    element.append(...children.filter(child => child !== null && child !== undefined));
+    return element;
+}
+
+/** @template {HTMLElement} [T=HTMLElement] @param {string} id @returns {T} an element of our own drawer */
+export const byId = id => /** @type {T} */ (document.getElementById(id));
+
+/** Runs on click, and on Enter or Space, as ST's div buttons do not. @param {HTMLElement} element @param {() => unknown} run */
+export function onPress(element, run) {
+    element.addEventListener('click', run);
+    element.addEventListener('keydown', event => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        run();
+    });
+}
+
+/** A button in SillyTavern's looks that does one thing at a time.
+ * @param {string} icon @param {string} text @param {() => unknown} run @param {Parameters<typeof el>[1]} [about] */
+export function button(icon, text, run, about = {}) {
+    const element = el(
+        'div',
+        {
+            tabindex: '0',
+            role: 'button',
+            ...about,
+            class: `menu_button menu_button_icon margin0 ${about.class ?? ''}`.trim(),
+        },
+        [el('i', { class: `fa-solid ${icon}` }), el('span', { text })],
+    );
+    let busy = false;
+    onPress(element, async () => {
+        if (busy) return;
+        busy = true;
+        element.classList.add('disabled');
+        try {
+            await run();
+        } finally {
+            busy = false;
+            element.classList.remove('disabled');
+        }
+    });
+    return element;
+}

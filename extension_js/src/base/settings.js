@@ -1,0 +1,112 @@
+// What can the user set? Defaults, bounds, and what a stored value that makes no sense becomes.
+
+/** @typedef {import('../recall/inject.js').Position} Position */
+/** @typedef {object} Settings
+ * @property {boolean} enabled
+ * @property {'auto' | 'plugin' | 'direct'} route
+ * @property {string} url of the sidecar, for the direct way
+ * @property {number} budget tokens for memories, at most
+ * @property {number} max_items memories per reply, at most
+ * @property {Position} position
+ * @property {number} depth messages above the end, for what goes into the chat
+ * @property {number} time_budget ms that a reply may wait for sync and recall together
+ * @property {boolean} read_only recall, but remember nothing new
+ * @property {boolean} quiet recall for background prompts too (/gen, Summarize, image prompts)
+ * @property {number} forgetting 0 elephant .. 2 goldfish, for characters without their own
+ * @property {'character' | 'chat'} scope
+ * @property {string} llm_profile id of the connection profile for the sidecar's calls of a language model; empty: the current one
+ * @property {Record<string, string>} souls avatar file to soul
+ * @property {Record<string, string>} kept soul to the newest change by a model that the user looked at and kept
+ */
+
+/** @type {Settings} */
+export const DEFAULTS = {
+    enabled: true,
+    route: 'auto',
+    url: 'http://127.0.0.1:8731',
+    budget: 1200,
+    max_items: 8,
+    position: 'auto',
+    depth: 4,
+    time_budget: 2000,
+    read_only: false,
+    quiet: false,
+    forgetting: 1,
+    scope: 'character',
+    llm_profile: '',
+    souls: {},
+    kept: {},
+};
+
+/** [least, most] of the numbers; whole numbers except the dial. */
+export const BOUNDS = /** @type {const} */ ({
+    budget: [100, 8000],
+    max_items: [1, 50],
+    depth: [0, 100],
+    time_budget: [300, 10000],
+    forgetting: [0, 2],
+});
+
+const CHOICES = {
+    route: ['auto', 'plugin', 'direct'],
+    position: ['auto', 'in_chat', 'in_prompt', 'before_prompt', 'macro'],
+    scope: ['character', 'chat'],
+};
+
+/** @param {keyof typeof BOUNDS} key @param {unknown} value @returns {number} within bounds, or the default */
+export function bounded(key, value) {
+    const number = typeof value === 'string' && !value.trim() ? NaN : Number(value);
+    if (!Number.isFinite(number)) return DEFAULTS[key];
+    const [least, most] = BOUNDS[key];
+    const clipped = Math.min(most, Math.max(least, number));
+    return key === 'forgetting' ? clipped : Math.round(clipped);
+}
+
+/** An address as it can be used: without a scheme it is http. @param {unknown} text @returns {string | null} null for what is no address */
+export function addressOf(text) {
+    const typed = typeof text === 'string' ? text.trim() : '';
+    const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed);
+    const whole = hasScheme ? typed : `http://${typed}`;
+    try {
+        const url = new URL(whole);
+        const isHost = hasScheme || url.hostname === 'localhost' || /[.\]]/.test(url.hostname); // a bare word may be anything
+        const usable =
+            isHost &&
+            /^https?:$/.test(url.protocol) &&
+            url.hostname !== '' &&
+            !/\s/.test(typed) &&
+            !url.username &&
+            !url.password;
+        return usable ? whole : null;
+    } catch {
+        return null;
+    }
+}
+
+/** The stored settings made whole, in place, so that SillyTavern saves what is used.
+ * @param {Partial<Settings> & Record<string, unknown>} stored @returns {Settings} */
+export function repair(stored) {
+    const settings = /** @type {Settings} */ (
+        Object.assign(stored, { ...structuredClone(DEFAULTS), ...stored })
+    );
+    for (const key of /** @type {(keyof typeof BOUNDS)[]} */ (Object.keys(BOUNDS)))
+        settings[key] = bounded(key, settings[key]);
+    for (const [key, choices] of /** @type {[keyof typeof CHOICES, string[]][]} */ (
+        Object.entries(CHOICES)
+    )) {
+        if (!choices.includes(settings[key])) Object.assign(settings, { [key]: DEFAULTS[key] });
+    }
+    for (const key of /** @type {const} */ (['enabled', 'quiet', 'read_only']))
+        settings[key] = Boolean(settings[key]);
+    settings.url = addressOf(settings.url) ?? DEFAULTS.url;
+    if (typeof settings.llm_profile !== 'string') settings.llm_profile = '';
+    for (const key of /** @type {const} */ (['souls', 'kept'])) {
+        if (
+            typeof settings[key] !== 'object' ||
+            settings[key] === null ||
+            Array.isArray(settings[key])
+        )
+            settings[key] = {};
+    }
+    return settings;
+}

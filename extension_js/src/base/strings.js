@@ -1,0 +1,223 @@
+// What does the user read? Every English text by key; i18n/zh-cn.json has the same keys.
+
+import { BROWSER_EN } from './strings_browser.js';
+import { WORK_EN } from './strings_work.js';
+
+export const EN = {
+    ...BROWSER_EN,
+    ...WORK_EN,
+
+    // health, in the dot's tooltip and the drawer's first line
+    state_ok: 'Memory is awake',
+    state_starting: 'Memory is waking up',
+    state_degraded: 'Memory needs attention',
+    state_down: 'Memory is asleep. Chats work as usual',
+    state_off: 'Memory is switched off',
+    recalled_last: '{n} recalled for the last reply ({tokens} tokens, {ms} ms)',
+
+    // next steps: exactly what to do
+    url_refused: '"{url}" is no address: write it like http://127.0.0.1:8731. {kept} stays.',
+    step_plugin_disabled:
+        'The browser cannot reach SoulMem from this page, and the server plugin is not installed. On the machine that runs SillyTavern: 1. set "enableServerPlugins: true" in config.yaml; 2. in SillyTavern\'s folder run "node plugins.js install" with SoulMem\'s git address (or copy the SoulMem folder into "plugins"); 3. restart SillyTavern.',
+    step_log_in:
+        'SillyTavern refused: you are logged out, or the page is too old. Reload this page and log in again.',
+    step_sidecar_down:
+        'Nothing answers at {url}. Start SoulMem on the machine that runs SillyTavern: double-click Start.bat (Windows), or run "python3 start.py", in the folder {folder}. This page finds it by itself within seconds.',
+    step_sidecar_starting:
+        'SoulMem is loading its model. Recall already works by words alone; nothing to do.',
+    step_sidecar_slow:
+        'SoulMem does not answer in time, so replies go out without memories. If this stays, close it and start it again (Start.bat or "python3 start.py"); on a slow machine raise "Longest wait" below.',
+    step_sidecar_old:
+        'The running SoulMem ({version}) is older than this extension. Close it, update its folder ("git pull" there), and start it again.',
+    step_sidecar_new:
+        'The running SoulMem ({version}) is newer than this extension. Update the extension: Extensions > Manage extensions > SoulMem > update, then reload this page.',
+    step_origin_refused:
+        'SoulMem runs, but does not let this page in. Add "{origin}" to "origins" under [server] in SoulMem\'s config.toml and restart it, or use the server plugin.',
+    step_token_wrong:
+        'SoulMem runs, but the token is wrong. Paste the text of the file "token" in SoulMem\'s data folder into "Token" below. (With the plugin: set SOULMEM_DATA or SOULMEM_TOKEN for SillyTavern.)',
+    step_blocked_by_browser:
+        'The browser may not reach {url} from this page: that address is the device you are holding, or the page is not allowed to use the local network. Choose "Server plugin" below and install the plugin, or allow local network access for this site.',
+    step_fallback_model:
+        'The model for recall is not on disk yet, so a smaller built-in one recalls. It is replaced by itself once the download is through.',
+    step_degraded: 'SoulMem reports a problem: {notes}',
+    step_held_removal:
+        '{count} {count|message|messages} of this chat vanished at once. Their memories are hidden but not removed. Confirm below if you meant it; otherwise restore the chat from a backup.',
+    step_vectors_on:
+        'Vector Storage also recalls chat messages. Switch off its "Enabled for chat messages", or the same scene is told twice.',
+    step_not_in_prompt:
+        'Memories were recalled but did not reach the final prompt. Usually the Main Prompt was removed from the prompt manager: set "Position" below to "In the chat".',
+    step_store_read_only:
+        'SoulMem cannot write its data, so characters recall but remember nothing new, and memories cannot be changed: {detail}',
+    step_read_only:
+        'Read-only: characters recall, but nothing new is remembered. Untick "Read-only" to go on; what was said meanwhile is read then.',
+    step_chat_off: 'This chat is forgotten and not remembered. "Remember it again" brings it back.',
+    step_turned_off: 'Switched off. Tick "Remember and recall" to wake it.',
+
+    // checklist
+    check_on: 'Switched on',
+    check_way: 'Way to SoulMem',
+    check_way_plugin: 'Way to SoulMem: server plugin',
+    check_way_direct: 'Way to SoulMem: {url}',
+    check_version: 'SoulMem {version}',
+    check_store: 'Memory store',
+    check_model: 'Model for recall: {model}',
+    check_model_loading: 'The model for recall is loading',
+    check_read_only: 'Read-only',
+    check_chat_off: 'This chat is not remembered',
+    check_llm: 'Model for memory work: {model}',
+    check_hour: 'That model in the last hour: {n} {n|call|calls}, {tokens} tokens',
+    check_left_out:
+        '{n} permanent {n|memory|memories} did not fit into the last prompt. Raise the token budget, or see which under "See and edit memories".',
+    check_llm_own: "Model for memory work: SillyTavern's connection",
+    check_chat: 'This chat is in step',
+    check_chat_none: 'No chat open',
+    check_chat_reading: 'Reading this chat: {done} of {total}',
+    check_searchable: 'Not yet found by meaning, only by words: {n} {n|memory|memories}',
+    check_error: 'Last problem: {error}',
+    look_again: 'Check again',
+
+    // drawer
+    enable: 'Remember and recall',
+    this_chat: 'This chat',
+    read_chat: 'Read this chat',
+    read_resume: 'Go on reading',
+    read_cancel: 'Stop',
+    reading: 'Read {done} of {total} messages',
+    reading_index: 'Making {n} {n|message|messages} searchable',
+    read_done: 'Read: {n} {n|message|messages}',
+    read_stopped:
+        'Stopped at {done} of {total}. What was read stays; new messages are still remembered.',
+    read_failed: 'Reading stopped: {error}',
+    no_chat: 'Open a chat first.',
+    held_title: '{count} {count|message|messages} vanished at once',
+    held_confirm: 'Yes, forget them',
+    held_question:
+        'Really forget the {count} {count|message|messages} that vanished from this chat, and what was remembered only from them?',
+    held_done: '{count} {count|message|messages} forgotten.',
+    this_character: 'This character',
+    card_enabled: 'Remembers',
+    card_forgetting: 'Forgetting',
+    card_general: 'as below',
+    card_scope: 'Memories reach',
+    scope_character: 'all chats of the character',
+    scope_chat: 'only the chat they come from',
+    dial_elephant: 'elephant',
+    dial_human: 'human',
+    dial_goldfish: 'goldfish',
+    card_hint: 'Saved in the character card. Memories themselves never are.',
+    prompt: 'In the prompt',
+    budget: 'Token budget (at most 12 % of the context)',
+    budget_hint: 'At most this many tokens, and never more than 12 % of the context.',
+    max_items: 'Memories (max)',
+    position: 'Position',
+    position_auto: 'Automatic',
+    position_in_chat: 'In the chat, at depth',
+    position_in_prompt: 'After the main prompt',
+    position_before_prompt: 'Before the main prompt',
+    position_macro: 'Nowhere: I place the macro {{soulmem}}',
+    depth: 'Depth',
+    quiet: 'Also for background prompts (/gen, Summarize, image prompts)',
+    all_characters: 'All characters',
+    connection: 'Connection',
+    way: 'Way',
+    way_auto: 'Find it by itself',
+    way_plugin: 'Server plugin',
+    way_direct: 'Direct address',
+    url: 'Address',
+    token: 'Token',
+    token_hint: 'Only needed when SoulMem listens beyond this machine. Kept in this browser.',
+    llm_profile: 'Model for memory work',
+    llm_profile_current: 'the current connection',
+    llm_profile_hint: 'A connection profile for work at rest. A small, fast model is enough.',
+    time_budget: 'Longest wait (ms)',
+    time_budget_hint: 'A reply never waits longer than this for memories.',
+
+    // what was recalled
+    recalled_button: 'What was recalled for this message',
+    recalled_title: 'What {name} recalled',
+    recalled_summary:
+        '{sent} of {all} memories in the prompt, {tokens} of {budget} tokens, {ms} ms',
+    recalled_past: '{sent} of {all} memories in the prompt, {tokens} tokens, {ms} ms',
+    recalled_nowhere:
+        '{all} {all|memory|memories} recalled, but placed nowhere in the prompt: the position is "Nowhere", and the macro {macro} was not in it.',
+    recalled_none: 'Nothing was recalled for this message.',
+    recalled_gone: 'The details are gone: SoulMem is asleep or has let go of this trace.',
+    recalled_failed: 'No memories for the last reply: {error}',
+    recalled_close: 'Close',
+    item_sent: 'in the prompt',
+    item_trimmed: 'did not fit',
+    item_nowhere: 'placed nowhere',
+    item_doubt: 'in doubt',
+    item_left_out: 'no room in the last prompt',
+    item_tokens: '{n} {n|token|tokens}',
+    age_now: 'just now',
+    age_turns: '{n} {n|turn|turns} ago',
+    item_permanent: 'permanent',
+    item_fading: 'fading',
+    item_path: 'How it came to mind',
+    kind_episode: 'scene',
+    kind_abstract_episode: 'pattern',
+    kind_concept: 'concept',
+    kind_fact: 'fact',
+    kind_action: 'habit',
+    kind_summary: 'summary',
+    kind_digest: 'digest',
+    kind_note: 'note',
+
+    // importing everything of a character
+    import_all: 'Import everything of this character',
+    import_resume: 'Go on importing',
+    import_question: 'Import everything of {name} into memory?',
+    import_quote_chats: 'Past chats: {chats}, with {messages} messages, {added} of them new',
+    import_quote_lore: 'Card and linked worlds ({worlds}): new memories {memories}, names {names}',
+    import_under_a_minute: 'This takes less than a minute.',
+    import_minutes: 'This takes about {n} minutes on this computer. You can go on chatting.',
+    import_quote_safe:
+        'It can be stopped at any time and goes on where it was. What you changed yourself stays.',
+    import_left_out: 'Left out, as it cannot be read or has lost messages: {names}',
+    import_go: 'Import',
+    import_not_now: 'Not now',
+    import_look: '{file} of {files}: {name}',
+    import_step: '{file} of {files}: {name}, {done} of {total}',
+    import_done:
+        'Imported for {name}: messages {messages}, memories of card and worlds {memories}.',
+    import_stopped: 'Stopped. What is in stays; press the button to go on.',
+    import_failed: 'The import broke off: {error}',
+
+    // macro and command
+    macro_help:
+        'What the character recalls for this reply (SoulMem). Set the position to "Nowhere" when you place it yourself.',
+    command_help:
+        'Recalls from the memory of the character of this chat, without changing anything, and returns the texts.',
+    command_argument: 'what to recall; empty for the last messages',
+
+    // a chat was deleted
+    chat_deleted:
+        'Deleted: {names}. What was remembered from there is kept. Click here to forget it as well.',
+    character_deleted:
+        '{name} was deleted. What {name} remembers is kept. Click here to forget it as well.',
+    character_forget_question: 'Forget everything that {name} remembers? It goes to the bin.',
+    character_forgotten: 'Forgotten: what {name} remembered. It is in the bin.',
+    chat_forget_question: 'Forget what was told only in {names}? It goes to the bin.',
+    chat_forgotten: 'Forgotten: what was told only in {names}.',
+};
+
+/** @typedef {keyof typeof EN} Key */
+
+/** The key SillyTavern's locale table holds it under. @param {string} key */
+export const localeKey = key => `soulmem.${key}`;
+
+/** @param {(english: string, key: string) => string} translate
+ * @returns {(key: Key, values?: Record<string, string | number>) => string} with {name} places filled */
+export const createSay =
+    translate =>
+    (key, values = {}) =>
+        translate(EN[key], localeKey(key))
+            .replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g, (_, name, one, many) =>
+                String(values[name]) === '1' ? one : many,
+            ) // {n|turn|turns}
+            .replace(/\{(\w+)\}/g, (place, name) =>
+                name in values ? String(values[name]) : place,
+            );
+
+/** @typedef {ReturnType<typeof createSay>} Say */

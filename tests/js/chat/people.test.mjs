@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPeople } from '../../../extension_js/src/chat/people.js';
+import { fakeTavern, settle } from '../tavern.mjs';
+
+/** @param {Parameters<typeof fakeTavern>[0]} [about] */
+function scene(about) {
+    const { tavern, host } = fakeTavern(about);
+    const asked = /** @type {[string, string, any][]} */ ([]);
+    const bin = /** @type {{id: string, name: string}[]} */ ([]);
+    const people = createPeople(
+        host,
+        () => tavern.settings,
+        async (method, path, body) => {
+            if (path === '/souls?state=bin') return { souls: bin };
+            asked.push([method, path, body]);
+            if (method === 'DELETE')
+                bin.push({ id: path.slice(7, path.indexOf('?')), name: 'Mira' });
+        },
+    );
+    return { tavern, people, asked, bin };
+}
+
+test('a character gets a soul once, kept in the card and in our settings', async () => {
+    const { tavern, people } = scene();
+    const [mira] = await people.present();
+    await settle();
+    const [again] = await people.present();
+    assert.equal(again.soul, mira.soul);
+    assert.deepEqual(tavern.settings.souls, { 'mira.png': mira.soul });
+    assert.deepEqual(tavern.cardWrites, [
+        ['mira.png', { soul: mira.soul, avatar: 'mira.png', config: {} }],
+    ]);
+});
+
+test('a duplicated card gets its own soul, its settings stay', async () => {
+    const { tavern, people } = scene({
+        characters: { 'mira.png': { name: 'Mira' }, 'mira1.png': { name: 'Mira' } },
+    });
+    const [mira] = await people.present();
+    await settle();
+    tavern.characters['mira1.png'].field = structuredClone({
+        ...tavern.characters['mira.png'].field,
+        config: { forgetting: 0 },
+    });
+    tavern.open = ['mira1.png'];
+    const [copy] = await people.present();
+    assert.notEqual(copy.soul, mira.soul);
+    assert.equal(copy.config.forgetting, 0);
+});
+
+test('a renamed character keeps its soul', async () => {
+    const { tavern, people } = scene();
+    const [mira] = await people.present();
+    await settle();
+    tavern.characters = { 'lin.png': { ...tavern.characters['mira.png'], name: 'Lin' } };
+    tavern.open = ['lin.png'];
+    people.renamed('mira.png', 'lin.png');
+    assert.equal((await people.present())[0].soul, mira.soul);
+});
+
+test('the sidecar is told once, and again when something changed', async () => {
+    const { tavern, people, asked } = scene();
+    const told = await people.present();
+    await people.push(told);
+    await people.push(told);
+    assert.equal(asked.length, 1);
+    assert.deepEqual(asked[0], [
+        'PUT',
+        `/souls/${told[0].soul}`,
+        {
+            name: 'Mira',
+            names: [
+                { name: 'Mira', aliases: [] },
+                { name: 'Alice', aliases: [] },
+            ],
+            config: { forgetting: 1, scope: 'character' },
+        },
+    ]);
+    tavern.settings.scope = 'chat';
+    await people.push(told);
+    assert.equal(asked[1][2].config.scope, 'chat');
+    people.forgetPushed();
+    await people.push(told);
+    assert.equal(asked.length, 3);
+});
+
+test("the card's settings win over the general ones, and what is undefined is not kept", async () => {
+    const { tavern, people, asked } = scene();
+    const [mira] = await people.present();
+    await people.configure(mira, { forgetting: 0, scope: undefined, enabled: undefined });
+    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
+    await people.push(await people.present());
+    assert.deepEqual(asked[0][2].config, { forgetting: 0, scope: 'character' });
+});
+
+test('a soul that could not be told is told the next time', async () => {
+    const { tavern, host } = fakeTavern();
+    let fail = true;
+    let told = 0;
+    const people = createPeople(
+        host,
+        () => tavern.settings,
+        async () => {
+            if (fail) throw new Error('down');
+            told++;
+            return { souls: [] };
+        },
+    );
+    const all = await people.present();
+    await assert.rejects(people.push(all));
+    fail = false;
+    await people.push(all);
+    assert.equal(told, 2, 'the bin is looked into, then it is told');
+});
+
+test('who is not to be told lends its name only', async () => {
+    const { tavern, people, asked } = scene({
+        characters: { 'mira.png': { name: 'Mira' }, 'lin.png': { name: 'Lin' } },
+        open: ['mira.png', 'lin.png'],
+    });
+    await people.push(await people.present(), undefined, person => person.name === 'Mira');
+    assert.deepEqual(
+        asked.map(([, path]) => path),
+        [`/souls/${tavern.settings.souls['mira.png']}`],
+    );
+    assert.deepEqual(
+        asked[0][2].names.map((/** @type {{name: string}} */ one) => one.name),
+        ['Mira', 'Lin', 'Alice'],
+    );
+});
+
+test('a soul that lies in the bin is not told, whoever put it there: that would bring it back', async () => {
+    const { tavern, people, asked, bin } = scene();
+    const all = await people.present();
+    bin.push({ id: all[0].soul, name: 'Mira' });
+    await people.push(all);
+    assert.deepEqual(asked, []);
+    assert.ok(people.isGone(all[0].soul));
+    assert.equal(
+        (await people.present())[0].config.enabled,
+        false,
+        'nothing is recalled for it either',
+    );
+    assert.deepEqual(tavern.characters['mira.png'].field.config, {}, 'the card is not touched');
+});
+
+test("a forgotten character stays so in its card, and comes back by the user's word alone", async () => {
+    const { tavern, people, asked, bin } = scene();
+    const [mira] = await people.present();
+    await people.configure(mira, { forgetting: 0 });
+    await people.push(await people.present());
+    await people.forget({ id: mira.soul, name: 'Mira' });
+    assert.deepEqual(asked.at(-1)?.slice(0, 2), ['DELETE', `/souls/${mira.soul}?confirm=Mira`]);
+    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0, enabled: false });
+    asked.length = 0;
+    people.forgetPushed();
+    await people.push(await people.present());
+    assert.deepEqual(asked, [], 'no sync tells of it');
+    bin.length = 0; // the sidecar has emptied its bin
+    people.forgetPushed();
+    assert.equal((await people.present())[0].config.enabled, false);
+    await people.revive({ id: mira.soul, name: 'Mira' });
+    assert.deepEqual(asked, [['PUT', `/souls/${mira.soul}`, { name: 'Mira' }]]);
+    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
+});

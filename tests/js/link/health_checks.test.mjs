@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checklist, stepText } from '../../../extension_js/src/link/health_checks.js';
+import { judge } from '../../../extension_js/src/link/connection.js';
+import { createSay } from '../../../extension_js/src/base/strings.js';
+
+/** @typedef {import('../../../extension_js/src/base/types.js').Health} Health */
+
+const say = createSay(english => english);
+const KEEPER = { chat: 'c1', reading: null, error: null, held: null };
+const WELL = /** @type {Health} */ ({
+    status: 'ok',
+    version: '1',
+    api: { major: 1, minor: 0 },
+    store: { state: 'ok', detail: '' },
+    embedder: { state: 'ok', model: '/models/e5', dim: 384, fallback: false },
+    llm: { state: 'off', model: null },
+    pending: 0,
+    notes: [],
+});
+
+/** @param {Partial<Health>} health @param {{readOnly?: boolean, chatOff?: boolean}} [wish] */
+function seen(health, wish = {}) {
+    const link = judge({
+        enabled: true,
+        mode: 'auto',
+        plugin: { health: { ...WELL, ...health } },
+        direct: null,
+        page: { loopback: true, secure: true },
+        slow: false,
+        held: false,
+        vectors: false,
+        missing: false,
+        readOnly: false,
+        chatOff: false,
+        ...wish,
+    });
+    const state = { ...link, error: null };
+    return {
+        signs: checklist(state, KEEPER, 'U', say),
+        step: stepText(state, { folder: 'F', origin: 'O', url: 'U', held: 0 }, say),
+    };
+}
+/** @param {ReturnType<typeof seen>} view */
+const troubles = view => view.signs.filter(one => one.sign !== 'yes').map(one => one.text);
+
+test('all well has no trouble and no next step', () => {
+    assert.deepEqual(troubles(seen({})), []);
+    assert.equal(seen({}).step, '');
+    assert.ok(
+        seen({}).signs.some(one => one.text === 'Model for recall: e5'),
+        'a folder goes by its name',
+    );
+});
+
+test('a store that cannot be written is named with its reason, in the list and as the next step', () => {
+    const view = seen({
+        status: 'degraded',
+        store: { state: 'ok', detail: 'the disk of D: is full: free some space' },
+    });
+    assert.deepEqual(troubles(view), ['Memory store: the disk of D: is full: free some space']);
+    assert.match(view.step, /remember nothing new.*free some space/);
+});
+
+test('read-only and a forgotten chat are said, and how to end them', () => {
+    assert.deepEqual(troubles(seen({}, { readOnly: true })), ['Read-only']);
+    assert.match(seen({}, { readOnly: true }).step, /Untick/);
+    assert.deepEqual(troubles(seen({}, { chatOff: true })), ['This chat is not remembered']);
+    assert.match(seen({}, { chatOff: true }).step, /Remember it again/);
+});
+
+test('the model for memory work is told when there is one, by its state', () => {
+    const line = (/** @type {{state: string, model: string}} */ llm) =>
+        seen({ llm }).signs.find(one => one.text.includes('memory work'));
+    assert.equal(line({ state: 'off', model: '' }), undefined);
+    assert.deepEqual(line({ state: 'ok', model: 'qwen' }), {
+        sign: 'yes',
+        text: 'Model for memory work: qwen',
+    });
+    assert.deepEqual(line({ state: 'error', model: 'client' }), {
+        sign: 'warn',
+        text: "Model for memory work: SillyTavern's connection",
+    });
+});

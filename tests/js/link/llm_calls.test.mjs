@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { createApi } from '../../../extension_js/src/link/api.js';
+import { createHost } from '../../../extension_js/src/tavern/host.js';
+import { createLlm } from '../../../extension_js/src/link/llm_calls.js';
+
+const CALL = {
+    request: 'r1',
+    name: 'summary',
+    system: 'You write.',
+    user: 'Write {{this}}.',
+    schema: null,
+    max_tokens: 30,
+};
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => mock.timers.reset());
+
+/** @param {number} ms */
+async function pass(ms) {
+    mock.timers.tick(ms);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+function scene() {
+    const world = {
+        waiting: /** @type {(typeof CALL)[]} */ ([]),
+        asked: /** @type {string[]} */ ([]),
+        told: /** @type {[string, any][]} */ ([]),
+        model: /** @type {string | null} */ ('client'),
+        via: /** @type {string | null} */ ('plugin'),
+        busy: false,
+        enabled: true,
+        fails: false,
+        lost: false,
+        slow: /** @type {Promise<void> | null} */ (null),
+        options: /** @type {any} */ (null),
+    };
+    const llm = createLlm(
+        () => ({ via: world.via, health: { llm: { state: 'ok', model: world.model } } }),
+        async (method, path, body, options) => {
+            world.asked.push(`${method} ${path}`);
+            world.options = options;
+            if (world.lost) throw new Error('lost');
+            if (method === 'GET') return world.waiting.shift() ?? null;
+            world.told.push([path, body]);
+            return { ok: true };
+        },
+        {
+            busy: () => world.busy,
+            complete: async call => {
+                await world.slow;
+                if (world.fails) throw new Error('no connection '.repeat(90));
+                return `answer to ${call.user}`;
+            },
+        },
+        () => world.enabled,
+    );
+    llm.start();
+    return Object.assign(world, { soon: llm.soon, leave: llm.leave });
+}
+
+test('a call that waits is run and its answer brought back, and then the next', async () => {
+    const world = scene();
+    world.waiting = [CALL, { ...CALL, request: 'r2' }];
+    await pass(5_000);
+    await pass(500);
+    assert.deepEqual(world.told, [
+        ['/llm/r1', { text: 'answer to Write {{this}}.' }],
+        ['/llm/r2', { text: 'answer to Write {{this}}.' }],
+    ]);
+});
+
+test('after a call the next is looked for soon, for a while; when work was asked for, too', async () => {
+    const world = scene();
+    world.waiting = [CALL];
+    await pass(5_000);
+    for (let i = 0; i < 20; i++) await pass(500);
+    const looks = () => world.asked.filter(one => one.startsWith('GET')).length;
+    assert.ok(looks() >= 6 && looks() <= 9, String(looks()));
+    const before = looks();
+    world.soon();
+    world.soon();
+    await pass(500);
+    assert.equal(looks(), before + 1, 'one chain of looks, however often it is asked for');
+    world.lost = true;
+    for (let i = 0; i < 40; i++) await pass(500);
+    assert.ok(looks() < before + 14, 'a sidecar that is lost is not asked without a pause');
+});
+
+test('without one it looks again in a while', async () => {
+    const world = scene();
+    await pass(5_000);
+    await pass(5_000);
+    assert.deepEqual(world.asked, ['GET /llm/next', 'GET /llm/next']);
+});
+
+for (const [name, change] of /** @type {[string, object][]} */ ([
+    ['a sidecar with another model or none is not asked', { model: null }],
+    ['a sidecar that is gone is not asked', { via: null }],
+    ['nothing is asked while a reply is being made', { busy: true }],
+    ['nothing is asked while SoulMem is off', { enabled: false }],
+])) {
+    test(name, async () => {
+        const world = Object.assign(scene(), change, { waiting: [CALL] });
+        for (let i = 0; i < 9; i++) await pass(5_000);
+        assert.deepEqual(world.asked, []);
+        Object.assign(world, { model: 'client', via: 'plugin', busy: false, enabled: true });
+        await pass(20_000);
+        assert.equal(world.told.length, 1);
+    });
+}
+
+test('a connection that fails is told, shortly', async () => {
+    const world = Object.assign(scene(), { fails: true, waiting: [CALL] });
+    await pass(5_000);
+    const [[path, { error }]] = world.told;
+    assert.equal(path, '/llm/r1');
+    assert.match(error, /^no connection/);
+    assert.ok(error.length <= 200);
+});
+
+test('a sidecar that does not answer ends nothing', async () => {
+    const world = Object.assign(scene(), { lost: true, waiting: [CALL] });
+    await pass(5_000);
+    world.lost = false;
+    await pass(5_000);
+    assert.equal(world.told.length, 1);
+});
+
+test("a page that goes gives its call back, once, and brings no answer; out of the browser's cache it goes on", async () => {
+    const world = scene();
+    world.waiting = [CALL, { ...CALL, request: 'r2' }];
+    let finish = () => {};
+    world.slow = new Promise(resolve => {
+        finish = resolve;
+    });
+    await pass(5_000);
+    world.leave();
+    world.leave();
+    assert.deepEqual(world.asked, ['GET /llm/next', 'DELETE /llm/r1']);
+    assert.equal(world.options.keepalive, true, 'or it would go with the page');
+    finish();
+    await pass(0);
+    assert.equal(world.asked.length, 2, 'no answer');
+    await pass(5_000);
+    assert.deepEqual(world.asked.slice(2), ['GET /llm/next', 'POST /llm/r2']);
+});
+
+test('a page that has no call gives none back, and a sidecar that is lost then is no error', async () => {
+    const world = scene();
+    world.leave();
+    world.waiting = [CALL];
+    await pass(5_000);
+    world.leave();
+    assert.deepEqual(world.asked, ['GET /llm/next', 'POST /llm/r1']);
+    world.waiting = [CALL];
+    world.slow = new Promise(() => {});
+    await pass(500);
+    world.lost = true;
+    world.leave();
+    await pass(0);
+    assert.equal(world.asked.at(-1), 'DELETE /llm/r1');
+});
+
+test('a call that is kept alive says so to the browser, on both ways', async () => {
+    const seen = /** @type {any[]} */ ([]);
+    const api = createApi(
+        () => ({}),
+        /** @type {any} */ (
+            async (/** @type {string} */ url, /** @type {any} */ options) => {
+                seen.push([options.method, url, options.keepalive]);
+                return Response.json({});
+            }
+        ),
+    );
+    await api.call({ kind: 'plugin' }, 'DELETE', '/llm/r1', undefined, { keepalive: true });
+    await api.call(
+        { kind: 'direct', url: 'http://h:1', token: 't' },
+        'DELETE',
+        '/llm/r1',
+        undefined,
+        { keepalive: true },
+    );
+    await api.call({ kind: 'plugin' }, 'GET', '/llm/next');
+    assert.deepEqual(seen, [
+        ['DELETE', '/api/plugins/soulmem/llm/r1', true],
+        ['DELETE', 'http://h:1/v1/llm/r1', true],
+        ['GET', '/api/plugins/soulmem/llm/next', false],
+    ]);
+});
+
+test('an answer without content is nothing, not an error', async () => {
+    const api = createApi(
+        () => ({}),
+        async () => new Response(null, { status: 204 }),
+    );
+    assert.equal(await api.call({ kind: 'plugin' }, 'GET', '/llm/next'), null);
+});
+
+/** @param {object} context */
+const hostOf = context => createHost(() => context);
+
+const HOSTILE = String.raw`{{user}} \{\{setvar::x::1\}\} {\{user}} <USER> <bot> <charIfNotGroup> <%= evil() %> {"a": {"b": "\{"}} }} < user>`;
+
+/** What SillyTavern does to a prompt before it says that it is ready. @param {string} text */
+const substituted = text =>
+    text
+        .replace(/<user>|<bot>|<char>|<group>|<charifnotgroup>/gi, 'RAN')
+        .replace(/\{\{[^}]*\}\}/g, 'RAN')
+        .replace(/\\([{}])/g, '$1')
+        .replace(/<%[^]*?%>/g, 'RAN');
+
+for (const isChat of [true, false]) {
+    test(`what the current connection is sent is what was to be sent, ${isChat ? 'as messages' : 'as one text'}`, async () => {
+        const seen = /** @type {any[]} */ ([]);
+        const heard = /** @type {Map<string, Set<(ready: any) => void>>} */ (
+            new Map([
+                ['chat', new Set()],
+                ['text', new Set()],
+            ])
+        );
+        const context = {
+            extensionSettings: { soulmem: {} },
+            eventTypes: {
+                CHAT_COMPLETION_PROMPT_READY: 'chat',
+                GENERATE_AFTER_COMBINE_PROMPTS: 'text',
+            },
+            eventSource: {
+                makeLast: (/** @type {string} */ event, /** @type {any} */ handler) =>
+                    heard.get(event)?.add(handler),
+                removeListener: (/** @type {string} */ event, /** @type {any} */ handler) =>
+                    heard.get(event)?.delete(handler),
+            },
+            generateRaw: async (/** @type {any} */ asked) => {
+                const messages = asked.prompt.map((/** @type {any} */ message) => ({
+                    role: message.role,
+                    content: substituted(message.content),
+                }));
+                const ready = isChat
+                    ? { chat: messages }
+                    : {
+                          prompt: messages
+                              .map((/** @type {any} */ message) => message.content)
+                              .join('\n'),
+                      };
+                heard.get(isChat ? 'chat' : 'text')?.forEach(handler => handler(ready));
+                seen.push({
+                    ...asked,
+                    sent:
+                        ready.chat
+                            ?.map((/** @type {any} */ message) => message.content)
+                            .join('\n') ?? ready.prompt,
+                });
+                return 'text';
+            },
+        };
+        const host = hostOf(context);
+        assert.equal(await host.complete({ ...CALL, user: HOSTILE }), 'text');
+        assert.equal(seen[0].sent, `${CALL.system}\n${HOSTILE}`);
+        assert.deepEqual([seen[0].responseLength, seen[0].trimNames], [30, false]);
+        assert.deepEqual(
+            seen[0].prompt.map((/** @type {any} */ message) => message.role),
+            ['system', 'user'],
+        );
+        assert.equal(
+            [...heard.values()].every(handlers => handlers.size === 0),
+            true,
+        );
+    });
+}
+
+test('a connection profile is asked where one is chosen and there', async () => {
+    const seen = /** @type {any[]} */ ([]);
+    const context = {
+        extensionSettings: {
+            soulmem: { llm_profile: 'p1' },
+            connectionManager: { profiles: [{ id: 'p1' }] },
+        },
+        ConnectionManagerRequestService: {
+            sendRequest: async (/** @type {any[]} */ ...asked) => {
+                seen.push(asked);
+                return { content: 'from p1' };
+            },
+        },
+        generateRaw: async () => 'from the current one',
+    };
+    assert.equal(await hostOf(context).complete(CALL), 'from p1');
+    assert.deepEqual([seen[0][0], seen[0][2]], ['p1', 30]);
+    assert.equal(seen[0][1][1].content, CALL.user, 'a profile runs no macros');
+    context.extensionSettings.connectionManager.profiles = [];
+    assert.equal(await hostOf(context).complete(CALL), 'from the current one');
+});
