@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import Emotion
 from soulmem.domain.terms import Term
 from soulmem.language.feelings import feelings
@@ -14,6 +13,7 @@ from soulmem.language.keywords import terms
 from soulmem.language.markup import PlainText, plain
 from soulmem.language.names import names
 from soulmem.language.places import place_of
+from soulmem.language.scripts import is_unspaced
 
 _SENTENCE = re.compile(
     r"[^.!?\u3002\uff01\uff1f\n]+[.!?\u3002\uff01\uff1f\n]*|[.!?\u3002\uff01\uff1f\n]+"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from soulmem.domain.scripts import UNSPACED
+from soulmem.language.scripts import UNSPACED
 
 _FREE_LETTERS = 5  # a single word of so many letters is hardly another word by chance, whatever its case
 

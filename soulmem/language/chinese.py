@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from soulmem.language.stop_words import CHINESE, CHINESE_SIGNS
+from soulmem.language.function_words import CHINESE, CHINESE_SIGNS
 
 NAME, COMPOUND, NOUN, UNKNOWN, WORD, PASSING, PIECE = (
     0.9,

@@ -9,8 +9,8 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from soulmem.domain.scripts import HAN
-from soulmem.language.stop_words import JAPANESE
+from soulmem.language.function_words import JAPANESE
+from soulmem.language.scripts import HAN
 
 NAME, COMPOUND, NOUN, VERB = 0.9, 0.85, 0.8, 0.5
 _LONGEST_COMPOUND = 12  # signs

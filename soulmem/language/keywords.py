@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from soulmem.domain.scripts import HAN, UNSPACED
 from soulmem.domain.terms import Term
-from soulmem.language import chinese, english_forms, japanese, spaced
+from soulmem.language import base_forms, chinese, japanese, spaced_words
 from soulmem.language.markup import plain
+from soulmem.language.scripts import HAN, UNSPACED
 
 __all__ = ["MOST", "STRONG", "Term", "prepare", "terms"]
 
@@ -47,7 +47,7 @@ def terms(text: str) -> tuple[Term, ...]:
 
 def prepare() -> None:
     """Read the dictionaries, some 0.4 s: for a thread that nobody waits for."""
-    english_forms.prepare()
+    base_forms.prepare()
     chinese.prepare()
 
 
@@ -56,7 +56,7 @@ def _strongest_first(found: tuple[str, float]) -> float:
 
 
 def _ranked(text: str) -> Iterator[tuple[str, float]]:
-    yield from spaced.ranked(spaced.words(text))
+    yield from spaced_words.ranked(spaced_words.words(text))
     if text.isascii() or _RUN.search(text) is None:
         return
     for sentence in _SENTENCE.findall(text):

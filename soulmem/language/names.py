@@ -8,18 +8,18 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from soulmem.domain.scripts import HAN
-from soulmem.language import chinese, spaced
-from soulmem.language.calendar_words import (
+from soulmem.language import chinese, spaced_words
+from soulmem.language.base_forms import JOINTS
+from soulmem.language.capitalised_words import (
     ADDRESSES,
     CALENDAR,
     EXCLAIMED,
     OF_PLACES,
     TONGUES,
 )
-from soulmem.language.english_forms import JOINTS
+from soulmem.language.function_words import CHINESE, CHINESE_SIGNS
 from soulmem.language.markup import plain
-from soulmem.language.stop_words import CHINESE, CHINESE_SIGNS
+from soulmem.language.scripts import HAN
 
 _MOST = 12  # of one text
 _MOST_WORDS = 5  # of one name
@@ -89,7 +89,7 @@ def is_double(name: str) -> bool:
 
 
 def _in_order(said: str) -> Iterator[str]:
-    yield from _spaced(spaced.words(said))
+    yield from _spaced(spaced_words.words(said))
     yield from _quoted(said)
     if said.isascii():
         return
@@ -127,11 +127,11 @@ def _marked(said: str) -> Iterator[str]:
                 yield name
 
 
-def _spaced(found: Sequence[spaced.Word]) -> Iterator[str]:
+def _spaced(found: Sequence[spaced_words.Word]) -> Iterator[str]:
     capitals = sum(word.capital for word in found)
     if len(found) >= _HEADLINE and capitals > 0.7 * len(found):
         return
-    runs = dict(spaced.names(found))
+    runs = dict(spaced_words.names(found))
     at = 0
     while at < len(found):
         stop = runs.get(at)
@@ -143,7 +143,7 @@ def _spaced(found: Sequence[spaced.Word]) -> Iterator[str]:
         at = stop or at + 1
 
 
-def _merely_starts(run: Sequence[spaced.Word]) -> bool:
+def _merely_starts(run: Sequence[spaced_words.Word]) -> bool:
     """Whether the first word owes its capital to its place: in `Poor Kaelith`, not in `Captain Kaelith`."""
     if len(run) < 2 or not run[0].starts or not _is_invented(run[1].raw):
         return False
@@ -159,11 +159,12 @@ def _merely_starts(run: Sequence[spaced.Word]) -> bool:
 def _worth(words: list[str]) -> Iterator[str]:
     """The name that these words are, if any: without what is no name at its ends."""
     while words and (
-        words[0].lower() in CALENDAR | EXCLAIMED or spaced.is_stop(words[0].lower())
+        words[0].lower() in CALENDAR | EXCLAIMED
+        or spaced_words.is_stop(words[0].lower())
     ):
         words = words[1:]
     while words and (
-        words[-1].lower() in CALENDAR or spaced.is_stop(words[-1].lower())
+        words[-1].lower() in CALENDAR or spaced_words.is_stop(words[-1].lower())
     ):
         words = words[:-1]
     if not words or len(words) > _MOST_WORDS:
@@ -187,7 +188,7 @@ def _is_invented(word: str) -> bool:
     """Whether no dictionary has the word, so that its capital marks a name even where a sentence starts."""
     low = word.lower()
     if (
-        spaced.is_stop(low)
+        spaced_words.is_stop(low)
         or low in ADDRESSES | CALENDAR | EXCLAIMED
         or len(low) < 3
         or not low.isascii()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from soulmem.language.names import is_double, is_person_like
 
-_TABLE = Path(__file__).with_name("pinyin.txt")
+_TABLE = Path(__file__).parent / "data" / "pinyin.txt"
 # Readings that names have, where another is the commonest.
 _IN_NAMES = dict(
     pair.split(":")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from soulmem.domain.scripts import HAN
-from soulmem.language import spaced
-from soulmem.language.calendar_words import CALENDAR, OF_PLACES, TONGUES
+from soulmem.language import spaced_words
+from soulmem.language.capitalised_words import CALENDAR, OF_PLACES, TONGUES
 from soulmem.language.markup import plain
+from soulmem.language.scripts import HAN
 
 _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throughout"))
 _TO = frozenset(
@@ -36,8 +36,8 @@ def place_of(text: str) -> str | None:
 
 
 def _spaced(said: str) -> str | None:
-    found = spaced.words(said)
-    for start, stop in spaced.names(found):
+    found = spaced_words.words(said)
+    for start, stop in spaced_words.names(found):
         before = [w.raw.lower() for w in found[max(0, start - 2) : start]]
         if before and before[-1] == "the":
             before.pop()

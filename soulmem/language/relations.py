@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from soulmem.domain.scripts import is_unspaced
-from soulmem.language.english_forms import base_form
+from soulmem.language.base_forms import base_form
+from soulmem.language.scripts import is_unspaced
 
 ALIAS = {"en": "is also called", "zh": "又名"}
 _OVER = {"en": "no longer", "zh": "不再"}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from soulmem.domain.drafts import Passage
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 
 _KNOWN = 30  # names shown at most: each costs tokens in every call
 _NAMED = 6  # names of whom facts are asked for

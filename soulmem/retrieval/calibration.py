@@ -11,8 +11,8 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.language.tokens import Tokeniser
 from soulmem.retrieval.calibration_texts import EXAMPLES
-from soulmem.retrieval.words import Tokeniser
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

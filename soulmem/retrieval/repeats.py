@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import chain, islice
 
-from soulmem.domain.scripts import UNSPACED
+from soulmem.language.scripts import UNSPACED
 
 _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one

@@ -9,8 +9,8 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import Embedder
-from soulmem.retrieval.words import Tokeniser
 
 _BEST = 8  # as many as a recall gives by default
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.feasts import easter, feast, lunar_day
-from soulmem.language.times import time_phrases, without
+from soulmem.language.times.feasts import easter, feast, lunar_day
+from soulmem.language.times.phrases import time_phrases, without
 from tests.language.marked_times import CONVERSATIONS, NO_TIME, SPANS, WITHIN
 
 NOON = datetime(2026, 3, 14, 12, tzinfo=timezone.utc)

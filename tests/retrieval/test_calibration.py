@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from soulmem.adapters import packaged_encoder
+from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import Embedder
 from soulmem.retrieval.action_selection import attention
 from soulmem.retrieval.calibration import TEXTS, Calibration, word_fit
 from soulmem.retrieval.calibration_texts import EXAMPLES
-from soulmem.retrieval.words import Tokeniser
 
 pytestmark = pytest.mark.timeout(60)  # whichever test comes first loads the model
 

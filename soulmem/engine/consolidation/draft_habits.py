@@ -27,9 +27,9 @@ from soulmem.engine.mind.visibility import opens_exchange
 from soulmem.engine.vectors.encoder import Read
 from soulmem.graph.lineage import Strand
 from soulmem.graph.names import fold
+from soulmem.language.segmentation import sentences
 from soulmem.ports.clock import Clock
 from soulmem.prompts.grounding.passage_words import units
-from soulmem.retrieval.sentences import sentences
 
 Bools = NDArray[np.bool_]
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
-from soulmem.domain.scripts import UNSPACED
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 from soulmem.kernels.warm import kernels
+from soulmem.language.scripts import UNSPACED
 
 Bools = NDArray[np.bool_]
 RowNumbers = NDArray[np.int32]

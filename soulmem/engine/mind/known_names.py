@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
-from soulmem.domain.scripts import HAN
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.domain.soul import Soul
 from soulmem.graph.names import NameIndex, fold
 from soulmem.language.names import names
 from soulmem.language.pinyin import romanised, sound
+from soulmem.language.scripts import HAN
 
 _HAN = re.compile(f"[{HAN}]")
 

@@ -17,7 +17,6 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
-from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import story_time
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
@@ -40,8 +39,9 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
+from soulmem.language.scripts import is_unspaced
+from soulmem.language.tokens import Tokeniser
 from soulmem.retrieval.lexical import LexicalIndex
-from soulmem.retrieval.words import Tokeniser
 
 Floats = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from soulmem.domain.edges import TEXTS, Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
-from soulmem.domain.scripts import UNSPACED
 from soulmem.domain.terms import Term
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.incidence import Incidence
 from soulmem.graph.names import Tokens, fold
 from soulmem.graph.rows import Rows
+from soulmem.language.scripts import UNSPACED
 
 _CONCEPT = "@"  # begins the key of a concept; no word does
 _UNSPACED = re.compile(f"[{UNSPACED}]")

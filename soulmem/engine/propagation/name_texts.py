@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.scripts import UNSPACED
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.names import Glance
+from soulmem.language.scripts import UNSPACED
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 

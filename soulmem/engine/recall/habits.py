@@ -22,6 +22,7 @@ from soulmem.engine.recall.situation_fit import Likeness
 from soulmem.engine.vectors.encoder import Read
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.segmentation import sentences
 from soulmem.retrieval.action_selection import (
     FiringParams,
     Way,
@@ -29,7 +30,6 @@ from soulmem.retrieval.action_selection import (
     draw_number,
     fire,
 )
-from soulmem.retrieval.sentences import sentences
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]

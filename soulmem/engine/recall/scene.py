@@ -17,7 +17,6 @@ from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
-from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.mind.mind import Mind
@@ -26,6 +25,7 @@ from soulmem.engine.views.chat_summary import drafted_inside, summary_before
 from soulmem.engine.views.doubted import not_passed, rows_in_doubt
 from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
+from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import Evidence, FusionParams, fuse_all
 from soulmem.retrieval.when import inside

@@ -16,7 +16,7 @@ from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.language.times import FIRST, TimePhrase, time_phrases, without
+from soulmem.language.times.phrases import FIRST, TimePhrase, time_phrases, without
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.when import WhenParams, spread, sureness
 

@@ -14,7 +14,6 @@ from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, Owner, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
-from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -26,6 +25,7 @@ from soulmem.engine.world.audit import Auditor, Hand
 from soulmem.engine.world.world import World
 from soulmem.graph.cooccurrence import associates
 from soulmem.graph.topics import Topic, TopicParams, topics_of
+from soulmem.language.scripts import is_unspaced
 from soulmem.ports.clock import Clock
 
 Tell = Callable[[int, int, str], None]

@@ -9,9 +9,9 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.drafts import DraftConcept
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory
-from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import ConceptDetail
 from soulmem.graph.names import fold
+from soulmem.language.scripts import is_unspaced
 
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
 _LONGEST = 40  # signs of a name

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding.wording import Person, Wording
 
 _MARKS = re.compile(r"[^\w，,；;：:]+")

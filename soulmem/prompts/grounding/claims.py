@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from soulmem.domain.drafts import Passage
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding import chinese_wording, english_wording
 from soulmem.prompts.grounding.passage_sentences import Sentence, sentences
 from soulmem.prompts.grounding.passage_words import stands, units

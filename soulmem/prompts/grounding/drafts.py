@@ -19,8 +19,8 @@ from soulmem.domain.drafts import (
     Passage,
 )
 from soulmem.domain.llm import Unreadable
-from soulmem.domain.scripts import is_unspaced
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
+from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding.claims import Claims, Truth
 from soulmem.prompts.grounding.evidence import (
     EvidenceParams,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from soulmem.domain.drafts import Lines, Passage
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding.passage_words import (
     PARTICLES,
     SIGNS,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from soulmem.domain.scripts import HAN
+from soulmem.language.scripts import HAN
 
 _SCRIPTS = {
     "han": HAN,

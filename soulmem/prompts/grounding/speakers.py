@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from soulmem.domain.drafts import Passage, PassageLine
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding.passage_words import stands
 
 _FIRST = re.compile(

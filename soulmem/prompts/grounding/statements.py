@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding.passage_words import each_once, sentences, units
 
 _SIDE_BY_SIDE = re.compile("[^，；]+[，；]?")

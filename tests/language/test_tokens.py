@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soulmem.language.tokens import Tokeniser
 from soulmem.retrieval.lexical import LexicalIndex
-from soulmem.retrieval.words import Tokeniser
 
 # Rare signs: a name made of three of them stands in no dictionary.
 SIGNS = "芙蕖璎珞霁岚澈昙螭鸢麟珀榫槿烛砚笙箬篁翎蘅虬衾裳谧赭酩钿阙霭韶飒髻鲸黛黧龛汀沅泠浔涿渌湄溟漪澹瀛灏煜熠燧"

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from soulmem.domain.scripts import HAN, UNSPACED
+from soulmem.language.scripts import HAN, UNSPACED
 
 _RUN = re.compile(
     rf"([{UNSPACED}]+)|((?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*)"

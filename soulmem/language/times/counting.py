@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from soulmem.language.moments import DAY, Reading, Span, Today
+from soulmem.language.times.spans import DAY, Reading, Span, Today
 
 _SIZE = {  # days
     "minute": 1 / 1440,

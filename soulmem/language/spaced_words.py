@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from soulmem.domain.scripts import UNSPACED
-from soulmem.language.english_forms import (
+from soulmem.language.base_forms import (
     BEFORE_VERBS,
     JOINTS,
     NOUNS_TOO,
@@ -21,7 +20,8 @@ from soulmem.language.english_forms import (
     SINGULAR,
     base_form,
 )
-from soulmem.language.stop_words import ENGLISH
+from soulmem.language.function_words import ENGLISH
+from soulmem.language.scripts import UNSPACED
 
 _LETTER = rf"(?![{UNSPACED}_\d])\w"
 _TOKEN = re.compile(

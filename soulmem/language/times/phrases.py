@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from soulmem.language import chinese_times, english_times
-from soulmem.language.moments import FIRST, Reading, Span, Today
+from soulmem.language.times import chinese, english
+from soulmem.language.times.spans import FIRST, Reading, Span, Today
 
 __all__ = ["FIRST", "Span", "TimePhrase", "time_phrases", "without"]
 
@@ -44,7 +44,7 @@ def time_phrases(text: str, now: datetime) -> tuple[TimePhrase, ...]:
     skipped = max(0, len(text) - _LONGEST)
     today, plain = Today(now), text[skipped:].replace("\u2019", "'")
     found: list[tuple[int, int, Reading]] = []
-    for language in (english_times, chinese_times):
+    for language in (english, chinese):
         found += language.readings(plain, today)
     found.sort(key=lambda one: (one[0] - one[1], one[0]))  # the longest words win
     taken: list[tuple[int, int, Reading]] = []

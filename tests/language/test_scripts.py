@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.domain.scripts import is_unspaced
+from soulmem.language.scripts import is_unspaced
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.sentences import sentences
+from soulmem.language.segmentation import sentences
 
 
 @pytest.mark.parametrize(

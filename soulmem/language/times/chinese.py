@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from soulmem.language import feasts
-from soulmem.language.dates import (
+from soulmem.language.times import feasts
+from soulmem.language.times.counting import (
     back_by,
     days_back,
     in_day,
@@ -17,7 +17,7 @@ from soulmem.language.dates import (
     one_reading,
     up_to_now,
 )
-from soulmem.language.moments import FIRST, Reading, Span, Today, third
+from soulmem.language.times.spans import FIRST, Reading, Span, Today, third
 
 Reader = Callable[[re.Match[str], Today], "Reading | None"]
 

@@ -1,0 +1,1 @@
+"""Words for past times, and the spans of time that they mean."""
