@@ -414,7 +414,7 @@ class Engine:
         spare_the_collector()
 
     async def _consolidate(self) -> None:
-        if await self.consolidator.rest(list(self._worlds.values())):
+        if await self.consolidator.run_idle(list(self._worlds.values())):
             await self._embedding.drain()
 
     async def _go_on_resting(self) -> None:

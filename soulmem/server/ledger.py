@@ -21,17 +21,17 @@ from soulmem.server.schemas.ledger import LedgerQuery
 )
 async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerAnswer]:
     """What a language model cost for a soul, and what waits for one."""
-    books = await call.engine.governor.books(call.owner, SoulId(call.query.soul))
+    report = await call.engine.governor.books(call.owner, SoulId(call.query.soul))
     return Reply(
         lambda: LedgerAnswer(
-            totals={work: spent_answer(spent) for work, spent in books.totals.items()},
-            this_hour=spent_answer(books.this_hour),
-            most_an_hour=hour_answer(books.most),
-            due=DueAnswer(calls=books.due_calls, minutes=books.due_minutes),
-            parked=[parked_answer(one) for one in books.parked],
-            down=books.down,
+            totals={work: spent_answer(spent) for work, spent in report.totals.items()},
+            this_hour=spent_answer(report.this_hour),
+            most_an_hour=hour_answer(report.hourly_limits),
+            due=DueAnswer(calls=report.due_calls, minutes=report.due_minutes),
+            parked=[parked_answer(one) for one in report.deferred],
+            down=report.unavailable_reason,
         ),
-        rows=len(books.parked),
+        rows=len(report.deferred),
     )
 
 

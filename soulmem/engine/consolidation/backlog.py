@@ -1,6 +1,6 @@
-"""Is a stretch of a chat an old one, whose consolidation nobody asked for, or did it just leave the context?
+"""Tells old stretches of a chat, which nobody asked to consolidate, from those that were just played.
 
-Computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
-from soulmem.engine.consolidation.plan import Task
+from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.columns import microseconds
 
@@ -20,27 +20,30 @@ _MINUTE = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class BacklogParams:
-    """What counts as old. Nobody reads so many messages at once, or leaves them for so long, by talking."""
+    """What counts as old: more messages at once, or a longer wait, than live chat brings."""
 
-    at_once: int = 60  # messages; what a sync brings beyond that was not said just now
-    around: float = (
-        10.0  # minutes around such a sync: an old chat comes in several pieces
-    )
-    days: float = 7.0  # that a stretch was left alone, as no model was there
+    at_once: int = 60  # most messages of one sync in live chat
+    around: float = 10.0  # minutes around a larger sync: a chat comes in pieces
+    days: float = 7.0  # longest wait of a stretch, for example without a model
 
 
-def is_backlog(mind: Mind, task: Task, now: datetime, params: BacklogParams) -> bool:
-    """Whether any message that the task reads came with many others, or lies there for days."""
-    strand = mind.lineages.strand(task.chat)
-    keys = (*(strand.order if strand is not None else ()), *task.read)
-    rows = {key: row for key in keys if (row := mind.row(key)) is not None}
+def is_backlog(
+    mind: Mind, call: PlannedCall, current_time: datetime, params: BacklogParams
+) -> bool:
+    """Whether any message that the call reads came in a bulk sync, or has waited too long."""
+    strand = mind.lineages.strand(call.chat)
+    keys = (*(strand.order if strand is not None else ()), *call.read)
+    rows: dict[str, int] = {}
+    for key in keys:
+        row = mind.row(key)
+        if row is not None:
+            rows[key] = row
     created = mind.columns.created
     times, counts = np.unique(created[list(rows.values())], return_counts=True)
-    bulk = times[counts > params.at_once]
-    read = created[[rows[key] for key in task.read if key in rows]]
-    if (
-        bulk.size
-        and (np.abs(read[:, None] - bulk[None, :]) <= params.around * _MINUTE).any()
-    ):
+    bulk_times = times[counts > params.at_once]
+    read_times = created[[rows[key] for key in call.read if key in rows]]
+    distances = np.abs(read_times[:, None] - bulk_times[None, :])
+    if (distances <= params.around * _MINUTE).any():
         return True
-    return bool((read < microseconds(now) - params.days * _DAY).any())
+    oldest = microseconds(current_time) - params.days * _DAY
+    return bool((read_times < oldest).any())

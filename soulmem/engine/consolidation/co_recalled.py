@@ -1,6 +1,6 @@
-"""What came to mind while something happened? Hebb: what was recalled together is linked, however absurd.
+"""Links between drafted memories and memories recalled while their scenes happened (Hebbian association).
 
-Computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from soulmem.engine.mind.mind import Mind
 class CoRecallParams:
     """How much is linked; design 5."""
 
-    top: int = 10  # memories, those recalled most frequently
-    links: int = 30  # at most, of one stretch
+    top: int = 10  # recalled memories, the most frequently recalled first
+    links: int = 30  # at most, for one stretch
     strength: float = 0.1  # 0..1, of a new link
 
 
@@ -28,33 +28,56 @@ def co_recalled(
     drafted: Mapping[MemoryId, Sequence[MemoryId]],
     params: CoRecallParams,
 ) -> list[tuple[MemoryId, MemoryId]]:
-    """Each drafted memory with what was recalled for a reply beside one of the episodes it cites.
+    """Pairs (drafted memory, recalled memory), the nearest first, at most `params.links`.
 
-    read     the episodes of the stretch, in order
-    drafted  what was made of it, with the episodes it cites
+    read     the episodes of the stretch, in chat order
+    drafted  the memories drafted from it, with the episodes that each cites
 
-    Of all that was recalled meanwhile the memories with the highest frequency of recall, and their nearest.
+    Takes the `params.top` most frequently recalled memories that a reply within the stretch recalled. The
+    distance of a pair is counted in messages, from the reply to the nearest cited episode.
     """
-    place = {mind.memories[key].evidence[0][0].slot: at for at, key in enumerate(read)}
-    known = {key: at for at, key in enumerate(read)}
-    came: dict[MemoryId, int] = {}
-    for record in mind.recalls.records():
-        at = place.get(record.slot) if record.chat == chat else None
-        if at is not None:
-            came.update(
-                (t.memory, at) for t in record.trails if t.memory in mind.memories
-            )
-    usage = {
-        key: found for key in came if (found := mind.recalls.usage(key)) is not None
-    }
-    often = sorted(usage, key=lambda key: (-usage[key].frequency(), key))[: params.top]
+    positions = {key: index for index, key in enumerate(read)}
+    recalled = _recalled_at(mind, chat, read)
+    top = _most_frequent(mind, recalled, params.top)
     pairs = []
-    for key in often:
-        for made, cited in drafted.items():
-            near = min(
-                (abs(known[one] - came[key]) for one in cited if one in known),
-                default=len(read),
-            )
-            if made != key:
-                pairs.append((near, often.index(key), made, key))
-    return [(made, key) for _, _, made, key in sorted(pairs)[: params.links]]
+    for rank, key in enumerate(top):
+        for memory, cited in drafted.items():
+            if memory == key:
+                continue
+            distances = [
+                abs(positions[episode] - recalled[key])
+                for episode in cited
+                if episode in positions
+            ]
+            pairs.append((min(distances, default=len(read)), rank, memory, key))
+    return [(memory, key) for _, _, memory, key in sorted(pairs)[: params.links]]
+
+
+def _recalled_at(
+    mind: Mind, chat: ChatId, read: Sequence[MemoryId]
+) -> dict[MemoryId, int]:
+    """Memories recalled for replies of the stretch, with the position of the last such reply in `read`."""
+    slots = {}
+    for index, key in enumerate(read):
+        slots[mind.memories[key].evidence[0][0].slot] = index
+    recalled: dict[MemoryId, int] = {}
+    for record in mind.recalls.records():
+        position = slots.get(record.slot) if record.chat == chat else None
+        if position is None:
+            continue
+        for trail in record.trails:
+            if trail.memory in mind.memories:
+                recalled[trail.memory] = position
+    return recalled
+
+
+def _most_frequent(
+    mind: Mind, keys: Mapping[MemoryId, int], count: int
+) -> list[MemoryId]:
+    """The `count` most frequently recalled of the keys, in this order; equal ones by id."""
+    frequency = {}
+    for key in keys:
+        usage = mind.recalls.usage(key)
+        if usage is not None:
+            frequency[key] = usage.frequency()
+    return sorted(frequency, key=lambda key: (-frequency[key], key))[:count]

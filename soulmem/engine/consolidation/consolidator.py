@@ -1,8 +1,8 @@
-"""How does chat become lasting memory at rest? Stretch by stretch, with two calls of a language model each.
+"""Consolidation: turns chat into lasting memory, stretch by stretch, with two calls of a language model each.
 
-One summarises, one drafts everything else. No call starts while a reply is written or the user types. What a
-model answers unreadably is asked for once more and then parked; a model that cannot be had is asked for again
-in the next quiet moment. Everything else goes on, and nothing of a chat is lost by it.
+One call summarises, one drafts everything else. No call starts while a reply is written or the user types. An
+unreadable answer is asked for once more, then its input is deferred. An unavailable model is tried again in a
+later idle round. Neither stops the other work, and no messages are lost.
 """
 
 from __future__ import annotations
@@ -24,16 +24,25 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.backlog import BacklogParams, is_backlog
-from soulmem.engine.consolidation.draft_habits import formed, seen_in, wordings
+from soulmem.engine.consolidation.draft_habits import (
+    habit_change,
+    habit_reports,
+    texts_to_compare,
+)
 from soulmem.engine.consolidation.draft_memories import (
     DraftConverter,
     derivation_id,
-    summed_up,
+    summary_change,
 )
-from soulmem.engine.consolidation.passages import Reading, reading_of
-from soulmem.engine.consolidation.plan import Task, plan_of
+from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
+from soulmem.engine.consolidation.plan import PlannedCall, chat_plan
 from soulmem.engine.consolidation.scene_kinds import SceneKinds
-from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask, Tell
+from soulmem.engine.llm.calls import (
+    LlmCalls,
+    LlmInterrupted,
+    LlmTask,
+    ReportProgress,
+)
 from soulmem.engine.llm.retry import Deferrals, Deferred, RetryParams
 from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.llm.usage import (
@@ -55,12 +64,12 @@ from soulmem.prompts import extraction, summary
 
 log = logging.getLogger(__name__)
 
-_FULL = timedelta(minutes=5)  # until it is looked again whether the hour has room
+_FULL = timedelta(minutes=5)  # until the next look whether the hour has room
 
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationParams:
-    """How much is consolidated, when, and at what price."""
+    """How much is consolidated at once, when, and within which limits."""
 
     marks: MarkParams = field(default_factory=MarkParams)
     limits: UsageLimits = field(default_factory=UsageLimits)
@@ -71,21 +80,19 @@ class ConsolidationParams:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """What a soul's consolidation cost, and what of it waits; `down`: why no model could be had."""
+    """Usage of language models for a soul, and its work that waits or is due."""
 
-    totals: Mapping[str, Spent]
-    this_hour: Spent
-    most: UsageLimits
-    parked: Sequence[Deferred]
-    down: str | None
-    due_calls: int = 0  # that a job would make now
-    due_minutes: float | None = (
-        None  # by what the most recent calls took; None: none since the start
-    )
+    totals: Mapping[str, Spent]  # by kind of work
+    this_hour: Spent  # of all souls
+    hourly_limits: UsageLimits
+    deferred: Sequence[Deferred]
+    unavailable_reason: str | None  # why the last call found no model
+    due_calls: int = 0  # that the job `consolidate` would make
+    due_minutes: float | None = None  # estimate; None without a call since the start
 
 
 class Consolidator:
-    """Consolidates souls. Whoever asks does not hold `World.writing`."""
+    """Consolidates souls. Callers do not hold `World.writing`."""
 
     def __init__(
         self,
@@ -98,7 +105,7 @@ class Consolidator:
         params: ConsolidationParams | None = None,
         reading: Reader | None = None,
     ) -> None:
-        """`reading` tells which wordings mean the same; without it words do."""
+        """`reading` compares wordings of habits by meaning; without it they are compared by words."""
         self._llms = llms
         self._compute = compute
         self._clock = clock
@@ -109,11 +116,11 @@ class Consolidator:
         self.deferrals = Deferrals(self._params.retry)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
         self._reader = reading
-        self._habits: WeakKeyDictionary[Mind, dict[ChatId, tuple[str, ...]]] = (
+        self._habit_drafts: WeakKeyDictionary[Mind, dict[ChatId, tuple[str, ...]]] = (
             WeakKeyDictionary()
-        )
-        self._again: datetime | None = None
-        self._written = 0  # changes
+        )  # derivations that the habits of a chat were last formed from
+        self._next_round: datetime | None = None  # of idle work that had to wait
+        self._changes_written = 0
         self.llm_calls = LlmCalls(
             llms, compute, clock, is_busy, self.usage, self.deferrals
         )
@@ -121,204 +128,225 @@ class Consolidator:
             self.llm_calls, llms, compute, clock, reading, self._write
         )
 
-    async def books(self, world: World, soul: SoulId) -> UsageReport:
-        """What it cost so far, and what it would cost to do what is due."""
-        hour = self.usage.this_hour(self._clock.now())
-        parked = list(self.deferrals.of(world.owner, soul))
-        totals = self.usage.totals(world.owner, soul)
-        calls = (
-            await self._due(world, await world.mind(soul))
-            if self._llms.has_archivist
-            else 0
-        )
+    async def usage_report(self, world: World, soul: SoulId) -> UsageReport:
+        """Usage so far, and what doing the due work would take."""
+        due_calls = 0
+        if self._llms.has_archivist:
+            due_calls = await self._due_calls(world, await world.mind(soul))
         seconds = self.usage.seconds_per_call(CONSOLIDATION)
-        minutes = None if seconds is None else calls * seconds / 60
         return UsageReport(
-            totals,
-            hour,
-            self.usage.params,
-            parked,
-            self.deferrals.is_down,
-            calls,
-            minutes,
+            totals=self.usage.totals(world.owner, soul),
+            this_hour=self.usage.this_hour(self._clock.now()),
+            hourly_limits=self.usage.params,
+            deferred=list(self.deferrals.of_soul(world.owner, soul)),
+            unavailable_reason=self.deferrals.unavailable_reason,
+            due_calls=due_calls,
+            due_minutes=None if seconds is None else due_calls * seconds / 60,
         )
 
-    async def _due(self, world: World, mind: Mind) -> int:
-        """How many calls are due."""
-        count = 0
+    async def _due_calls(self, world: World, mind: Mind) -> int:
+        calls = 0
         for chat in await self._compute.run(_chats, mind):
             chat_log = await world.log(chat)
             if chat_log is not None:
                 plan = await self._compute.run(
-                    plan_of, mind, chat_log, self._params.marks
+                    chat_plan, mind, chat_log, self._params.marks
                 )
-                count += plan.calls
-        return count
+                calls += plan.calls
+        return calls
 
-    async def rest(self, worlds: Iterable[World]) -> bool:
-        """In a quiet moment: as much as is due in the open souls, those talked to last first, and as the hour
-        has room for.
+    async def run_idle(self, worlds: Iterable[World]) -> bool:
+        """Idle round: do what is due in the open souls within the hourly limits, last used souls first.
 
         Returns whether anything was written.
         """
         if not self._llms.has_archivist:
             return False
-        self._again = None
-        written = self._written
-        source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # what it is undone by
+        self._next_round = None
+        written_before = self._changes_written
+        source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
         with contextlib.suppress(LlmInterrupted):
             for world, mind in _by_use(worlds):
-                this = LlmTask(world.owner, mind.soul.id, CONSOLIDATION, source=source)
-                await self._soul(world, mind, this)
-                kinds = LlmTask(world.owner, mind.soul.id, REPLAY, source=source)
+                soul = mind.soul.id
+                task = LlmTask(world.owner, soul, CONSOLIDATION, source=source)
+                await self._run_soul(world, mind, task)
+                kinds = LlmTask(world.owner, soul, REPLAY, source=source)
                 for chat in await self._compute.run(_chats, mind):
-                    await self.scene_kinds.chat(world, mind, chat, kinds)
+                    await self.scene_kinds.run_chat(world, mind, chat, kinds)
         if not self.llm_calls.is_busy():
-            now = self._clock.now()
-            self._again = (
-                self.deferrals.next_try() if self.usage.has_room(now) else now + _FULL
-            )
-        return self._written > written
+            current_time = self._clock.now()
+            if self.usage.has_room(current_time):
+                self._next_round = self.deferrals.next_try()
+            else:
+                self._next_round = current_time + _FULL
+        return self._changes_written > written_before
 
     def is_due(self) -> bool:
-        """Whether what had to wait may go on, in the same quiet moment."""
-        return self._again is not None and self._clock.now() >= self._again
+        """Whether idle work that had to wait may go on."""
+        return self._next_round is not None and self._clock.now() >= self._next_round
 
-    async def soul(
-        self, world: World, mind: Mind, source: str, tell: Tell
+    async def run_soul(
+        self, world: World, mind: Mind, source: str, progress: ReportProgress
     ) -> dict[str, object]:
-        """All that is due in one soul, as a job; `tell` hears how far it is and may break it off."""
+        """Job: do all that is due in one soul. `progress` may raise to end it."""
         if not self._llms.has_archivist:
             return {}
-        this = LlmTask(world.owner, mind.soul.id, CONSOLIDATION, tell, source=source)
+        task = LlmTask(
+            world.owner, mind.soul.id, CONSOLIDATION, progress, source=source
+        )
         with contextlib.suppress(LlmInterrupted):
-            await self._soul(world, mind, this)
-        return {"calls": this.done, "memories": this.written, "parked": this.parked()}
+            await self._run_soul(world, mind, task)
+        return {
+            "calls": task.calls_made,
+            "memories": task.memories_written,
+            "parked": task.failure_lines(),
+        }
 
-    async def region(
+    async def run_region(
         self,
         world: World,
         mind: Mind,
         chats: Sequence[ChatId],
         within: Set[MemoryId],
         source: str,
-        tell: Tell,
+        progress: ReportProgress,
     ) -> dict[str, object]:
-        """The same of these chats, and what kinds their scenes are, as far as one of them is `within`."""
+        """Job: do all that is due in these chats, and name kinds that have a scene `within`."""
         if not self._llms.has_archivist:
             return {}
-        this = LlmTask(world.owner, mind.soul.id, REPLAY, tell, source=source)
+        task = LlmTask(world.owner, mind.soul.id, REPLAY, progress, source=source)
         with contextlib.suppress(LlmInterrupted):
             for chat in chats:
-                await self._chat(world, mind, chat, this)
-                await self.scene_kinds.chat(world, mind, chat, this, within)
-        return {"calls": this.done, "written": this.written, "parked": this.parked()}
+                await self._run_chat(world, mind, chat, task)
+                await self.scene_kinds.run_chat(world, mind, chat, task, within)
+        return {
+            "calls": task.calls_made,
+            "written": task.memories_written,
+            "parked": task.failure_lines(),
+        }
 
-    async def _soul(self, world: World, mind: Mind, this: LlmTask) -> None:
+    async def _run_soul(self, world: World, mind: Mind, task: LlmTask) -> None:
         await self._sweep(world, mind)
         chats = await self._compute.run(_chats, mind)
-        self.deferrals.keep(world.owner, mind.soul.id, chats)
+        self.deferrals.keep_chats(world.owner, mind.soul.id, chats)
         for chat in chats:
-            await self._chat(world, mind, chat, this)
+            await self._run_chat(world, mind, chat, task)
 
-    async def _chat(
-        self, world: World, mind: Mind, chat: ChatId, this: LlmTask
+    async def _run_chat(
+        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
     ) -> None:
-        await self._form_habits(world, mind, chat, this)
-        while (due := await self._next(world, mind, chat, this)) is not None:
-            await self._carry_out(world, mind, *due, this)
-        await self._form_habits(world, mind, chat, this)
+        await self._form_habits(world, mind, chat, task)
+        while True:
+            due = await self._next_call(world, mind, chat, task)
+            if due is None:
+                break
+            call, slid = due
+            await self._carry_out(world, mind, call, slid, task)
+        await self._form_habits(world, mind, chat, task)
 
     async def _form_habits(
-        self, world: World, mind: Mind, chat: ChatId, this: LlmTask
+        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
     ) -> None:
-        """What its drafts tell of three scenes, where they are not the same as the last time."""
-        seen = await self._compute.run(seen_in, mind, chat)
-        told = tuple(one.one.id for one in seen)
-        if self._habits.setdefault(mind, {}).get(chat, ()) == told:
+        """Store the habits of the chat, unless its drafts are the same as the last time."""
+        reports = await self._compute.run(habit_reports, mind, chat)
+        drafts = tuple(report.derivation.id for report in reports)
+        if self._habit_drafts.setdefault(mind, {}).get(chat, ()) == drafts:
             return
-        read = (
-            await self._reader.read(wordings(seen))
-            if self._reader is not None
-            else None
-        )
+        read = None
+        if self._reader is not None:
+            read = await self._reader.read(texts_to_compare(reports))
         make = partial(
-            formed, chat=chat, read=read, clock=self._clock, params=self._params.habits
+            habit_change,
+            chat=chat,
+            read=read,
+            clock=self._clock,
+            params=self._params.habits,
         )
-        this.written += await self._write(world, mind, make, this)
-        self._habits[mind][chat] = told
+        task.memories_written += await self._write(world, mind, make, task)
+        self._habit_drafts[mind][chat] = drafts
 
-    async def _next(
-        self, world: World, mind: Mind, chat: ChatId, this: LlmTask
-    ) -> tuple[Task, int] | None:
-        """The next call that is due in the chat and not parked; and how much of the chat has slid out."""
+    async def _next_call(
+        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
+    ) -> tuple[PlannedCall, int] | None:
+        """The next call in the chat that may be made, and how many of its messages left short-term memory."""
         chat_log = await world.log(chat)
         if chat_log is None or world.minds.get(mind.soul.id) is not mind:
             return None
-        plan = await self._compute.run(plan_of, mind, chat_log, self._params.marks)
+        plan = await self._compute.run(chat_plan, mind, chat_log, self._params.marks)
         if plan.outdated:
-            await self._write(world, mind, partial(_without, keys=plan.outdated), this)
-        for task in plan.tasks:
-            key = (world.owner, mind.soul.id, chat, task.work)
-            again = this.tell is None and self.deferrals.is_parked(
-                key, plan.slid, self._clock.now()
-            )
-            # What was not lived just now waits until somebody accepted its price: by asking for the job.
-            waits = this.tell is None and await self._compute.run(
-                is_backlog, mind, task, self._clock.now(), self._params.backlog
-            )
-            if not again and not waits and (chat, task.work) not in this.failed:
-                this.left = this.done + plan.calls
-                this.told()
-                return task, plan.slid
+            make = partial(_without_summaries, keys=plan.outdated)
+            await self._write(world, mind, make, task)
+        for call in plan.due:
+            if task.is_idle and await self._has_to_wait(world, mind, call, plan.slid):
+                continue
+            if (chat, call.work) not in task.failures:
+                task.calls_expected = task.calls_made + plan.calls
+                task.report_progress()
+                return call, plan.slid
         return None
 
-    async def _carry_out(
-        self, world: World, mind: Mind, task: Task, slid: int, this: LlmTask
-    ) -> None:
-        chat_log = await world.log(task.chat)
-        if chat_log is None or not await self._compute.run(_stands, mind, task):
-            return
-        reading = await self._compute.run(
-            reading_of, mind, chat_log, task, self._llms.context_tokens
+    async def _has_to_wait(
+        self, world: World, mind: Mind, call: PlannedCall, slid: int
+    ) -> bool:
+        """Whether idle work has to leave the call: it is deferred, or of a backlog.
+
+        A backlog waits until the user accepts its price by starting the job.
+        """
+        current_time = self._clock.now()
+        key = (world.owner, mind.soul.id, call.chat, call.work)
+        if self.deferrals.is_deferred(key, slid, current_time):
+            return True
+        return await self._compute.run(
+            is_backlog, mind, call, current_time, self._params.backlog
         )
-        key = (world.owner, mind.soul.id, task.chat, task.work)
-        try:
-            found = await self._answer(reading, task.work, this)
-        except LlmFailed as failure:
-            this.failed[task.chat, task.work] = failure.message
-            log.info("a %s of a chat is put off: %s", task.work.value, failure.message)
-            if failure.kind is not Failure.UNREADABLE:
-                self.deferrals.down(failure.message, self._clock.now())
-                raise LlmInterrupted from failure
-            self.deferrals.park(key, failure.message, slid, self._clock.now())
+
+    async def _carry_out(
+        self, world: World, mind: Mind, call: PlannedCall, slid: int, task: LlmTask
+    ) -> None:
+        """Make the call and store its result. Raises LlmInterrupted if no model is available."""
+        chat_log = await world.log(call.chat)
+        if chat_log is None or not await self._compute.run(_is_current, mind, call):
             return
-        self.deferrals.forget(key)
-        made = partial(
-            _made,
-            task=task,
-            reading=reading,
-            found=found,
-            model=this.model,
+        passage = await self._compute.run(
+            episode_passage, mind, chat_log, call, self._llms.context_tokens
+        )
+        key = (world.owner, mind.soul.id, call.chat, call.work)
+        try:
+            answer = await self._answer(passage, call.work, task)
+        except LlmFailed as failure:
+            task.failures[call.chat, call.work] = failure.message
+            log.info("a %s of a chat is put off: %s", call.work.value, failure.message)
+            if failure.kind is not Failure.UNREADABLE:
+                self.deferrals.model_unavailable(failure.message, self._clock.now())
+                raise LlmInterrupted from failure
+            self.deferrals.defer(key, failure.message, slid, self._clock.now())
+            return
+        self.deferrals.clear(key)
+        make = partial(
+            _answer_change,
+            call=call,
+            passage=passage,
+            answer=answer,
+            model=task.model,
             clock=self._clock,
         )
-        this.written += await self._write(world, mind, made, this)
+        task.memories_written += await self._write(world, mind, make, task)
 
     async def _answer(
-        self, reading: Reading, work: Work, this: LlmTask
+        self, episodes: EpisodePassage, work: Work, task: LlmTask
     ) -> str | Drafts:
-        """What the model makes of it. Raises LlmFailed, LlmInterrupted."""
-        passage = reading.passage
+        """The model's summary or drafts. Raises LlmFailed, LlmInterrupted."""
+        passage = episodes.passage
         if not passage.lines:
             return Drafts() if work is Work.DRAFTS else passage.summary
         if work is Work.SUMMARY:
             return await self.llm_calls.ask(
-                this,
+                task,
                 partial(summary.render, passage),
                 partial(summary.parse, passage=passage),
             )
         return await self.llm_calls.ask(
-            this,
+            task,
             partial(extraction.render, passage),
             partial(extraction.parse, passage=passage),
         )
@@ -328,97 +356,93 @@ class Consolidator:
         world: World,
         mind: Mind,
         make: Callable[[Mind], MindChange | None],
-        this: LlmTask,
+        task: LlmTask,
     ) -> int:
-        """Store what was made with its entries, if all that was read still stands; how many memories."""
+        """Carry out what `make` makes of the mind as it is by then; the number of memories written."""
         async with world.writing:
             if world.minds.get(mind.soul.id) is not mind:
                 return 0
             change = await self._compute.run(make, mind)
             if change is None or change == MindChange():
                 return 0
-            change = change.asked_by(this.source)
-            hand = Hand(Actor.ARCHIVIST, source=this.source, reason=this.work)
+            change = change.asked_by(task.source)
+            hand = Hand(Actor.ARCHIVIST, source=task.source, reason=task.work)
             await self._auditor.carry_out(world, mind, change, hand)
-        self._written += 1
+        self._changes_written += 1
         nodes = len(change.put_memories)
         if nodes:
             spent = Spent(nodes=nodes)
-            self.usage.book(
-                world.owner, mind.soul.id, this.work, spent, self._clock.now()
+            self.usage.record(
+                world.owner, mind.soul.id, task.work, spent, self._clock.now()
             )
             self._on_written()
         return nodes
 
     async def _sweep(self, world: World, mind: Mind) -> None:
-        """Once for each opened soul: what lost its messages while nobody looked."""
+        """Once for each opened soul: retract drafts whose messages vanished while the soul was closed."""
         if mind not in self._swept:
-            await self._write(
-                world,
-                mind,
-                lost,
-                LlmTask(
-                    world.owner, mind.soul.id, CONSOLIDATION, source="consolidation"
-                ),
-            )
+            soul = mind.soul.id
+            task = LlmTask(world.owner, soul, CONSOLIDATION, source="consolidation")
+            await self._write(world, mind, lost, task)
             self._swept[mind] = True
 
 
-def _stands(mind: Mind, task: Task) -> bool:
-    """Whether the chat still tells all of it, and what it goes on from stands."""
-    holders = mind.lineages.holders
-    before = task.after is None or mind.derived.get(task.after) is not None
-    return before and all(task.chat in holders(key) for key in task.read)
+def _is_current(mind: Mind, call: PlannedCall) -> bool:
+    """Whether the chat still tells all that the call reads, and the summary that it continues exists."""
+    if call.after is not None and mind.derived.get(call.after) is None:
+        return False
+    return all(call.chat in mind.lineages.holders(key) for key in call.read)
 
 
-def _made(
+def _answer_change(
     mind: Mind,
-    task: Task,
-    reading: Reading,
-    found: str | Drafts,
+    call: PlannedCall,
+    passage: EpisodePassage,
+    answer: str | Drafts,
     model: str,
     clock: Clock,
 ) -> MindChange | None:
-    """What the answer becomes; None when the chat has changed meanwhile, or another was quicker."""
-    if (
-        not _stands(mind, task)
-        or mind.derived.get(derivation_id(mind.soul.id, task)) is not None
-    ):
+    """Stores the answer; None if the chat has changed meanwhile, or another call was quicker."""
+    key = derivation_id(mind.soul.id, call)
+    if not _is_current(mind, call) or mind.derived.get(key) is not None:
         return None
-    now = clock.now()
-    if isinstance(found, str):
-        return summed_up(mind, task, found, model, now)
-    return DraftConverter(
-        mind, task, reading, found, model, now, mind.turns(clock.extra_turns)
-    ).change()
+    current_time = clock.now()
+    if isinstance(answer, str):
+        return summary_change(mind, call, answer, model, current_time)
+    turn = mind.turns(clock.extra_turns)
+    converter = DraftConverter(mind, call, passage, answer, model, current_time, turn)
+    return converter.change()
 
 
 def _by_use(worlds: Iterable[World]) -> list[tuple[World, Mind]]:
-    """The open minds, those talked to last first: the hour may not have room for all."""
-    minds = [(world, mind) for world in worlds for mind in world.minds.values()]
-    return sorted(minds, key=lambda one: -one[0].talked_to.get(one[1].soul.id, 0.0))
+    """The open minds, last used first: the hour may not have room for all."""
+    used: list[tuple[float, World, Mind]] = []
+    for world in worlds:
+        for mind in world.minds.values():
+            used.append((world.talked_to.get(mind.soul.id, 0.0), world, mind))
+    used.sort(key=lambda entry: -entry[0])
+    return [(world, mind) for _, world, mind in used]
 
 
 def _chats(mind: Mind) -> list[ChatId]:
-    """The chats, those told of last first."""
-    last = {
-        strand.chat: mind.memories[strand.order[-1]].happened
-        for strand in mind.lineages
-    }
+    """The soul's chats, those with the latest last message first."""
+    last = {}
+    for strand in mind.lineages:
+        last[strand.chat] = mind.memories[strand.order[-1]].happened
     return sorted(last, key=lambda chat: (-last[chat].timestamp(), chat))
 
 
-def _without(mind: Mind, keys: Sequence[str]) -> MindChange:
-    """Versions of a summary that fit no order of messages any more, and what goes on from them."""
-    gone = mind.derived.with_later(keys)
-    made = (
-        mind.memories.get(MemoryId(product.id))
-        for one in gone
-        for product in one.products
-    )
-    known = tuple(m.id for m in made if m is not None and m.origin is Origin.MODEL)
+def _without_summaries(mind: Mind, keys: Sequence[str]) -> MindChange:
+    """Removes these versions of a summary and the later ones that continue them."""
+    derivations = mind.derived.with_later(keys)
+    removed = []
+    for derivation in derivations:
+        for product in derivation.products:
+            memory = mind.memories.get(MemoryId(product.id))
+            if memory is not None and memory.origin is Origin.MODEL:
+                removed.append(memory.id)
     return MindChange(
-        drop_memories=known,
-        drop_derivations=tuple(one.id for one in gone),
-        purge_audit=known,
+        drop_memories=tuple(removed),
+        drop_derivations=tuple(derivation.id for derivation in derivations),
+        purge_audit=tuple(removed),
     )

@@ -1,4 +1,4 @@
-"""What was a day, a week, a month or a year about? As a language model tells it, or else in quotations."""
+"""Digests of the days, weeks, months or years of a soul: worded by a language model, or else quotations."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from soulmem.prompts.rendering import language_of
 PERIODS = ("day", "week", "month", "year")
 _DIGESTS = 366  # at most, the latest
 _READ = 24  # memories that a model reads for one digest
-_SIGNS = 300  # of each of them
+_CHARACTERS = 300  # of each of them
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """One period: what is quoted without a model, and what a model would read."""
+class _Period:
+    """One period: its quotations, and the memories that a model would read."""
 
     start: datetime
     end: datetime
@@ -42,7 +42,7 @@ class _Told:
 
 
 class DigestWriter:
-    """Makes digests. Nothing is stored: they are as true as what they are made of at that moment."""
+    """Makes digests. They are not stored, as the memories below them may change."""
 
     def __init__(self, compute: Worker, asking: LlmCalls) -> None:
         self._compute = compute
@@ -58,35 +58,32 @@ class DigestWriter:
         most: int = _DIGESTS,
         calls: int = _DIGESTS,
     ) -> list[dict[str, Any]]:
-        """Digests of the latest `most` periods that have something in them, oldest first, with an eye to what
-        `context` says; the latest `calls` of them by the archivist, where there is one that may answer now.
+        """Digests of the latest `most` periods with episodes, oldest first.
+
+        The latest `calls` of them are worded by the archivist, as long as it may be called. Episodes that
+        share terms with `context` are preferred.
         """
         mind = await world.mind(task.soul)
-        found = await self._compute.run(_digests, mind, period, context, most)
-        has_model = self._llm_calls.has_model
-        task.left = min(calls, len(found)) if has_model else 0
-        worded: list[str | None] = []
-        for told in reversed(found):
-            task.told()
-            wanted = has_model and len(worded) < task.left
-            text, has_model = (
-                await self._worded(mind, task, told, period)
-                if wanted
-                else (None, has_model)
-            )
-            worded.append(text)
-        pairs = zip(found, reversed(worded), strict=True)
-        return [_result(told, text) for told, text in pairs]
+        periods = await self._compute.run(_periods, mind, period, context, most)
+        may_ask = self._llm_calls.has_model
+        task.calls_expected = min(calls, len(periods)) if may_ask else 0
+        texts: list[str | None] = []  # latest first
+        for digested in reversed(periods):
+            task.report_progress()
+            text = None
+            if may_ask and len(texts) < task.calls_expected:
+                text, may_ask = await self._worded(mind, task, digested, period)
+            texts.append(text)
+        pairs = zip(periods, reversed(texts), strict=True)
+        return [_result(digested, text) for digested, text in pairs]
 
     async def _worded(
-        self, mind: Mind, task: LlmTask, told: _Told, period: str
+        self, mind: Mind, task: LlmTask, digested: _Period, period: str
     ) -> tuple[str | None, bool]:
-        """The model's words, and whether it is worth asking on."""
-        passage = await self._compute.run(_passage, mind, told.read)
-        render, parse = (
-            partial(prompt.render, passage, period),
-            partial(prompt.parse, passage=passage),
-        )
+        """The model's text, and whether further calls make sense."""
+        passage = await self._compute.run(_passage, mind, digested.read)
+        render = partial(prompt.render, passage, period)
+        parse = partial(prompt.parse, passage=passage)
         try:
             return await self._llm_calls.ask(task, render, parse), True
         except LlmInterrupted:
@@ -95,68 +92,68 @@ class DigestWriter:
             return None, failure.kind is Failure.UNREADABLE
 
 
-def _result(told: _Told, text: str | None) -> dict[str, Any]:
-    rests_on = told.quoted if text is None else told.read
+def _result(digested: _Period, text: str | None) -> dict[str, Any]:
+    """A digest as the job's result shows it; without `text` in quotations."""
+    sources = digested.quoted if text is None else digested.read
+    if text is None:
+        shown, author = "\n".join(memory.text for memory in sources), "quotes"
+    else:
+        shown, author = text, "model"
     return {
-        "from": told.start.isoformat(),
-        "to": told.end.isoformat(),
-        "text": "\n".join(memory.text for memory in told.quoted)
-        if text is None
-        else text,
-        "memories": [memory.id for memory in rests_on],
-        "by": "quotes" if text is None else "model",
+        "from": digested.start.isoformat(),
+        "to": digested.end.isoformat(),
+        "text": shown,
+        "memories": [memory.id for memory in sources],
+        "by": author,
     }
 
 
-def _digests(mind: Mind, period: str, context: str, most: int) -> list[_Told]:
-    """The latest periods that have something in them, oldest first. Computes."""
-    about = frozenset(term.key for term in read(context).terms)
-    every = (
-        m for m in overlapping(mind, None, None, None) if m.kind is MemoryKind.EPISODE
-    )
-    told = [memory for memory in every if not is_in_doubt(mind, memory.id)]
-    runs = [
-        list(run)
-        for _, run in groupby(told, lambda memory: _begins(memory.happened, period))
+def _periods(mind: Mind, period: str, context: str, most: int) -> list[_Period]:
+    """The latest periods with episodes, oldest first. Compute thread only."""
+    context_terms = frozenset(term.key for term in read(context).terms)
+    episodes = [
+        memory
+        for memory in overlapping(mind, None, None, None)
+        if memory.kind is MemoryKind.EPISODE and not is_in_doubt(mind, memory.id)
     ]
-    return [_told(run, period, about) for run in runs[-most:]]
+    runs = groupby(episodes, lambda memory: _begins(memory.happened, period))
+    by_period = [list(run) for _, run in runs]
+    return [_period(run, period, context_terms) for run in by_period[-most:]]
 
 
-def _told(memories: list[Memory], period: str, about: frozenset[str]) -> _Told:
+def _period(
+    memories: list[Memory], period: str, context_terms: frozenset[str]
+) -> _Period:
     lines = []
     for memory in memories:
         keys = tuple(term.key for term in memory.terms)
-        asked = len(about.intersection(keys)) / max(1, len(about))
-        lines.append(Line(memory.text, memory.importance, keys, asked))
+        shared = len(context_terms.intersection(keys)) / max(1, len(context_terms))
+        lines.append(Line(memory.text, memory.importance, keys, shared))
     start = _begins(memories[0].happened, period)
-    wide = [memories[at] for at in digest(lines, DigestParams(lines=_READ))]
-    return _Told(
-        start, _ends(start, period), [memories[at] for at in digest(lines)], wide
-    )
+    quoted = [memories[index] for index in digest(lines)]
+    to_read = [memories[index] for index in digest(lines, DigestParams(lines=_READ))]
+    return _Period(start, _ends(start, period), quoted, to_read)
 
 
 def _passage(mind: Mind, memories: Sequence[Memory]) -> Passage:
     texts = [spoken(memory) for memory in memories]
-    known = (mind.names.concept(key) for key in mind.names.spot("\n".join(texts)))
+    spotted = (mind.names.concept(key) for key in mind.names.spot("\n".join(texts)))
+    lines = []
+    for number, (memory, text) in enumerate(zip(memories, texts, strict=True), 1):
+        shown = text if len(text) <= _CHARACTERS else text[:_CHARACTERS] + "…"
+        lines.append(PassageLine(number, speaker_of(memory), shown))
     return Passage(
         language=language_of(texts),
         soul=mind.soul.name,
         users=(),
-        lines=tuple(
-            PassageLine(
-                at,
-                speaker_of(memory),
-                text if len(text) <= _SIGNS else text[:_SIGNS] + "…",
-            )
-            for at, (memory, text) in enumerate(zip(memories, texts, strict=True), 1)
-        ),
-        known=tuple(memory.text for memory in known if memory is not None),
+        lines=tuple(lines),
+        known=tuple(concept.text for concept in spotted if concept is not None),
     )
 
 
-def _begins(at: datetime, period: str) -> datetime:
-    """When the day, week (from Monday), month or year began, in its own zone."""
-    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
+def _begins(moment: datetime, period: str) -> datetime:
+    """Start of the day, week (from Monday), month or year around the moment, in its own time zone."""
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     if period == "week":
         return day - timedelta(days=day.weekday())
     if period == "month":

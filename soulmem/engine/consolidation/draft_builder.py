@@ -1,6 +1,6 @@
-"""What is being made of drafts: new memories and edges, each with the episodes that speak for it.
+"""Collects the memories and edges of one derivation, each with the episodes that are its evidence.
 
-Everything here computes: worker only. Nothing is changed: a change is made to be carried out.
+Compute thread only. Nothing is changed here: the result is a change to be carried out.
 """
 
 from __future__ import annotations
@@ -17,55 +17,54 @@ from soulmem.engine.mind.mind import Mind
 
 
 class DraftBuilder:
-    """What one derivation becomes. What the user has decided about is left as it is."""
+    """The products of one derivation. Memories that the user decided about stay as they are."""
 
-    def __init__(self, mind: Mind, now: datetime, turn: float) -> None:
+    def __init__(self, mind: Mind, current_time: datetime, turn: float) -> None:
         """turn  the soul's clock, from which edges decay"""
         self.mind = mind
-        self.now = now
+        self.current_time = current_time
         self.turn = turn
         self.memories: dict[MemoryId, Memory] = {}
         self.edges: dict[str, Edge] = {}
-        self.cited: dict[str, dict[MemoryId, None]] = {}
+        self.cited: dict[str, dict[MemoryId, None]] = {}  # evidence of each product
 
     def products(self) -> tuple[Product, ...]:
-        """All of it, with its evidence."""
-        made = (
-            (key, tuple(cited), key in self.edges) for key, cited in self.cited.items()
+        """All memories and edges with their evidence, existing ones included."""
+        return tuple(
+            Product(key, tuple(cited), key in self.edges)
+            for key, cited in self.cited.items()
         )
-        return tuple(Product(key, cited, is_edge) for key, cited, is_edge in made)
 
-    def plainly(
+    def new_memory(
         self, key: MemoryId, kind: MemoryKind, text: str, importance: float
     ) -> Memory:
-        """A memory of nothing but its text."""
+        """A memory with nothing but its text; it is not added yet."""
         return Memory(
             id=key,
             soul=self.mind.soul.id,
             kind=kind,
             text=text,
             origin=Origin.MODEL,
-            created=self.now,
+            created=self.current_time,
             importance=importance,
             timelines=Timelines.THIS,
         )
 
     def put(self, memory: Memory, cited: Iterable[MemoryId]) -> None:
-        """Take it up; one that is there already keeps its words and becomes no less important."""
-        known = self.mind.memories.get(memory.id)
-        if known is not None and (
-            known.origin is not Origin.MODEL or known.state is MemoryState.BIN
+        """Add a memory; an existing one of that id keeps its text and becomes no less important."""
+        existing = self.mind.memories.get(memory.id)
+        if existing is not None and (
+            existing.origin is not Origin.MODEL or existing.state is MemoryState.BIN
         ):
-            memory = known  # the user has decided about it
-        elif known is not None:
-            worth = max(known.importance, memory.importance)
+            memory = existing  # the user decided about it
+        elif existing is not None:
             memory = replace(
-                known,
+                existing,
                 concept=memory.concept,
-                importance=worth,
+                importance=max(existing.importance, memory.importance),
                 state=MemoryState.ACTIVE,
             )
-        if known != memory:
+        if existing != memory:
             self.memories[memory.id] = memory
         self.cited.setdefault(memory.id, {}).update(dict.fromkeys(cited))
 
@@ -79,21 +78,19 @@ class DraftBuilder:
         verb: str | None = None,
         probability: float | None = None,
     ) -> Edge:
-        """Join two memories, or tell that these episodes speak for it, too; the edge as it is then."""
+        """Add an edge, or more evidence for it; the existing edge if there is one, else the new one."""
         edge = Edge(
             soul=self.mind.soul.id,
             source=source,
             target=target,
             kind=kind,
             origin=Origin.MODEL,
-            touched=self.now,
+            touched=self.current_time,
             strength=strength,
             verb=verb,
             probability=probability,
             at_turn=self.turn,
         )
-        known = self.mind.edges.get(edge.id)
-        if known is None:
-            self.edges.setdefault(edge.id, edge)
+        existing = self.mind.edges.get(edge.id)
         self.cited.setdefault(edge.id, {}).update(dict.fromkeys(cited))
-        return self.edges.setdefault(edge.id, known or edge)
+        return self.edges.setdefault(edge.id, existing or edge)

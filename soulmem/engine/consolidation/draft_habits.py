@@ -1,7 +1,7 @@
-"""Which habits does a chat show? Those that its drafts tell of three scenes, in whatever words they do.
+"""Finds the habits of a chat: reactions that its drafts report in enough scenes, in whatever words.
 
-A model reads some twenty messages at once and words what it sees as it likes: only all drafts together can
-tell a habit. What is told here stands by all that those drafts read. Everything here computes: worker only.
+A model reads some twenty messages at once and words freely what it sees: only all drafts together show a
+habit. A habit stored here depends on all episodes that those drafts read. Compute thread only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from soulmem.consolidation.habits import HabitParams, groups, scenes, shared
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.drafts import DraftHabit
-from soulmem.domain.edges import EdgeKind, edge_id
+from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, MemoryState, Origin
 from soulmem.engine.consolidation.draft_builder import DraftBuilder
@@ -33,281 +33,306 @@ from soulmem.prompts.grounding.passage_words import units
 
 Bools = NDArray[np.bool_]
 
-_THOUGHTS = 8  # sentences of a message looked at one by one
+_SENTENCES = 8  # of a message, looked at one by one
 _BEFORE = 2  # messages before a reaction that can have set it off
-_MOST = 300  # drafts looked at together, the newest: some 20 ms
+_MOST = 300  # reports looked at together, the newest: some 20 ms
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A habit as one draft tells it."""
+class HabitReport:
+    """A habit as one draft reports it."""
 
-    one: Derivation
+    derivation: Derivation
     habit: DraftHabit
-    shown: tuple[MemoryId, ...]  # messages with words of the reaction
-    open: tuple[
-        tuple[MemoryId, tuple[str, ...]], ...
-    ]  # the other cited ones, sentence by sentence
+    shown: tuple[MemoryId, ...]  # cited messages that share words with the action
+    unclear: tuple[tuple[MemoryId, tuple[str, ...]], ...]  # others, with sentences
 
 
-def seen_in(mind: Mind, chat: ChatId) -> list[Seen]:
-    """The habits that the drafts of a chat tell of, in the order of its messages."""
+def habit_reports(mind: Mind, chat: ChatId) -> list[HabitReport]:
+    """The habits that the drafts of a chat report, in the order of its messages; the newest `_MOST`."""
     strand = mind.lineages.strand(chat)
-    place = (
-        {key: at for at, key in enumerate(strand.order)} if strand is not None else {}
-    )
-    drafts = [one for one in mind.derived.held(chat) if one.drafts.habits]
-    drafts.sort(key=lambda one: (place.get(one.read[0], 0), one.id))
-    told = [(one, habit) for one in drafts for habit in one.drafts.habits]
-    return [_read(mind, one, habit) for one, habit in told[-_MOST:]]
+    order = strand.order if strand is not None else ()
+    positions = {key: index for index, key in enumerate(order)}
+    derivations = [d for d in mind.derived.held(chat) if d.drafts.habits]
+    derivations.sort(key=lambda d: (positions.get(d.read[0], 0), d.id))
+    drafts = []
+    for derivation in derivations:
+        for habit in derivation.drafts.habits:
+            drafts.append((derivation, habit))
+    return [_report(mind, derivation, habit) for derivation, habit in drafts[-_MOST:]]
 
 
-def _read(mind: Mind, one: Derivation, habit: DraftHabit) -> Seen:
-    cited = [one.read[n - 1] for n in habit.lines if 0 < n <= len(one.read)]
-    said = {key: spoken(mind.memories[key]) for key in cited}
-    shown = tuple(key for key in cited if _shares(said[key], habit.action))
-    rest = [
-        (key, tuple(sentences(said[key], _THOUGHTS)))
-        for key in cited
-        if key not in shown
-    ]
-    return Seen(one, habit, shown, tuple(rest))
+def _report(mind: Mind, derivation: Derivation, habit: DraftHabit) -> HabitReport:
+    read = derivation.read
+    shown, unclear = [], []
+    for number in habit.lines:
+        if not 0 < number <= len(read):
+            continue
+        key = read[number - 1]
+        text = spoken(mind.memories[key])
+        if _shares_words(text, habit.action):
+            shown.append(key)
+        else:
+            unclear.append((key, tuple(sentences(text, _SENTENCES))))
+    return HabitReport(derivation, habit, tuple(shown), tuple(unclear))
 
 
 @lru_cache(2 * _MOST)
-def _shares(text: str, action: str) -> bool:
+def _shares_words(text: str, action: str) -> bool:
     """Whether the text has a word of the action."""
     return not set(units(text)).isdisjoint(units(action))
 
 
-def wordings(seen: Iterable[Seen]) -> list[str]:
-    """What has to be read to tell which of these are one habit, and whether it shows where they say so."""
-    out: dict[str, None] = {}
-    for one in seen:
-        out.update(dict.fromkeys((one.habit.when, one.habit.action)))
-        out.update((text, None) for _, texts in one.open for text in texts)
-    return list(out)
+def texts_to_compare(reports: Iterable[HabitReport]) -> list[str]:
+    """All texts whose vectors `habit_change` compares, each once."""
+    texts: dict[str, None] = {}
+    for report in reports:
+        texts[report.habit.when] = texts[report.habit.action] = None
+        for _, unclear in report.unclear:
+            texts.update(dict.fromkeys(unclear))
+    return list(texts)
 
 
-def formed(
+def habit_change(
     mind: Mind,
     chat: ChatId,
     read: Read | None,
     clock: Clock,
     params: HabitParams | None = None,
 ) -> MindChange:
-    """The habits of a chat that enough scenes support and that are not there yet.
+    """Stores the habits of a chat that enough scenes support, as far as they are not there yet.
 
-    read  vectors of the `wordings`; without, words alone tell which are alike
+    read  vectors of `texts_to_compare`; without them wordings are compared by their words
     """
     p = params or HabitParams()
     strand = mind.lineages.strand(chat)
-    seen = seen_in(mind, chat)
-    if strand is None or not seen:
+    reports = habit_reports(mind, chat)
+    if strand is None or not reports:
         return MindChange()
-    shown = [_shown(one, read, p) for one in seen]
-    forming = _Forming(
-        mind, strand, DraftBuilder(mind, clock.now(), mind.turns(clock.extra_turns)), p
-    )
-    for group in groups(_alike(mind, seen, read, p), p):
-        forming.take(
-            [seen[at] for at in group], [key for at in group for key in shown[at]]
-        )
-    return forming.change()
+    evidence = [_evidence(report, read, p) for report in reports]
+    builder = DraftBuilder(mind, clock.now(), mind.turns(clock.extra_turns))
+    converter = _HabitConverter(mind, strand, builder, p)
+    for group in groups(_same_habit(mind, reports, read, p), p):
+        shown: list[MemoryId] = []
+        for index in group:
+            shown += evidence[index]
+        converter.add([reports[index] for index in group], shown)
+    return converter.change()
 
 
-class _Forming:
-    """The habits of one chat in the making."""
+class _HabitConverter:
+    """Converts groups of reports into the habits of one chat."""
 
     def __init__(
-        self, mind: Mind, strand: Strand, made: DraftBuilder, params: HabitParams
+        self, mind: Mind, strand: Strand, builder: DraftBuilder, params: HabitParams
     ) -> None:
         self._mind = mind
         self._soul = mind.soul.id
         self._strand = strand
-        self._place = {key: at for at, key in enumerate(strand.order)}
-        self._made = made
+        self._positions = {key: index for index, key in enumerate(strand.order)}
+        self._builder = builder
         self._derivations: list[Derivation] = []
-        self._chances: dict[str, float] = {}  # what the drafts say, by edge
+        self._chances: dict[str, float] = {}  # mean of the reports, by edge
         self._params = params
 
     def change(self) -> MindChange:
-        """All that was taken."""
+        """Everything added so far."""
+        edges = self._builder.edges
         for trigger in dict.fromkeys(
-            e.source for e in self._made.edges.values() if e.kind is EdgeKind.FIRES
+            e.source for e in edges.values() if e.kind is EdgeKind.FIRES
         ):
-            self._share_out(trigger)
+            self._share_probability(trigger)
         return MindChange(
-            put_memories=tuple(self._made.memories.values()),
-            put_edges=tuple(self._made.edges.values()),
+            put_memories=tuple(self._builder.memories.values()),
+            put_edges=tuple(edges.values()),
             put_derivations=tuple(self._derivations),
         )
 
-    def take(self, group: Sequence[Seen], shown: Iterable[MemoryId]) -> None:
-        """One habit in all its wordings, unless it is known, has too few scenes, or is not wanted.
+    def add(self, group: Sequence[HabitReport], shown: Iterable[MemoryId]) -> None:
+        """Add a habit in all its wordings, unless it has too few scenes or is not wanted.
 
-        shown  the messages that it shows in
+        An existing one is left as it is until it has `params.growth` times as many scenes.
+
+        shown  the messages that the reaction shows in
         """
-        cited = tuple(key for key in dict.fromkeys(shown) if key in self._place)
+        cited = tuple(key for key in dict.fromkeys(shown) if key in self._positions)
         count = self._scenes(cited)
         if count < self._params.scenes:
             return
-        known = self._known(group)
-        habit = known[0][0] if known else group[0].habit
-        self._chances[self._fires(habit)] = sum(
-            seen.habit.probability for seen in group
-        ) / len(group)
-        told = max((self._scenes(cited) for _, cited in known), default=0)
-        if count >= self._params.growth * told and not self._is_unwanted(habit):
-            self._habit(habit, group, cited)
+        existing = self._existing(group)
+        habit = existing[0][0] if existing else group[0].habit
+        chances = [report.habit.probability for report in group]
+        self._chances[self._fires(habit)] = sum(chances) / len(group)
+        before = max((self._scenes(evidence) for _, evidence in existing), default=0)
+        if count >= self._params.growth * before and not self._is_unwanted(habit):
+            self._put(habit, group, cited)
 
-    def _known(
-        self, group: Sequence[Seen]
+    def _existing(
+        self, group: Sequence[HabitReport]
     ) -> list[tuple[DraftHabit, tuple[MemoryId, ...]]]:
-        """The wordings of the group that are memories of this chat, with the episodes that speak for them."""
-        held = [
-            one for one in self._mind.derived.held(self._strand.chat) if one.products
-        ]
-        out = []
-        for seen in group:
-            wanted = self._fires(seen.habit)
-            for one in held:
-                out += [
-                    (seen.habit, made.cited or one.read)
-                    for made in one.products
-                    if made.id == wanted
-                ]
-        return out
+        """The wordings of the group that are stored for this chat, with their evidence."""
+        derivations = self._mind.derived.held(self._strand.chat)
+        existing = []
+        for report in group:
+            wanted = self._fires(report.habit)
+            for derivation in derivations:
+                for product in derivation.products:
+                    if product.id == wanted:
+                        cited = product.cited or derivation.read
+                        existing.append((report.habit, cited))
+        return existing
 
     def _fires(self, habit: DraftHabit) -> str:
-        """The edge that stands for the habit: from the trigger of its situation to its action."""
+        """Id of the edge that stands for the habit: from the trigger of its situation to its action."""
         return edge_id(
             EdgeKind.FIRES, _trigger(self._soul, habit), _action(self._soul, habit)
         )
 
     def _is_unwanted(self, habit: DraftHabit) -> bool:
-        """Whether the user put it into the bin, or took the job back that made it."""
-        keys = (
-            _situation(self._soul, habit),
-            _trigger(self._soul, habit),
-            _action(self._soul, habit),
-        )
-        found = (self._mind.memories.get(key) for key in keys)
-        return any(one is not None and one.state is MemoryState.BIN for one in found)
+        """Whether any part is in the bin: the user put it there, or undid the job that made it."""
+        for part in (_situation, _trigger, _action):
+            memory = self._mind.memories.get(part(self._soul, habit))
+            if memory is not None and memory.state is MemoryState.BIN:
+                return True
+        return False
 
-    def _habit(
-        self, habit: DraftHabit, group: Sequence[Seen], cited: tuple[MemoryId, ...]
+    def _put(
+        self,
+        habit: DraftHabit,
+        group: Sequence[HabitReport],
+        cited: tuple[MemoryId, ...],
     ) -> None:
-        soul, made = self._soul, self._made
-        whole = tuple(dict.fromkeys(key for seen in group for key in seen.one.read))
-        made.cited = {}
-        worth = max(seen.habit.importance for seen in group)
-        situation, trigger, action = (
-            _situation(soul, habit),
-            _trigger(soul, habit),
-            _action(soul, habit),
-        )
-        made.put(
-            made.plainly(situation, MemoryKind.ABSTRACT_EPISODE, habit.when, worth),
-            cited,
-        )
-        made.put(made.plainly(trigger, MemoryKind.TRIGGER, habit.when, worth), cited)
-        made.put(made.plainly(action, MemoryKind.ACTION, habit.action, worth), cited)
-        for instance, reaction in self._instances(cited, frozenset(whole)):
-            made.edge(EdgeKind.INSTANCE_OF, instance, situation, reaction, 1.0)
-        made.edge(EdgeKind.TRIGGERS, situation, trigger, cited, 1.0)
-        made.edge(EdgeKind.FIRES, trigger, action, cited, 1.0, probability=1.0)
+        """Add situation, trigger and action with their edges, and the derivation."""
+        soul, builder = self._soul, self._builder
+        read_once: dict[MemoryId, None] = {}
+        for report in group:
+            read_once.update(dict.fromkeys(report.derivation.read))
+        read = tuple(read_once)
+        builder.cited = {}
+        importance = max(report.habit.importance for report in group)
+        situation = _situation(soul, habit)
+        trigger = _trigger(soul, habit)
+        action = _action(soul, habit)
+        for key, kind, text in (
+            (situation, MemoryKind.ABSTRACT_EPISODE, habit.when),
+            (trigger, MemoryKind.TRIGGER, habit.when),
+            (action, MemoryKind.ACTION, habit.action),
+        ):
+            builder.put(builder.new_memory(key, kind, text, importance), cited)
+        for instance, reaction in self._instances(cited, frozenset(read)):
+            builder.edge(EdgeKind.INSTANCE_OF, instance, situation, reaction, 1.0)
+        builder.edge(EdgeKind.TRIGGERS, situation, trigger, cited, 1.0)
+        builder.edge(EdgeKind.FIRES, trigger, action, cited, 1.0, probability=1.0)
         self._derivations.append(
             Derivation(
-                id=derived_id("v", soul, "habit", habit.when, habit.action, *whole),
+                id=derived_id("v", soul, "habit", habit.when, habit.action, *read),
                 soul=soul,
                 work=Work.HABIT,
                 chat=self._strand.chat,
-                read=whole,
-                made=made.now,
-                products=made.products(),
-                model=group[-1].one.model,
+                read=read,
+                made=builder.current_time,
+                products=builder.products(),
+                model=group[-1].derivation.model,
             )
         )
 
     def _instances(
         self, cited: Iterable[MemoryId], read: frozenset[MemoryId]
     ) -> list[tuple[MemoryId, tuple[MemoryId, ...]]]:
-        """What was said before each reaction, with that reaction: the situation is there, not in what she
-        did. The reaction itself where nothing is.
-        """
-        order = self._strand.order
-        out: list[tuple[MemoryId, tuple[MemoryId, ...]]] = []
-        for key in cited:
-            at = self._place[key]
-            if opens_exchange(self._mind.memories[key]):
-                out.append((key, (key,)))
-                continue
-            before = []
-            for earlier in reversed(order[max(0, at - _BEFORE) : at]):
-                if earlier not in read or not opens_exchange(
-                    self._mind.memories[earlier]
-                ):
-                    break
-                before.append(earlier)
-            out += [(one, (one, key)) for one in before] or [(key, (key,))]
-        return out
+        """Instances of the situation, each with its evidence.
 
-    def _share_out(self, trigger: MemoryId) -> None:
-        """What a trigger sets off has a probability of 1 together, what is made by hand first."""
-        made = self._made.edges
-        known = {e.id: e for e in self._mind.edges.of(trigger)} | made
-        edges = [
-            e
-            for e in known.values()
-            if e.kind is EdgeKind.FIRES and e.source == trigger
-        ]
+        An instance is a message of the other side right before the reaction: the situation shows there. It is
+        the reaction itself if there is none.
+        """
+        instances: list[tuple[MemoryId, tuple[MemoryId, ...]]] = []
+        for key in cited:
+            if opens_exchange(self._mind.memories[key]):
+                instances.append((key, (key,)))
+                continue
+            before = self._exchange_before(self._positions[key], read)
+            for earlier in before:
+                instances.append((earlier, (earlier, key)))
+            if not before:
+                instances.append((key, (key,)))
+        return instances
+
+    def _exchange_before(
+        self, position: int, read: frozenset[MemoryId]
+    ) -> list[MemoryId]:
+        """The messages of the other side right before a position, latest first, as far as they were read."""
+        before = []
+        earlier_keys = self._strand.order[max(0, position - _BEFORE) : position]
+        for earlier in reversed(earlier_keys):
+            memory = self._mind.memories[earlier] if earlier in read else None
+            if memory is None or not opens_exchange(memory):
+                break
+            before.append(earlier)
+        return before
+
+    def _share_probability(self, trigger: MemoryId) -> None:
+        """Give the drafted actions of a trigger what those set by the user leave of a probability of 1."""
+        edges = self._firing(trigger)
+        drafted = [e for e in edges if e.origin is Origin.MODEL]
         by_hand = sum(
             e.probability or 0.0 for e in edges if e.origin is not Origin.MODEL
         )
-        ours = [e for e in edges if e.origin is Origin.MODEL]
-        chances = [self._chances.get(e.id, e.probability or 0.0) for e in ours]
+        chances = [self._chances.get(e.id, e.probability or 0.0) for e in drafted]
         room, total = max(0.0, 1.0 - by_hand), sum(chances)
-        for edge, chance in zip(ours, chances, strict=True):
-            made[edge.id] = replace(
-                edge, probability=room * (chance / total if total else 1 / len(ours))
-            )
+        for edge, chance in zip(drafted, chances, strict=True):
+            share = chance / total if total else 1 / len(drafted)
+            self._builder.edges[edge.id] = replace(edge, probability=room * share)
+
+    def _firing(self, trigger: MemoryId) -> list[Edge]:
+        """The edges from a trigger to its actions, with those added here."""
+        edges = {e.id: e for e in self._mind.edges.of(trigger)} | self._builder.edges
+        return [
+            e
+            for e in edges.values()
+            if e.kind is EdgeKind.FIRES and e.source == trigger
+        ]
 
     def _scenes(self, cited: Iterable[MemoryId]) -> int:
         chat = self._strand.chat
-        return scenes(
-            [(chat, self._place[key]) for key in cited if key in self._place],
-            self._params,
-        )
+        places = [
+            (chat, self._positions[key]) for key in cited if key in self._positions
+        ]
+        return scenes(places, self._params)
 
 
-def _alike(
-    mind: Mind, seen: Sequence[Seen], read: Read | None, params: HabitParams
+def _same_habit(
+    mind: Mind, reports: Sequence[HabitReport], read: Read | None, params: HabitParams
 ) -> Bools:
-    """Which of the wordings tell of one habit, shape (n, n)."""
-    when, does = [one.habit.when for one in seen], [one.habit.action for one in seen]
+    """Which of the reports mean the same habit, shape (n, n)."""
+    situations = [report.habit.when for report in reports]
+    actions = [report.habit.action for report in reports]
     if read is not None:
         between = read.calibration.between
-        same = between(read.rows(when)) >= params.situation
-        return np.asarray(same & (between(read.rows(does)) >= params.reaction))
+        same = between(read.rows(situations)) >= params.situation
+        return np.asarray(same & (between(read.rows(actions)) >= params.reaction))
     tokens = mind.tokeniser.tokens
-    halves = [shared([tokens(text) for text in half]) for half in (when, does)]
-    return np.asarray(np.minimum(*halves) >= params.words)
+    by_situation = shared([tokens(text) for text in situations])
+    by_action = shared([tokens(text) for text in actions])
+    return np.asarray(np.minimum(by_situation, by_action) >= params.words)
 
 
-def _shown(seen: Seen, read: Read | None, params: HabitParams) -> list[MemoryId]:
-    """The messages in which the reaction shows: those with words of it, and those that mean it. Where
-    meaning cannot be told, what a draft cites is taken if no message has words of it.
+def _evidence(
+    report: HabitReport, read: Read | None, params: HabitParams
+) -> list[MemoryId]:
+    """The messages in which the reaction shows, by its words or by meaning.
+
+    Without vectors all cited messages count if none shares words with it.
     """
     if read is None:
-        return list(seen.shown) or [key for key, _ in seen.open]
-    action = read.rows([seen.habit.action])
-    fits = (
-        (key, read.calibration.fit(read.rows(texts), action))
-        for key, texts in seen.open
-        if texts
-    )
-    return [*seen.shown, *(key for key, fit in fits if fit.max() >= params.shown)]
+        return list(report.shown) or [key for key, _ in report.unclear]
+    action = read.rows([report.habit.action])
+    shown = list(report.shown)
+    for key, texts in report.unclear:
+        if not texts:
+            continue
+        fit = read.calibration.fit(read.rows(texts), action)
+        if fit.max() >= params.shown:
+            shown.append(key)
+    return shown
 
 
 def _situation(soul: SoulId, habit: DraftHabit) -> MemoryId:

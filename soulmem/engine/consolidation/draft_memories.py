@@ -1,6 +1,6 @@
-"""What do a model's drafts become? Memories and edges, each with the episodes that speak for it.
+"""Turns the answers of a model into memories and edges, each with the episodes that are its evidence.
 
-Everything here computes: worker only. Nothing is changed: a change is made to be carried out.
+Compute thread only. Nothing is changed here: the result is a change to be carried out.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from soulmem.domain.derivations import Derivation, Product, Work
-from soulmem.domain.drafts import DraftConcept, DraftEpisode, Drafts
+from soulmem.domain.drafts import DraftConcept, DraftEpisode, DraftFact, Drafts
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
 from soulmem.engine.consolidation.co_recalled import CoRecallParams, co_recalled
 from soulmem.engine.consolidation.draft_builder import DraftBuilder
-from soulmem.engine.consolidation.passages import Reading
-from soulmem.engine.consolidation.plan import Task
+from soulmem.engine.consolidation.passages import EpisodePassage
+from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.anchors import drafted_episode
@@ -33,99 +33,92 @@ from soulmem.graph.names import NameIndex, fold
 from soulmem.language.relations import also_called, no_longer
 
 _SPACES = re.compile(r"\s+")
-_LASTING = (
-    3000.0  # turns; S of what somebody is called: ten times that of other relations
-)
+# Stability of a relation between two names of one concept, in turns: ten times that of other relations.
+_NAME_STABILITY = 3000.0
 
 
-def derivation_id(soul: str, task: Task) -> str:
-    """The same reading is the same derivation."""
-    return derived_id("v", soul, task.work.value, task.after or "", *task.read)
+def derivation_id(soul: str, call: PlannedCall) -> str:
+    """Id of the derivation that the call leads to: the same reading is the same derivation."""
+    return derived_id("v", soul, call.work.value, call.after or "", *call.read)
 
 
-def summed_up(
-    mind: Mind, task: Task, text: str, model: str, now: datetime
+def summary_change(
+    mind: Mind, call: PlannedCall, text: str, model: str, current_time: datetime
 ) -> MindChange:
-    """A new version of the chat's summary; without a memory where there was nothing to sum up."""
-    key = derivation_id(mind.soul.id, task)
-    one = Derivation(
-        key, mind.soul.id, task.work, task.chat, task.read, now, task.after, model=model
+    """Stores the next version of a chat's summary; without a memory if the text is blank."""
+    key = derivation_id(mind.soul.id, call)
+    derivation = Derivation(
+        key,
+        mind.soul.id,
+        call.work,
+        call.chat,
+        call.read,
+        current_time,
+        call.after,
+        model=model,
     )
     if not text.strip():
-        return MindChange(put_derivations=(one,))
-    told = [mind.memories[episode] for episode in task.read]
+        return MindChange(put_derivations=(derivation,))
+    episodes = [mind.memories[episode] for episode in call.read]
     memory = Memory(
         id=MemoryId(derived_id("d", key)),
         soul=mind.soul.id,
         kind=MemoryKind.SUMMARY,
         text=text,
         origin=Origin.MODEL,
-        created=now,
+        created=current_time,
         timelines=Timelines.THIS,
-        situation=Situation(time_span=_span(told, None)),
+        situation=Situation(time_span=_span(episodes, None)),
     )
-    return MindChange(
-        (memory,), put_derivations=(replace(one, products=(Product(memory.id),)),)
-    )
+    derivation = replace(derivation, products=(Product(memory.id),))
+    return MindChange((memory,), put_derivations=(derivation,))
 
 
 class DraftConverter:
-    """The drafts of one answer in the making."""
+    """Converts the drafts of one answer."""
 
     def __init__(
         self,
         mind: Mind,
-        task: Task,
-        reading: Reading,
+        call: PlannedCall,
+        passage: EpisodePassage,
         drafts: Drafts,
         model: str,
-        now: datetime,
+        current_time: datetime,
         turn: float,
     ) -> None:
+        """turn  the soul's clock, from which edges decay"""
         self._mind = mind
-        self._task = task
-        self._reading = reading
+        self._call = call
+        self._passage = passage
         self._drafts = replace(drafts, dropped=())
         self._model = model
-        self._key = derivation_id(mind.soul.id, task)
-        self._made = DraftBuilder(mind, now, turn)
-        self._episodes: list[tuple[MemoryId, frozenset[int]]] = []
+        self._key = derivation_id(mind.soul.id, call)
+        self._builder = DraftBuilder(mind, current_time, turn)
+        self._episodes: list[tuple[MemoryId, frozenset[int]]] = []  # with their lines
 
     def change(self) -> MindChange:
-        """Everything that the drafts become, but for habits: those need scenes of several drafts."""
+        """All memories and edges of the drafts but habits: those need scenes of several drafts."""
         drafts = self._drafts
         for number, episode in enumerate(drafts.episodes):
             self._episode(number, episode)
         for abstract in drafts.abstracts:
-            cited = self._reading.cited(abstract.lines)
+            cited = self._passage.cited(abstract.lines)
             self._abstract(abstract.text, abstract.importance, cited, abstract.lines)
         for concept in drafts.concepts:
-            self._concept(
-                concept.name, concept.importance, self._reading.cited(concept.lines)
-            )
+            cited = self._passage.cited(concept.lines)
+            self._concept(concept.name, concept.importance, cited)
         for concept in drafts.concepts:
             self._aliases(concept)
         for fact in drafts.facts:
             if fold(fact.subject) != fold(fact.object):
-                cited = self._reading.cited(fact.lines)
-                ends = [
-                    self._concept(n, fact.importance, cited)
-                    for n in (fact.subject, fact.object)
-                ]
-                verb = no_longer(fact.verb) if fact.is_over else fact.verb
-                edge = self._made.edge(
-                    EdgeKind.RELATES, ends[0], ends[1], cited, fact.intensity, verb=verb
-                )
-                if edge.origin is Origin.MODEL:
-                    self._made.edges[edge.id] = replace(
-                        edge, confidence=fact.confidence
-                    )
+                self._fact(fact)
         self._mentions()
         self._associate(CoRecallParams())
         return MindChange(
-            put_memories=tuple(self._made.memories.values()),
-            put_edges=tuple(self._made.edges.values()),
-            put_derivations=(self._derivation(self._made.products()),),
+            put_memories=tuple(self._builder.memories.values()),
+            put_edges=tuple(self._builder.edges.values()),
+            put_derivations=(self._derivation(self._builder.products()),),
         )
 
     def _derivation(self, products: tuple[Product, ...]) -> Derivation:
@@ -133,31 +126,32 @@ class DraftConverter:
             id=self._key,
             soul=self._mind.soul.id,
             work=Work.DRAFTS,
-            chat=self._task.chat,
-            read=self._task.read,
-            made=self._made.now,
+            chat=self._call.chat,
+            read=self._call.read,
+            made=self._builder.current_time,
             products=products,
             drafts=self._drafts,
             model=self._model,
         )
 
     def _episode(self, number: int, draft: DraftEpisode) -> None:
-        cited = self._reading.cited(draft.lines)
-        said = [_plain(line.text) for line in self._reading.passage.lines]
-        if any(_plain(draft.text) in line for line in said):
-            return  # a message in its own words is a memory already
-        told = [self._mind.memories[key] for key in cited]
+        """Add a drafted episode, unless it only repeats a line, which is a memory already."""
+        cited = self._passage.cited(draft.lines)
+        text = _plain(draft.text)
+        if any(text in _plain(line.text) for line in self._passage.passage.lines):
+            return
+        episodes = [self._mind.memories[key] for key in cited]
         memory = Memory(
             id=drafted_episode(self._key, number),
             soul=self._mind.soul.id,
             kind=MemoryKind.EPISODE,
             text=draft.text,
             origin=Origin.MODEL,
-            created=self._made.now,
+            created=self._builder.current_time,
             importance=draft.importance,
             timelines=Timelines.THIS,
             situation=Situation(
-                time_span=_span(told, draft.story_time),
+                time_span=_span(episodes, draft.story_time),
                 location=draft.location,
                 participants=draft.participants,
                 emotions=draft.emotions,
@@ -165,7 +159,7 @@ class DraftConverter:
                 situation=draft.situation,
             ),
         )
-        self._made.put(memory, cited)
+        self._builder.put(memory, cited)
         self._episodes.append((memory.id, frozenset(draft.lines)))
 
     def _abstract(
@@ -174,141 +168,151 @@ class DraftConverter:
         importance: float,
         cited: tuple[MemoryId, ...],
         lines: Iterable[int],
-    ) -> MemoryId:
-        key = MemoryId(
-            derived_id("d", self._mind.soul.id, "abstract", fold(text) or text)
+    ) -> None:
+        """Add a kind of episode; its instances are the drafted episodes that share lines, or those cited."""
+        soul = self._mind.soul.id
+        key = MemoryId(derived_id("d", soul, "abstract", fold(text) or text))
+        kind = self._builder.new_memory(
+            key, MemoryKind.ABSTRACT_EPISODE, text, importance
         )
-        self._made.put(
-            self._made.plainly(key, MemoryKind.ABSTRACT_EPISODE, text, importance),
-            cited,
-        )
-        shared = [
-            episode for episode, said in self._episodes if not said.isdisjoint(lines)
+        self._builder.put(kind, cited)
+        instances = [
+            episode
+            for episode, episode_lines in self._episodes
+            if not episode_lines.isdisjoint(lines)
         ]
-        for instance in shared or cited:
-            self._made.edge(EdgeKind.INSTANCE_OF, instance, key, cited, 1.0)
-        return key
+        for instance in instances or cited:
+            self._builder.edge(EdgeKind.INSTANCE_OF, instance, key, cited, 1.0)
 
     def _concept(
         self, name: str, importance: float, cited: tuple[MemoryId, ...]
     ) -> MemoryId:
-        key = concept_id(self._mind.soul.id, name)
-        drafted = [
-            d
-            for d in self._drafts.concepts
-            if concept_id(self._mind.soul.id, d.name) == key
-        ]
-        known = self._mind.memories.get(key)
-        if known is None:
-            memory = self._made.plainly(
-                key,
-                MemoryKind.CONCEPT,
-                drafted[0].name if drafted else name,
-                importance,
-            )
-            concept = (
-                detail(memory.text, drafted)
-                if drafted
-                else ConceptDetail(ConceptType.ENTITY)
-            )
-            self._made.put(
-                replace(self._made.memories.get(key, memory), concept=concept), cited
-            )
+        """Add a concept, or to the existing one what is drafted of it; its id."""
+        soul = self._mind.soul.id
+        key = concept_id(soul, name)
+        existing = self._mind.memories.get(key)
+        if existing is not None:
+            derivations = [*self._mind.derived.of(key), self._derivation(())]
+            described = detail_of(existing, derivations)
+            self._builder.put(replace(existing, concept=described), cited)
             return key
-        mine = self._derivation(())
-        self._made.put(
-            replace(
-                known, concept=detail_of(known, [*self._mind.derived.of(key), mine])
-            ),
-            cited,
-        )
+        drafts = [d for d in self._drafts.concepts if concept_id(soul, d.name) == key]
+        text = drafts[0].name if drafts else name
+        memory = self._builder.memories.get(key)
+        if memory is None:
+            memory = self._builder.new_memory(key, MemoryKind.CONCEPT, text, importance)
+        concept = detail(text, drafts) if drafts else ConceptDetail(ConceptType.ENTITY)
+        self._builder.put(replace(memory, concept=concept), cited)
         return key
 
     def _aliases(self, draft: DraftConcept) -> None:
-        """Each name is a concept of its own, and a fact that it is another's: who does not know that one
-        message of all that were read does not know that the two are one.
-        """
-        passage, cited = self._reading.passage, self._reading.cited(draft.lines)
-        others = {d.name for d in self._drafts.concepts} | {
-            line.speaker for line in passage.lines
-        }
-        taken = {fold(name) for name in (*others, passage.soul, *passage.users)}
-        said = [f"{line.speaker}\n{line.text}".casefold() for line in passage.lines]
-        for alias in other_names(draft, taken):
-            # A small model gives whom it just read of as another name: one line must hold both.
-            one, other = draft.name.casefold(), alias.casefold()
-            together = any(one in line and other in line for line in said)
-            if not together or self._are_two(draft.name, alias):
-                continue
-            ends = [
-                self._concept(name, draft.importance, cited)
-                for name in (draft.name, alias)
-            ]
-            if ends[0] != ends[1]:
-                verb = also_called(draft.name, alias)
-                edge = self._made.edge(
-                    EdgeKind.RELATES, ends[0], ends[1], cited, 1.0, verb=verb
-                )
-                if edge.origin is Origin.MODEL and edge.id not in self._mind.edges:
-                    self._made.edges[edge.id] = replace(edge, stability=_LASTING)
+        """Add each other name as a concept of its own, and a fact that both are one.
 
-    def _are_two(self, name: str, other: str) -> bool:
-        """Whether the card, messages or the user know these as two."""
+        So a branch of the chat without the messages that say so does not know that the two are one. Small
+        models give whom they just read of as another name, so a line must hold both names.
+        """
+        passage, cited = self._passage.passage, self._passage.cited(draft.lines)
+        taken = {fold(concept.name) for concept in self._drafts.concepts}
+        taken |= {fold(line.speaker) for line in passage.lines}
+        taken |= {fold(name) for name in (passage.soul, *passage.users)}
+        lines = [f"{line.speaker}\n{line.text}".casefold() for line in passage.lines]
+        for alias in other_names(draft, taken):
+            if not _share_a_line(draft.name, alias, lines):
+                continue
+            if not self._are_distinct(draft.name, alias):
+                self._alias(draft, alias, cited)
+
+    def _alias(
+        self, draft: DraftConcept, alias: str, cited: tuple[MemoryId, ...]
+    ) -> None:
+        concept = self._concept(draft.name, draft.importance, cited)
+        other = self._concept(alias, draft.importance, cited)
+        if concept == other:
+            return
+        verb = also_called(draft.name, alias)
+        edge = self._builder.edge(
+            EdgeKind.RELATES, concept, other, cited, 1.0, verb=verb
+        )
+        if edge.origin is Origin.MODEL and edge.id not in self._mind.edges:
+            self._builder.edges[edge.id] = replace(edge, stability=_NAME_STABILITY)
+
+    def _are_distinct(self, name: str, other: str) -> bool:
+        """Whether the card, messages or the user know these names as two concepts."""
         index = self._mind.names.index
-        mine, theirs = index.find(name), index.find(other)
-        return bool(mine) and bool(theirs) and set(mine).isdisjoint(theirs)
+        concepts, others = index.find(name), index.find(other)
+        return bool(concepts) and bool(others) and set(concepts).isdisjoint(others)
+
+    def _fact(self, fact: DraftFact) -> None:
+        """Add a relation between two concepts."""
+        cited = self._passage.cited(fact.lines)
+        subject = self._concept(fact.subject, fact.importance, cited)
+        other = self._concept(fact.object, fact.importance, cited)
+        verb = no_longer(fact.verb) if fact.is_over else fact.verb
+        edge = self._builder.edge(
+            EdgeKind.RELATES, subject, other, cited, fact.intensity, verb=verb
+        )
+        if edge.origin is Origin.MODEL:
+            self._builder.edges[edge.id] = replace(edge, confidence=fact.confidence)
 
     def _mentions(self) -> None:
-        """Drafted episodes are linked to the drafted concepts that they name."""
-        made = (
-            self._made.memories.get(MemoryId(k)) or self._mind.memories.get(MemoryId(k))
-            for k in self._made.cited
-        )
-        concepts = [m for m in made if m is not None and m.kind is MemoryKind.CONCEPT]
+        """Link drafted episodes to the drafted concepts that they name."""
         index: NameIndex[MemoryId] = NameIndex()
-        for concept in concepts:
-            index.put(
-                concept.id,
-                (concept.text, *(concept.concept.aliases if concept.concept else ())),
-            )
+        for key in map(MemoryId, self._builder.cited):
+            memory = self._builder.memories.get(key) or self._mind.memories.get(key)
+            if memory is not None and memory.kind is MemoryKind.CONCEPT:
+                aliases = memory.concept.aliases if memory.concept else ()
+                index.put(memory.id, (memory.text, *aliases))
         for episode, lines in self._episodes:
-            memory = self._made.memories[episode]
-            for concept_key in dict.fromkeys(index.find(memory.text)):
-                cited = self._reading.cited(tuple(sorted(lines)))
-                self._made.edge(
-                    EdgeKind.MENTIONS,
-                    episode,
-                    concept_key,
-                    cited,
-                    0.3 + 0.7 * memory.importance,
-                )
+            memory = self._builder.memories[episode]
+            cited = self._passage.cited(tuple(sorted(lines)))
+            strength = 0.3 + 0.7 * memory.importance
+            for concept in dict.fromkeys(index.find(memory.text)):
+                self._builder.edge(EdgeKind.MENTIONS, episode, concept, cited, strength)
 
     def _associate(self, params: CoRecallParams) -> None:
-        """Drafted episodes are linked to what came to mind while they happened."""
+        """Link drafted episodes to memories recalled while they happened."""
         drafted = {
-            key: self._reading.cited(tuple(sorted(lines)))
+            key: self._passage.cited(tuple(sorted(lines)))
             for key, lines in self._episodes
         }
-        for made, key in co_recalled(
-            self._mind, self._task.chat, self._task.read, drafted, params
-        ):
-            self._made.edge(
-                EdgeKind.ASSOCIATES, made, key, drafted[made], params.strength
+        call = self._call
+        pairs = co_recalled(self._mind, call.chat, call.read, drafted, params)
+        for episode, recalled in pairs:
+            self._builder.edge(
+                EdgeKind.ASSOCIATES,
+                episode,
+                recalled,
+                drafted[episode],
+                params.strength,
             )
 
 
-def _span(told: Sequence[Memory], story: str | None) -> TimeSpan | None:
-    """From the first to the last of these, as far as they have times."""
-    spans = [m.situation.time_span for m in told if m.situation.time_span is not None]
-    starts = [s.start for s in spans if s.start is not None]
-    ends = [s.end or s.start for s in spans if s.end is not None or s.start is not None]
-    stories = [s.story for s in spans if s.story]
-    words = story or (stories[0] if stories else None)
-    if not starts and words is None:
+def _share_a_line(name: str, alias: str, lines: Iterable[str]) -> bool:
+    """Whether any of the casefolded lines holds both names."""
+    first, second = name.casefold(), alias.casefold()
+    return any(first in line and second in line for line in lines)
+
+
+def _span(episodes: Sequence[Memory], story_time: str | None) -> TimeSpan | None:
+    """From the first to the last moment of these episodes; None if none has a time.
+
+    story_time  takes the place of the first time in the story that an episode has
+    """
+    moments = []
+    story = story_time
+    for episode in episodes:
+        span = episode.situation.time_span
+        if span is None:
+            continue
+        moments.append((span.start, span.end or span.start))
+        story = story or span.story
+    starts = [start for start, _ in moments if start is not None]
+    ends = [end for _, end in moments if end is not None]
+    if not starts and not story:
         return None
-    latest = max((end for end in ends if end is not None), default=None)
-    return TimeSpan(min(starts, default=None), latest, words)
+    return TimeSpan(min(starts, default=None), max(ends, default=None), story or None)
 
 
 def _plain(text: str) -> str:
+    """The text without case, quotation marks and spaces around it, and without its full stop."""
     return _SPACES.sub(" ", text).strip().strip("\"'“”「」").rstrip(".。!！").casefold()

@@ -1,107 +1,111 @@
-"""Which scenes of a region are instances of a kind already, and how does another become one?
+"""Kinds of episodes that exist in a region of a chat, and further scenes as their instances.
 
-Everything here computes: worker only. Nothing is changed: a change is made to be carried out.
+Compute thread only. Nothing is changed here: the result is a change to be carried out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from soulmem.domain.derivations import Derivation, Product, Work
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, derived_id
 from soulmem.domain.memories import MemoryState, Origin
-from soulmem.engine.consolidation.scene_clusters import Region, kinds_of
+from soulmem.engine.consolidation.scene_clusters import SceneRegion, kind_derivations
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A kind of episode that scenes of the region were found to be of."""
+class NamedKind:
+    """A kind of episode that was named for scenes of a region."""
 
     derivation: str
     kind: MemoryId
     text: str
     chat: ChatId
-    places: tuple[
-        int, ...
-    ]  # in the region, of the scenes it was asked about and of those that joined
+    places: tuple[int, ...]  # region indices of the scenes it was named for or got
 
 
-def named_in(mind: Mind, region: Region) -> list[Named]:
-    """The kinds in use that rest on scenes of the region."""
-    at = {key: place for place, key in enumerate(region.keys)}
-    held = mind.derived.held(region.chat)
-    out = []
-    for one in sorted(kinds_of(held), key=lambda one: one.id):
-        kind = _kind(mind, one)
-        looked_at = {
-            key
-            for other in held
-            if one.id in (other.id, other.after)
-            for key in other.read
-        }
-        places = tuple(sorted(at[key] for key in looked_at if key in at))
+def named_kinds(mind: Mind, region: SceneRegion) -> list[NamedKind]:
+    """The kinds in use that rest on scenes of the region, ordered by derivation."""
+    indices = {key: index for index, key in enumerate(region.keys)}
+    derivations = mind.derived.held(region.chat)
+    kinds = []
+    for derivation in sorted(kind_derivations(derivations), key=lambda d: d.id):
+        kind = _kind(mind, derivation)
+        scenes = _scenes(derivation, derivations)
+        places = tuple(sorted(indices[key] for key in scenes if key in indices))
         if kind is not None and places:
-            out.append(
-                Named(one.id, kind, mind.memories[kind].text, region.chat, places)
-            )
-    return out
+            text = mind.memories[kind].text
+            kinds.append(NamedKind(derivation.id, kind, text, region.chat, places))
+    return kinds
 
 
-def joined(
-    mind: Mind, *, one: Named, scenes: Iterable[MemoryId], model: str, clock: Clock
+def instance_change(
+    mind: Mind,
+    *,
+    kind: NamedKind,
+    scenes: Iterable[MemoryId],
+    model: str,
+    clock: Clock,
 ) -> MindChange | None:
-    """The scenes as instances of the kind, each known where it and those of the kind are; None when the chat
-    has changed meanwhile.
+    """Stores the scenes as instances of the kind; None if the chat has changed meanwhile.
+
+    Each instance is visible in chats that hold its scene and the kind.
     """
-    before = mind.derived.get(one.derivation)
-    told = [key for key in scenes if one.chat in mind.lineages.holders(key)]
-    if before is None or _kind(mind, before) is None or not told:
+    before = mind.derived.get(kind.derivation)
+    current = [key for key in scenes if kind.chat in mind.lineages.holders(key)]
+    if before is None or _kind(mind, before) is None or not current:
         return None
-    soul, now = mind.soul.id, clock.now()
-    edges = {
-        key: Edge(
+    soul, current_time = mind.soul.id, clock.now()
+    turn = float(mind.turns(clock.extra_turns))
+    edges, derivations = [], []
+    for key in current:
+        edge = Edge(
             soul,
             key,
-            one.kind,
+            kind.kind,
             EdgeKind.INSTANCE_OF,
             Origin.MODEL,
-            now,
+            current_time,
             1.0,
-            at_turn=float(mind.turns(clock.extra_turns)),
+            at_turn=turn,
         )
-        for key in told
-    }
-    fresh = tuple(edge for edge in edges.values() if edge.id not in mind.edges)
-    return MindChange(
-        put_edges=fresh,
-        put_derivations=tuple(
-            Derivation(
-                id=derived_id("v", soul, "instance", one.derivation, key),
-                soul=soul,
-                work=Work.KIND,
-                chat=one.chat,
-                read=(key,),
-                made=now,
-                after=one.derivation,
-                products=(Product(edge.id, (key,), is_edge=True),),
-                model=model,
-            )
-            for key, edge in edges.items()
-        ),
-    )
+        derivation = Derivation(
+            id=derived_id("v", soul, "instance", kind.derivation, key),
+            soul=soul,
+            work=Work.KIND,
+            chat=kind.chat,
+            read=(key,),
+            made=current_time,
+            after=kind.derivation,
+            products=(Product(edge.id, (key,), is_edge=True),),
+            model=model,
+        )
+        derivations.append(derivation)
+        if edge.id not in mind.edges:
+            edges.append(edge)
+    return MindChange(put_edges=tuple(edges), put_derivations=tuple(derivations))
 
 
-def _kind(mind: Mind, one: Derivation) -> MemoryId | None:
-    """The kind that the derivation gave, if it is in use."""
-    for made in one.products:
-        memory = mind.memories.get(MemoryId(made.id))
+def _scenes(kind: Derivation, derivations: Sequence[Derivation]) -> set[MemoryId]:
+    """The scenes that the kind was named for, and those that joined it."""
+    scenes: set[MemoryId] = set()
+    for derivation in derivations:
+        if kind.id in (derivation.id, derivation.after):
+            scenes.update(derivation.read)
+    return scenes
+
+
+def _kind(mind: Mind, derivation: Derivation) -> MemoryId | None:
+    """The kind that the derivation made, if it is in use."""
+    for product in derivation.products:
+        memory = mind.memories.get(MemoryId(product.id))
         if (
-            not made.is_edge
+            not product.is_edge
             and memory is not None
             and memory.state is MemoryState.ACTIVE
         ):

@@ -1,4 +1,4 @@
-"""What can be had done about a soul's memory by asking for it?"""
+"""Jobs that the user starts on a soul's memory: `consolidate` and `digest`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from soulmem.engine.world.world import World
 
 
 class ConsolidationJobs:
-    """The jobs `consolidate` and `digest`."""
+    """Registers the jobs `consolidate` and `digest`."""
 
     def __init__(
         self,
@@ -35,23 +35,23 @@ class ConsolidationJobs:
         jobs.register(JobKind("digest", self._digest, arguments=("period",)))
 
     async def _consolidate(self, run: JobRun) -> dict[str, Any]:
-        """What recalls taught is stored, what slid out of short-term memory is consolidated where there is a
-        language model, and what came to mind often enough is taken over.
+        """Store what recalls changed, consolidate what left short-term memory if there is a language model,
+        and link memories that were active together often enough.
         """
         world = await self._world_of(run.owner)
         self._learner.settled(world)
         await self._learner.drain()
         mind = await world.mind(run.soul)
-        told = await self._consolidator.soul(world, mind, run.record.job, run.tell)
+        result = await self._consolidator.run_soul(
+            world, mind, run.record.job, run.tell
+        )
         await self._learner.look_round([mind])
         working = mind.recalls.working
-        return {
-            "active": 0 if working is None else len(working.active(len(mind.memories))),
-            **told,
-        }
+        active = 0 if working is None else len(working.active(len(mind.memories)))
+        return {"active": active, **result}
 
     async def _digest(self, run: JobRun) -> dict[str, Any]:
-        """All of a soul's periods of that length, by the language model where there is one."""
+        """Digests of all the soul's periods of that length, worded by the language model if there is one."""
         period = run.arguments.get("period", "day")
         if period not in PERIODS:
             raise Unprocessable(
@@ -59,7 +59,5 @@ class ConsolidationJobs:
             )
         world = await self._world_of(run.owner)
         task = LlmTask(run.owner, run.soul, DIGEST, run.tell)
-        return {
-            "period": period,
-            "digests": await self._digester.digests(world, task, period),
-        }
+        digests = await self._digester.digests(world, task, period)
+        return {"period": period, "digests": digests}

@@ -1,6 +1,6 @@
-"""What does a language model get to read of a chat? The episodes of a stretch, as numbered lines.
+"""Passages for a language model: the episodes of a stretch of chat as numbered lines.
 
-Computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -16,113 +16,127 @@ from soulmem.domain.drafts import Lines, Passage, PassageLine
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.situation import ParticipantKind
-from soulmem.engine.consolidation.plan import Task
+from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.doubted import is_in_doubt
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.language.names import names
 from soulmem.prompts.rendering import language_of
 
-_AROUND = (
-    1800  # tokens beside the lines: what is asked for, the summary so far, the answer
-)
+_AROUND = 1800  # tokens of the rest: instructions, the summary so far, the answer
 _LEAST = 600  # tokens for the lines, however small the model's context is
-_LINE = 24  # signs of a line, however many there are
+_LINE = 24  # characters of a line, however many lines there are
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A passage, and the episodes by the numbers of its lines."""
+class EpisodePassage:
+    """A passage, and its episodes: line `n` shows `episodes[n - 1]`."""
 
     passage: Passage
     episodes: tuple[MemoryId, ...]
 
     def cited(self, lines: Lines) -> tuple[MemoryId, ...]:
-        """The episodes of these lines."""
+        """The episodes of these lines; numbers without a line are skipped."""
         return tuple(self.episodes[n - 1] for n in lines if 0 < n <= len(self.episodes))
 
 
-def reading_of(mind: Mind, log: ChatLog, task: Task, context: int) -> Reading:
-    """The stretch as a model reads it. What the user put into the bin or called wrong is left out; long
-    lines are cut so that it fits in so many tokens of `context`.
+def episode_passage(
+    mind: Mind, log: ChatLog, call: PlannedCall, context: int
+) -> EpisodePassage:
+    """The passage of a planned call, cut to fit into a context of `context` tokens.
 
-    For the summary with what was summed up so far; for drafts without: they would fall with what that read.
+    Episodes that the user put into the bin or called wrong are left out; their line numbers stay unused.
+    Only a summary gets the summary so far: drafts that had read it would depend on it.
     """
-    every = [mind.memories[key] for key in task.read]
-    told = [
-        m
-        for m in every
-        if m.state is MemoryState.ACTIVE and not is_in_doubt(mind, m.id)
-    ]
-    read = {memory.id for memory in told}
-    signs = _signs([spoken(m) for m in told], max(_LEAST, context - _AROUND))
-    most = max(_LINE, signs // max(1, len(told)))
-    room = signs - sum(min(most, len(spoken(m))) for m in told)
-    lines = []
-    for number, memory in enumerate(every, 1):
-        if memory.id not in read:
-            continue
-        text = spoken(memory)
-        if len(text) > most:
-            more = max(0, min(room, len(text) - most))
-            room -= more
-            text = text if len(text) <= most + more else text[: most + more] + "…"
-        lines.append(PassageLine(number, speaker_of(memory), text))
-    said = "\n".join(line.text for line in lines)
-    known = (mind.names.concept(key) for key in mind.names.spot(said))
-    return Reading(
+    lines, visible = _lines(mind, call, context)
+    text = "\n".join(line.text for line in lines)
+    spotted = (mind.names.concept(key) for key in mind.names.spot(text))
+    line_names: dict[str, None] = {}
+    for line in lines:
+        line_names.update(dict.fromkeys(names(line.text)))
+    return EpisodePassage(
         Passage(
             language=language_of([line.text for line in lines]),
             soul=mind.soul.name,
-            users=_users(log, told),
+            users=_user_names(log, visible),
             lines=tuple(lines),
-            summary=_summary(mind, task) if task.work is Work.SUMMARY else "",
-            known=tuple(m.text for m in known if m is not None),
-            names=tuple(
-                dict.fromkeys(name for line in lines for name in names(line.text))
-            ),
+            summary=_summary_so_far(mind, call) if call.work is Work.SUMMARY else "",
+            known=tuple(concept.text for concept in spotted if concept is not None),
+            names=tuple(line_names),
         ),
-        task.read,
+        call.read,
     )
 
 
-def _signs(texts: Sequence[str], tokens: int) -> int:
-    """How many signs of such texts cost so many tokens."""
+def _lines(
+    mind: Mind, call: PlannedCall, context: int
+) -> tuple[list[PassageLine], list[Memory]]:
+    """The lines that fit into the context, and their episodes.
+
+    Each line gets an equal share of the characters; what short lines leave goes to the first long ones.
+    """
+    numbered = []
+    for number, key in enumerate(call.read, 1):
+        memory = mind.memories[key]
+        if memory.state is MemoryState.ACTIVE and not is_in_doubt(mind, key):
+            numbered.append((number, memory, spoken(memory)))
+    texts = [text for _, _, text in numbered]
+    characters = _characters(texts, max(_LEAST, context - _AROUND))
+    share = max(_LINE, characters // max(1, len(texts)))
+    spare = characters - sum(min(share, len(text)) for text in texts)
+    lines = []
+    for number, memory, text in numbered:
+        line = text
+        if len(text) > share:
+            extra = max(0, min(spare, len(text) - share))
+            spare -= extra
+            if len(text) > share + extra:
+                line = text[: share + extra] + "…"
+        lines.append(PassageLine(number, speaker_of(memory), line))
+    return lines, [memory for _, memory, _ in numbered]
+
+
+def _characters(texts: Sequence[str], tokens: int) -> int:
+    """How many characters of such texts make `tokens` tokens, by estimate."""
     whole = "\n".join(texts)
     return tokens * len(whole) // max(1, estimate_tokens(whole))
 
 
-def _summary(mind: Mind, task: Task) -> str:
-    before = mind.derived.get(task.after) if task.after is not None else None
-    made = before.products[0].id if before is not None and before.products else None
-    known = mind.memories.get(MemoryId(made)) if made is not None else None
-    return known.text if known is not None else ""
+def _summary_so_far(mind: Mind, call: PlannedCall) -> str:
+    before = mind.derived.get(call.after) if call.after is not None else None
+    if before is None or not before.products:
+        return ""
+    summary = mind.memories.get(MemoryId(before.products[0].id))
+    return summary.text if summary is not None else ""
 
 
-def _users(log: ChatLog, told: Sequence[Memory]) -> tuple[str, ...]:
-    """The names under which the user speaks in these lines."""
-    names: dict[str, None] = {}
-    for memory in told:
+def _user_names(log: ChatLog, memories: Sequence[Memory]) -> tuple[str, ...]:
+    """The names under which the user speaks in these episodes."""
+    user_names: dict[str, None] = {}
+    for memory in memories:
         message = _message(log, memory)
         if (
             message is not None
             and message.role is Role.USER
             and message.speaker.strip()
         ):
-            names[message.speaker] = None
-    return tuple(names)
+            user_names[message.speaker] = None
+    return tuple(user_names)
 
 
 def _message(log: ChatLog, memory: Memory) -> Message | None:
-    at = log.index.get(memory.evidence[0][0].slot) if memory.evidence else None
-    return log.messages[at] if at is not None else None
+    """The message of the episode in this chat."""
+    if not memory.evidence:
+        return None
+    index = log.index.get(memory.evidence[0][0].slot)
+    return log.messages[index] if index is not None else None
 
 
 def speaker_of(memory: Memory) -> str:
-    """Who says it; empty where nobody in the story does."""
-    for one in memory.situation.participants:
-        if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(
-            f"{one.name}: "
+    """Name of the participant who speaks the episode; empty if no participant does."""
+    for participant in memory.situation.participants:
+        if participant.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(
+            f"{participant.name}: "
         ):
-            return one.name
+            return participant.name
     return ""

@@ -1,11 +1,11 @@
-"""What of a chat is to be consolidated next? What slid out and no derivation that the chat holds has read.
+"""What of a chat is to be consolidated next: messages that left short-term memory and were not read yet.
 
-Everything here computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
@@ -23,152 +23,183 @@ _AHEAD = 400  # messages looked at behind what is consolidated: some 5 ms
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One call: the episodes to be read, which are told in this order in the chat."""
+class PlannedCall:
+    """One call to a language model: the episodes that it reads, in chat order."""
 
     chat: ChatId
     work: Work
     read: tuple[MemoryId, ...]
-    after: str | None = None  # the derivation whose summary it goes on from
+    after: str | None = None  # the derivation whose summary it continues
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is due in a chat, the oldest first, and what no longer fits the order of its messages."""
+class ChatPlan:
+    """The calls due in a chat, and the summaries that no longer fit the order of its messages."""
 
-    tasks: tuple[Task, ...] = ()  # of the summary the next version alone
-    outdated: tuple[str, ...] = ()  # derivations that no other chat holds
-    slid: int = 0  # messages that have left short-term memory
-    calls: int = 0  # it takes, later versions of the summary included
+    due: tuple[PlannedCall, ...] = ()  # oldest first; of summaries the next one only
+    outdated: tuple[str, ...] = ()  # derivations that no other chat shares
+    slid: int = 0  # messages that left short-term memory
+    calls: int = 0  # calls in all, with later summaries
 
 
-def plan_of(mind: Mind, log: ChatLog, params: MarkParams) -> Plan:
-    """What is due in the chat."""
+def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
+    """The plan of a chat; empty while its vanished messages wait for confirmation."""
     strand = mind.lineages.strand(log.head.id)
     if strand is None or strand.held:
-        return Plan()
-    order = strand.order
-    held = [
-        one
-        for one in mind.derived.held(strand.chat)
-        if one.work in (Work.SUMMARY, Work.DRAFTS)
-    ]
-    place = {key: at for at, key in enumerate(order)}
-    frontier = max((place[key] + 1 for one in held for key in one.read), default=0)
-    ended = bool(log.messages) and log.head.settled_tail == log.messages[-1].version
-    ended = (
-        ended and 1 < len(order) <= frontier + _AHEAD
-    )  # a greeting nobody answered is no chat yet
-    ahead = [_said(mind.memories[key]) for key in order[frontier : frontier + _AHEAD]]
-    free = frontier + (slid(ahead, ended=ended, params=params) if ahead else 0)
-    drafted = [one for one in held if one.work is Work.DRAFTS]
-    chain, outdated = summary_chain(
-        order, [one for one in held if one.work is Work.SUMMARY]
-    )
-    covered = {key for one in drafted for key in one.read}
-    most = ceil(
-        len(order) / params.least
-    )  # stretches of a chat that ends often, with little between
-    folds = _summaries(
-        strand.chat,
+        return ChatPlan()
+    chat, order = strand.chat, strand.order
+    summaries = _derivations(mind, chat, Work.SUMMARY)
+    drafts = _derivations(mind, chat, Work.DRAFTS)
+    positions = {key: index for index, key in enumerate(order)}
+    frontier = _frontier(positions, [*summaries, *drafts])
+    ended = _is_ended(log, len(order), frontier)
+    slid_until = _slid_until(mind, order, frontier, params, ended=ended)
+    chain, outdated = summary_chain(order, summaries)
+    # Stretches of a chat that ends often, with few messages in between:
+    most_short = ceil(len(order) / params.least)
+    next_summaries = _summary_calls(
+        chat,
         order,
         chain,
-        frontier,
-        free,
+        (frontier, slid_until),
         params,
-        short=ended and len(chain) < most,
+        short=ended and len(chain) < most_short,
     )
-    stops = [one.read[-1] for one in chain] + [fold.read[-1] for fold in folds]
-    bounds = {place[key] + 1 for key in stops}
-    may_be_short = ended and len(drafted) < most
-    tasks = _drafts(
-        strand.chat,
+    bounds = {positions[summary.read[-1]] + 1 for summary in chain}
+    bounds |= {positions[call.read[-1]] + 1 for call in next_summaries}
+    next_drafts = _draft_calls(
+        chat,
         order,
-        covered,
+        _read_by(drafts),
         bounds,
-        (frontier, free),
+        (frontier, slid_until),
         params,
-        short=may_be_short,
+        short=ended and len(drafts) < most_short,
     )
-    outdated = [
-        key for key in outdated if mind.derived.holders_of(key) == {strand.chat}
-    ]
     due = sorted(
-        [*tasks, *folds[:1]],
-        key=lambda task: (place[task.read[-1]], task.work is Work.DRAFTS),
+        [*next_drafts, *next_summaries[:1]],
+        key=lambda call: (positions[call.read[-1]], call.work is Work.DRAFTS),
     )
-    calls = len(tasks) + len(folds)
-    if (
-        len(order) > frontier + _AHEAD
-    ):  # two calls for each stretch, also of what was not looked at
-        calls += 2 * (
-            (len(order) - frontier) // params.least - (free - frontier) // params.least
-        )
-    return Plan(tuple(due), tuple(outdated), free, calls)
+    unshared = [key for key in outdated if mind.derived.holders_of(key) == {chat}]
+    calls = len(next_drafts) + len(next_summaries)
+    calls += _later_calls(len(order), frontier, slid_until, params.least)
+    return ChatPlan(tuple(due), tuple(unshared), slid_until, calls)
 
 
-def _drafts(
+def _derivations(mind: Mind, chat: ChatId, work: Work) -> list[Derivation]:
+    """The derivations of one kind of work that the chat holds."""
+    return [d for d in mind.derived.held(chat) if d.work is work]
+
+
+def _later_calls(length: int, frontier: int, slid_until: int, least: int) -> int:
+    """Two calls for each stretch of the messages that were not looked at."""
+    if length <= frontier + _AHEAD:
+        return 0
+    return 2 * ((length - frontier) // least - (slid_until - frontier) // least)
+
+
+def _read_by(derivations: Iterable[Derivation]) -> set[MemoryId]:
+    """All episodes that these derivations read."""
+    read: set[MemoryId] = set()
+    for derivation in derivations:
+        read.update(derivation.read)
+    return read
+
+
+def _frontier(
+    positions: Mapping[MemoryId, int], derivations: Iterable[Derivation]
+) -> int:
+    """The position behind the last episode that any of the derivations read; 0 if there is none."""
+    return max((positions[key] + 1 for key in _read_by(derivations)), default=0)
+
+
+def _is_ended(log: ChatLog, length: int, frontier: int) -> bool:
+    """Whether the chat was closed behind its last message, and is short enough to be read to the end.
+
+    A single message, such as a greeting that nobody answered, is no chat yet.
+    """
+    if not log.messages or log.head.settled_tail != log.messages[-1].version:
+        return False
+    return 1 < length <= frontier + _AHEAD
+
+
+def _slid_until(
+    mind: Mind,
+    order: Sequence[MemoryId],
+    frontier: int,
+    params: MarkParams,
+    *,
+    ended: bool,
+) -> int:
+    """The position up to which messages left short-term memory, `frontier` or later."""
+    ahead = [_said(mind.memories[key]) for key in order[frontier : frontier + _AHEAD]]
+    return frontier + (slid(ahead, ended=ended, params=params) if ahead else 0)
+
+
+def _draft_calls(
     chat: ChatId,
     order: Sequence[MemoryId],
-    covered: set[MemoryId],
+    covered: Set[MemoryId],
     bounds: Set[int],
-    upto: tuple[int, int],
+    limits: tuple[int, int],
     params: MarkParams,
     *,
     short: bool,
-) -> list[Task]:
-    """What no drafts were made of, in the stretches that the summary goes by (`bounds` are their ends).
+) -> list[PlannedCall]:
+    """Calls for the episodes not `covered` by drafts, in stretches that end at `bounds` at the latest.
 
-    upto  how far anything is consolidated, and how far the chat has slid out
+    limits  positions up to which the chat is consolidated, and up to which it left short-term memory
+    short   whether a last stretch of fewer messages than usual is read, too
     """
-    frontier, free = upto
-    tasks = []
-    at = 0
-    while at < max(free, frontier):
-        if order[at] in covered:
-            at += 1
+    frontier, slid_until = limits
+    last = max(slid_until, frontier)
+    calls = []
+    start = 0
+    while start < last:
+        if order[start] in covered:
+            start += 1
             continue
-        stop = at + 1
-        while (
-            stop < max(free, frontier)
-            and order[stop] not in covered
-            and stop not in bounds
-        ):
+        stop = start + 1
+        while stop < last and order[stop] not in covered and stop not in bounds:
             stop += 1
-        # What lost its drafts in between is drafted anew however short; at the end there must be enough.
-        inside = stop < frontier or at < frontier or stop in bounds
-        pieces = stretches(at, stop, params.least) or (
-            [(at, stop)] if inside or short else []
-        )
-        tasks += [
-            Task(chat, Work.DRAFTS, tuple(order[begin:end])) for begin, end in pieces
-        ]
-        at = stop
-    return tasks
+        # A gap is drafted again however short it is; the last stretch needs enough messages.
+        is_gap = stop < frontier or start < frontier or stop in bounds
+        pieces = stretches(start, stop, params.least)
+        if not pieces and (is_gap or short):
+            pieces = [(start, stop)]
+        for begin, end in pieces:
+            calls.append(PlannedCall(chat, Work.DRAFTS, tuple(order[begin:end])))
+        start = stop
+    return calls
 
 
-def _summaries(
+def _summary_calls(
     chat: ChatId,
     order: Sequence[MemoryId],
     chain: Sequence[Derivation],
-    frontier: int,
-    free: int,
+    limits: tuple[int, int],
     params: MarkParams,
     *,
     short: bool,
-) -> list[Task]:
-    """The next versions; only the first is known what it goes on from."""
-    start = sum(len(one.read) for one in chain)
+) -> list[PlannedCall]:
+    """Calls for the next summaries; all name the last stored one, which only the first of them continues.
+
+    limits, short  as in `_draft_calls`
+    """
+    frontier, slid_until = limits
+    start = sum(len(summary.read) for summary in chain)
     after = chain[-1].id if chain else None
-    if (
-        start < frontier
-    ):  # an early message changed: fold again up to where the drafts reach
+    if start < frontier:
+        # An early message changed: summarise again up to where the drafts reach.
         pieces = stretches(start, frontier, params.refold) or [(start, frontier)]
     else:
-        pieces = stretches(start, free, params.least) or (
-            [(start, free)] if short and start < free else []
-        )
-    return [Task(chat, Work.SUMMARY, tuple(order[b:e]), after) for b, e in pieces]
+        pieces = stretches(start, slid_until, params.least)
+        if not pieces and short and start < slid_until:
+            pieces = [(start, slid_until)]
+    return [
+        PlannedCall(chat, Work.SUMMARY, tuple(order[begin:end]), after)
+        for begin, end in pieces
+    ]
 
 
 def _said(memory: Memory) -> Said:
@@ -182,8 +213,9 @@ def _said(memory: Memory) -> Said:
 
 
 def _moment(text: str) -> datetime | None:
+    """The moment that an ISO text states, if it states its zone, too."""
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    return moment if moment.tzinfo is not None else None

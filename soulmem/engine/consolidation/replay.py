@@ -1,5 +1,7 @@
-"""What does going over a region of memory again do? It strengthens its ways and links what came to mind
-together; a language model reads again what was parked, and names what its scenes have in common.
+"""The job `replay`: goes over a region of memory again.
+
+It strengthens the edges of the region and links memories that were recalled together. A language model reads
+deferred input of its chats again and names kinds of its scenes.
 """
 
 from __future__ import annotations
@@ -33,22 +35,22 @@ from soulmem.ports.clock import Clock
 
 Bools = NDArray[np.bool_]
 
-_HOPS = 2  # of the surroundings of one memory
+_HOPS = 2  # edges between a memory and the end of its neighbourhood
 _Time = Annotated[datetime, Meta(tz=True)]
 _Key = Annotated[str, Meta(pattern=ID_PATTERN)]
 
 
-class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which part of the memory is gone over; what is not said does not matter."""
+class ReplayRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a soul's memory that is replayed; None does not restrict it."""
 
-    chat: _Key | None = None  # what it tells
+    chat: _Key | None = None  # memories that it tells, or that were drafted from it
     start: _Time | None = msgspec.field(name="from", default=None)  # inclusive
     end: _Time | None = msgspec.field(name="to", default=None)  # exclusive
-    around: _Key | None = None  # a memory, and what is near it
+    around: _Key | None = None  # a memory and its neighbourhood
 
 
 class ReplayJob:
-    """The job `replay`."""
+    """Registers the job `replay`."""
 
     def __init__(
         self,
@@ -73,21 +75,23 @@ class ReplayJob:
         )
 
     async def _job(self, run: JobRun) -> dict[str, Any]:
-        wanted = region_asked(run.arguments)
+        region = requested_region(run.arguments)
         world = await self._world_of(run.owner)
         mind = await world.mind(run.soul)
-        if wanted.around is not None:
-            await self._loader.complete(world.owner, mind, [MemoryId(wanted.around)])
+        if region.around is not None:
+            await self._loader.complete(world.owner, mind, [MemoryId(region.around)])
         extra = self._clock.extra_turns
-        keys = await self._compute.run(region_of, mind, wanted, extra, self._params)
+        keys = await self._compute.run(
+            region_memories, mind, region, extra, self._params
+        )
         await self._loader.complete(world.owner, mind, keys)
         run.tell(0, 0, "memories")
-        told = await self._rehearse(world, mind, keys, run)
+        rehearsal = await self._rehearse(world, mind, keys, run)
         chats = await self._compute.run(chats_of, mind, keys)
-        read = await self._consolidator.region(
+        consolidated = await self._consolidator.run_region(
             world, mind, chats, frozenset(keys), run.record.job, run.tell
         )
-        return {"memories": len(keys), **told, **read}
+        return {"memories": len(keys), **rehearsal, **consolidated}
 
     async def _rehearse(
         self, world: World, mind: Mind, keys: Sequence[MemoryId], run: JobRun
@@ -96,127 +100,144 @@ class ReplayJob:
         async with world.writing:
             if world.minds.get(mind.soul.id) is not mind:
                 return {"strengthened": 0, "linked": 0}
-            now, turn = self._clock.now(), mind.turns(self._clock.extra_turns)
-            known, new = await self._compute.run(
-                rehearsed, mind, keys, now, turn, self._params
+            current_time = self._clock.now()
+            turn = mind.turns(self._clock.extra_turns)
+            stronger, new = await self._compute.run(
+                rehearsed_edges, mind, keys, current_time, turn, self._params
             )
-            change = MindChange(put_edges=(*known, *new))
+            change = MindChange(put_edges=(*stronger, *new))
             if change != MindChange():
                 hand = Hand(Actor.ENGINE, source=run.record.job, reason="replay")
                 await self._auditor.carry_out(world, mind, change, hand)
-        return {"strengthened": len(known), "linked": len(new)}
+        return {"strengthened": len(stronger), "linked": len(new)}
 
 
-def region_asked(arguments: object) -> Region:
-    """The region. Raises Unprocessable."""
+def requested_region(arguments: object) -> ReplayRegion:
+    """The region that the arguments of a job ask for. Raises Unprocessable."""
     try:
-        wanted = msgspec.convert(arguments, Region)
+        region = msgspec.convert(arguments, ReplayRegion)
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
         raise Unprocessable(
             f"replay: {words}", field=f"arguments{place.rstrip('`')}"
         ) from error
     if (
-        wanted.start is not None
-        and wanted.end is not None
-        and wanted.end <= wanted.start
+        region.start is not None
+        and region.end is not None
+        and region.end <= region.start
     ):
         raise Unprocessable("the span ends before it begins", field="arguments.to")
-    return wanted
+    return region
 
 
-def region_of(
-    mind: Mind, wanted: Region, extra: int, params: RehearsalParams
+def region_memories(
+    mind: Mind, region: ReplayRegion, extra: int, params: RehearsalParams
 ) -> list[MemoryId]:
-    """The memories of the region, the worthiest first, as many as are gone over at once. Computes.
+    """The worthiest memories of the region, best first, at most `params.memories`. Compute thread only.
 
     Raises NotFound for a chat or a memory that the soul does not have.
     """
     n, columns = mind.size, mind.columns
     inside = columns.in_use[:n] & columns.live[:n] & columns.searched[:n]
     inside[mind.facts.rows()[0]] = False  # a fact is an edge
-    if wanted.chat is not None:
-        inside &= _told_in(mind, ChatId(wanted.chat))
-    if wanted.start is not None:
-        inside &= columns.ended[:n] >= wanted.start.timestamp()
-    if wanted.end is not None:
-        inside &= columns.happened[:n] < wanted.end.timestamp()
-    if wanted.around is not None:
-        inside &= _near(mind, MemoryId(wanted.around))
+    if region.chat is not None:
+        inside &= _told_in(mind, ChatId(region.chat))
+    if region.start is not None:
+        inside &= columns.ended[:n] >= region.start.timestamp()
+    if region.end is not None:
+        inside &= columns.happened[:n] < region.end.timestamp()
+    if region.around is not None:
+        inside &= _near(mind, MemoryId(region.around))
     rows = np.flatnonzero(inside)
-    ages, uses = (
-        mind.ages(None, extra, rows),
-        mind.recalls.uses(n)[rows].astype(np.int64),
-    )
-    value = worth(columns.importance[rows], uses, ages.astype(np.float64), params)
+    ages = mind.ages(None, extra, rows).astype(np.float64)
+    uses = mind.recalls.uses(n)[rows].astype(np.int64)
+    value = worth(columns.importance[rows], uses, ages, params)
     best = np.lexsort((rows, -value))[: params.memories]
-    return [mind.id_at(int(rows[at])) for at in best]
+    return [mind.id_at(int(row)) for row in rows[best]]
 
 
-def rehearsed(
+def rehearsed_edges(
     mind: Mind,
     keys: Sequence[MemoryId],
-    now: datetime,
+    current_time: datetime,
     turn: int,
     params: RehearsalParams,
 ) -> tuple[list[Edge], list[Edge]]:
-    """The ways between these memories, and to what they name, after all of it came to mind: those
-    known that become stronger, and new ones between what was recalled together. What the user drew stays as
-    it is. Computes.
+    """The edges that change when these memories are recalled together: stronger ones, and new ones.
+
+    Edges among the memories and the concepts that they mention become stronger, but for those that the user
+    drew or that rested too shortly. New ones link memories that recalls brought together. Compute thread only.
     """
-    named = (
-        edge.target for key in keys for edge in mind.edges.of(key, EdgeKind.MENTIONS)
-    )
-    known = mind.edges.between(dict.fromkeys((*keys, *named)))
+    mentioned: dict[MemoryId, None] = dict.fromkeys(keys)
+    for key in keys:
+        for edge in mind.edges.of(key, EdgeKind.MENTIONS):
+            mentioned[edge.target] = None
+    existing = mind.edges.between(mentioned)
     stronger = [
-        _stronger(mind, edge, now, turn, params)
-        for edge in known
+        _strengthened(mind, edge, current_time, turn, params)
+        for edge in existing
         if edge.kind in DECAYING
         and edge.origin is not Origin.USER
         and mind.time.since(edge, turn) >= params.rest
     ]
-    there = frozenset(keys)
-    came = [
-        there.intersection(t.memory for t in record.trails)
-        for record in mind.recalls.records()
-    ]
-    usages = ((key, mind.recalls.usage(key)) for key in keys)
-    frequency = {key: usage.frequency() for key, usage in usages if usage is not None}
-    joined = {frozenset((edge.source, edge.target)) for edge in known}
-    return stronger, [
+    linked = {frozenset((edge.source, edge.target)) for edge in existing}
+    pairs = to_link(
+        _recalled_together(mind, keys), _frequency(mind, keys), linked, params
+    )
+    new = [
         Edge(
             soul=mind.soul.id,
-            source=one,
-            target=other,
+            source=source,
+            target=target,
             kind=EdgeKind.ASSOCIATES,
             origin=Origin.CHAT,
-            touched=now,
+            touched=current_time,
             strength=params.strength,
             at_turn=float(turn),
         )
-        for one, other in to_link(came, frequency, joined, params)
+        for source, target in pairs
     ]
+    return stronger, new
+
+
+def _recalled_together(
+    mind: Mind, keys: Sequence[MemoryId]
+) -> list[frozenset[MemoryId]]:
+    """For each recall those of the memories that it brought."""
+    replayed = frozenset(keys)
+    together = []
+    for record in mind.recalls.records():
+        recalled = [trail.memory for trail in record.trails]
+        together.append(replayed.intersection(recalled))
+    return together
+
+
+def _frequency(mind: Mind, keys: Sequence[MemoryId]) -> dict[MemoryId, float]:
+    """How frequently each of the memories is recalled, for those with any recall."""
+    frequency = {}
+    for key in keys:
+        usage = mind.recalls.usage(key)
+        if usage is not None:
+            frequency[key] = usage.frequency()
+    return frequency
 
 
 def chats_of(mind: Mind, keys: Sequence[MemoryId]) -> list[ChatId]:
-    """The chats that tell of these memories, or that they were drafted for. Computes."""
-    found: dict[ChatId, None] = {}
+    """The chats that tell these memories, or that they were drafted from, by id. Compute thread only."""
+    chats: set[ChatId] = set()
     for key in keys:
-        found.update(
-            dict.fromkeys(
-                (*mind.lineages.holders(key), *sorted(mind.derived.holders(key)))
-            )
-        )
-    return sorted(found)
+        chats.update(mind.lineages.holders(key))
+        chats.update(mind.derived.holders(key))
+    return sorted(chats)
 
 
-def _stronger(
-    mind: Mind, edge: Edge, now: datetime, turn: int, params: RehearsalParams
+def _strengthened(
+    mind: Mind, edge: Edge, current_time: datetime, turn: int, params: RehearsalParams
 ) -> Edge:
     p = params.plasticity
     return replace(
         edge,
-        touched=now,
+        touched=current_time,
         at_turn=float(turn),
         strength=potentiated(mind.strength_of(edge, turn), p.together, p),
         stability=steadied(edge.stability, mind.time.since(edge, turn), p),
@@ -224,16 +245,20 @@ def _stronger(
 
 
 def _told_in(mind: Mind, chat: ChatId) -> Bools:
+    """Which rows the chat tells, or were drafted from it. Raises NotFound."""
     if mind.lineages.strand(chat) is None:
         raise NotFound(f"the soul knows no chat {chat!r}", field="arguments.chat")
-    out = np.zeros(mind.size, bool)
-    out[mind.order(chat)] = True
-    made = (mind.row(MemoryId(key)) for key in mind.derived.products(chat))
-    out[[row for row in made if row is not None]] = True
-    return out
+    rows = np.zeros(mind.size, bool)
+    rows[mind.order(chat)] = True
+    for key in mind.derived.products(chat):
+        row = mind.row(MemoryId(key))
+        if row is not None:
+            rows[row] = True
+    return rows
 
 
 def _near(mind: Mind, centre: MemoryId) -> Bools:
+    """Which rows are within `_HOPS` edges of a memory. Raises NotFound."""
     if centre not in mind.memories:
         raise NotFound(f"no memory {centre!r} of this soul", field="arguments.around")
     edges = mind.edges.arrays()

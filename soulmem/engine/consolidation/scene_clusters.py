@@ -1,6 +1,6 @@
-"""Which scenes of a chat may be of one kind, and does a kind that was named for them fit?
+"""Scenes of a chat that may be of one kind, and how well the words of a kind fit scenes.
 
-Everything here computes: worker only, but for `bears_out`, which is quick.
+Compute thread only, but for `confirmed_scenes`, which is quick.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import MemoryState
-from soulmem.engine.consolidation.plan import Task
+from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
 
 Floats = NDArray[np.float32]
@@ -26,116 +26,130 @@ _LOOKED_AT = 4  # episodes for one that is compared: small talk is left out
 
 @dataclass(frozen=True, slots=True)
 class SceneClusterParams:
-    """Where kinds are looked for, and when one fits."""
+    """Where kinds are looked for, and when a kind fits."""
 
     clusters: ClusterParams = field(default_factory=ClusterParams)
-    region: int = (
-        600  # episodes compared with each other at most: reading so many takes a second
-    )
-    least: int = 24  # .. and at least: among fewer nothing stands out
-    terms: int = (
-        2  # that an episode holds at least: "Yes." and "Hm." are alike, and of no kind
-    )
-    every: int = 60  # messages with drafts for one call; two more in eight that consolidation makes of them
-    asked: int = 3  # calls that a replay which somebody asked for makes for a chat
+    region: int = 600  # most episodes compared with each other: reading takes a second
+    least: int = 24  # fewest episodes: among fewer nothing stands out
+    terms: int = 2  # fewest terms of an episode: "Yes." and "Hm." are of no kind
+    every: int = 60  # drafted messages for one call, beside eight other calls for them
+    asked: int = 3  # calls of a replay that the user asked for, for each chat
     # By how many standard deviations the scenes are more like the words of their kind than other scenes are.
     # Of 20 right ones on the scenes of the tests 19 reached 2.7; of 60 wrong ones none exceeded 0.3.
     fits: float = 1.5  # on average
-    shows: float = 0.5  # each single one
-    # .. of a further scene, which is no less like the others than they are like each other. Left out of its
-    # kind, each of 34 scenes found back; of 3,200 others none came.
+    shows: float = 0.5  # each single scene
+    # The same for a further scene, which is no less like the others than they are like each other. Left out
+    # of its kind, each of 34 scenes was found again; of 3,200 others none was.
     joins: float = 2.0
     instances: int = 30  # of a kind, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
-    """The episodes of a chat that are compared, in its order."""
+class SceneRegion:
+    """The episodes of a chat that are compared with each other, in chat order."""
 
     chat: ChatId
     keys: tuple[MemoryId, ...]
     texts: tuple[str, ...]
-    places: tuple[int, ...]  # in the chat, in messages
+    places: tuple[int, ...]  # positions in the chat, in messages
     worth: tuple[float, ...]  # 0..1
-    room: int  # calls that may be made for what the chat tells
+    room: int  # calls that the length of the chat allows
 
 
-def state_of(mind: Mind, chat: ChatId) -> frozenset[str]:
-    """What a region depends on: the ids of the chat's drafts, and of what was asked about its scenes."""
+def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
+    """Changes whenever the region of the chat may change: ids of its drafts and kinds."""
     strand = mind.lineages.strand(chat)
-    waits = ("held",) if strand is not None and strand.held else ()
-    held = (
-        one.id
-        for one in mind.derived.held(chat)
-        if one.work in (Work.DRAFTS, Work.KIND)
-    )
-    return frozenset((*held, *waits))
+    state = {
+        derivation.id
+        for derivation in mind.derived.held(chat)
+        if derivation.work in (Work.DRAFTS, Work.KIND)
+    }
+    if strand is not None and strand.held:
+        state.add("held")
+    return frozenset(state)
 
 
-def region_of(mind: Mind, chat: ChatId, params: SceneClusterParams) -> Region | None:
-    """Of what drafts were made of, the episodes most worth comparing: by importance, recalls and how late
-    they are in the chat (design 5). None where there is nothing to find.
+def scene_region(
+    mind: Mind, chat: ChatId, params: SceneClusterParams
+) -> SceneRegion | None:
+    """Of the episodes with drafts those most worth comparing; None if there are too few.
+
+    Worth is importance, recalls and lateness in the chat (design 5).
     """
     strand = mind.lineages.strand(chat)
     if strand is None or strand.held:
         return None
-    held = mind.derived.held(chat)
-    drafted = {key for one in held if one.work is Work.DRAFTS for key in one.read}
+    derivations = mind.derived.held(chat)
+    drafted: set[MemoryId] = set()
+    for derivation in derivations:
+        if derivation.work is Work.DRAFTS:
+            drafted.update(derivation.read)
     if len(drafted) < params.least:
         return None
-    rows = mind.order(chat)
-    worth = _worth(mind, rows)
+    worth = _worth(mind, mind.order(chat))
     worth[[key not in drafted for key in strand.order]] = -1.0
-    kept: dict[
-        str, tuple[int, MemoryId]
-    ] = {}  # by its words: what is said again is no other scene
-    for at in np.argsort(-worth, kind="stable")[: _LOOKED_AT * params.region].tolist():
-        memory = mind.memories[strand.order[at]]
-        if (
-            worth[at] >= 0.0
-            and memory.state is MemoryState.ACTIVE
-            and len(memory.terms) >= params.terms
-        ):
-            kept.setdefault(spoken(memory), (at, memory.id))
-        if len(kept) == params.region:
-            break
-    if len(kept) < params.least:
+    scenes = _scenes(mind, strand.order, worth, params)
+    if len(scenes) < params.least:
         return None
-    told = sorted((at, key, text) for text, (at, key) in kept.items())
-    return Region(
+    return SceneRegion(
         chat,
-        tuple(key for _, key, _ in told),
-        tuple(text for _, _, text in told),
-        tuple(at for at, _, _ in told),
-        tuple(float(worth[at]) for at, _, _ in told),
-        len(drafted) // params.every - len(kinds_of(held)),
+        tuple(key for _, key, _ in scenes),
+        tuple(text for _, _, text in scenes),
+        tuple(place for place, _, _ in scenes),
+        tuple(float(worth[place]) for place, _, _ in scenes),
+        len(drafted) // params.every - len(kind_derivations(derivations)),
     )
 
 
-def kinds_of(held: Iterable[Derivation]) -> list[Derivation]:
-    """Of these the answers to what some scenes have in common, whatever they were."""
-    return [one for one in held if one.work is Work.KIND and one.after is None]
+def _scenes(
+    mind: Mind,
+    order: Sequence[MemoryId],
+    worth: NDArray[np.float64],
+    params: SceneClusterParams,
+) -> list[tuple[int, MemoryId, str]]:
+    """The worthiest episodes with different texts: position in the chat, id and text, in chat order."""
+    by_text: dict[str, tuple[int, MemoryId]] = {}
+    best = np.argsort(-worth, kind="stable")[: _LOOKED_AT * params.region]
+    for place in best.tolist():
+        memory = mind.memories[order[place]]
+        if (
+            worth[place] >= 0.0
+            and memory.state is MemoryState.ACTIVE
+            and len(memory.terms) >= params.terms
+        ):
+            by_text.setdefault(spoken(memory), (place, memory.id))
+        if len(by_text) == params.region:
+            break
+    return sorted((place, key, text) for text, (place, key) in by_text.items())
 
 
-def fresh(mind: Mind, region: Region, found: Sequence[Cluster]) -> list[Task]:
-    """What is to be asked about these clusters, the best first: not again what was asked before, nor what
-    differs from that by a scene or two.
-    """
-    asked = [frozenset(one.read) for one in kinds_of(mind.derived.held(region.chat))]
-    tasks = []
-    for one in found:
-        read = tuple(region.keys[at] for at in one.scenes)
+def kind_derivations(derivations: Iterable[Derivation]) -> list[Derivation]:
+    """Of these the answers to what some scenes have in common, including answers without a kind."""
+    return [d for d in derivations if d.work is Work.KIND and d.after is None]
+
+
+def new_calls(
+    mind: Mind, region: SceneRegion, clusters: Sequence[Cluster]
+) -> list[PlannedCall]:
+    """Calls about these clusters, the best first, without those that share half their scenes with an old one."""
+    old = kind_derivations(mind.derived.held(region.chat))
+    asked = [frozenset(derivation.read) for derivation in old]
+    calls = []
+    for cluster in clusters:
+        read = tuple(region.keys[index] for index in cluster.scenes)
         if all(2 * len(before.intersection(read)) < len(read) for before in asked):
-            tasks.append(Task(region.chat, Work.KIND, read))
-    return tasks
+            calls.append(PlannedCall(region.chat, Work.KIND, read))
+    return calls
 
 
 def fits(kind: Floats, scenes: Floats, among: Sequence[int]) -> Floats:
-    """By how many standard deviations each scene is more like the words of a kind than those that are not
-    `among` the ones in question, float32[n]; 0 throughout where all of those are alike.
+    """By how many standard deviations each scene is more like the words of a kind than other scenes.
 
-    kind    float32[d], unit
-    scenes  float32[n, d], unit: of the whole region
+    kind    float32[d], unit vector of the words
+    scenes  float32[n, d], unit vectors of the whole region
+    among   scenes in question; all others are the other scenes
+
+    Returns float32[n]; zeros if the other scenes are all alike.
     """
     likeness = (scenes - scenes.mean(axis=0)) @ kind
     asked = np.zeros(len(scenes), bool)
@@ -147,38 +161,42 @@ def fits(kind: Floats, scenes: Floats, among: Sequence[int]) -> Floats:
     return np.asarray((likeness - others.mean()) / deviation, np.float32)
 
 
-def bears_out(
+def confirmed_scenes(
     kind: Floats, scenes: Floats, cited: Sequence[int], params: SceneClusterParams
 ) -> list[int]:
-    """Those of the `cited` scenes that the words of the kind fit; none where they do not fit on the whole."""
+    """Those of the `cited` scenes that the words of the kind fit; none if they do not fit on average."""
     score = fits(kind, scenes, cited)
-    shown = [at for at in cited if score[at] >= params.shows]
+    shown = [index for index in cited if score[index] >= params.shows]
     if len(shown) < params.clusters.least or float(score[shown].mean()) < params.fits:
         return []
     return shown
 
 
-def more_of(
+def further_scenes(
     kind: Floats,
     scenes: Floats,
     places: Sequence[int],
-    known: Sequence[int],
-    p: SceneClusterParams,
+    instances: Sequence[int],
+    params: SceneClusterParams,
 ) -> list[int]:
-    """Further scenes that are of a kind: as its words fit, and as they are like the `known` ones, each far
-    enough from all others.
+    """Further scenes of a kind, the surest first: the words fit, and they are like the `instances`.
+
+    places  position of each scene in the chat; instances are apart by `params.clusters.apart` at least
     """
-    alike = standing_out(scenes)[:, list(known)].mean(axis=1)
-    sure = np.minimum(fits(kind, scenes, known) - p.joins, alike - p.clusters.alike)
-    there = [places[at] for at in known]
-    out: list[int] = []
-    for at in np.argsort(-sure, kind="stable").tolist():
-        if len(known) + len(out) >= p.instances or not sure[at] >= 0.0:
+    alike = standing_out(scenes)[:, list(instances)].mean(axis=1)
+    sure = np.minimum(
+        fits(kind, scenes, instances) - params.joins, alike - params.clusters.alike
+    )
+    taken = [places[index] for index in instances]
+    further: list[int] = []
+    for index in np.argsort(-sure, kind="stable").tolist():
+        count = len(instances) + len(further)
+        if count >= params.instances or not sure[index] >= 0.0:
             break
-        if all(abs(places[at] - other) >= p.clusters.apart for other in there):
-            there.append(places[at])
-            out.append(at)
-    return out
+        if all(abs(places[index] - place) >= params.clusters.apart for place in taken):
+            taken.append(places[index])
+            further.append(index)
+    return further
 
 
 def _worth(mind: Mind, rows: NDArray[np.int64]) -> NDArray[np.float64]:

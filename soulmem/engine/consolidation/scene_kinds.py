@@ -1,4 +1,4 @@
-"""How do like scenes become a kind of episode? A cluster is found without a model, and one names its kind."""
+"""Kinds of episodes: clusters of like scenes are found without a model, then a model names what they share."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from soulmem.domain.drafts import DraftAbstract, Drafts
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.engine.consolidation.draft_memories import DraftConverter
-from soulmem.engine.consolidation.kind_instances import joined, named_in
-from soulmem.engine.consolidation.passages import Reading, reading_of
-from soulmem.engine.consolidation.plan import Task
+from soulmem.engine.consolidation.kind_instances import (
+    NamedKind,
+    instance_change,
+    named_kinds,
+)
+from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
+from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.consolidation.scene_clusters import (
-    Region,
     SceneClusterParams,
-    bears_out,
-    fresh,
-    more_of,
-    region_of,
-    state_of,
+    SceneRegion,
+    confirmed_scenes,
+    further_scenes,
+    new_calls,
+    region_state,
+    scene_region,
 )
 from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
+from soulmem.engine.llm.retry import Key
 from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -40,17 +45,18 @@ from soulmem.prompts import kinds
 
 log = logging.getLogger(__name__)
 
+# Stores what the callable makes, to be undone by the task's source; the number of memories written.
 Write = Callable[
     [World, Mind, Callable[[Mind], MindChange | None], LlmTask], Awaitable[int]
 ]
 
 
 class SceneKinds:
-    """Finds kinds of episodes in the chats of a soul. Whoever asks does not hold `World.writing`."""
+    """Finds kinds of episodes in the chats of a soul. Callers do not hold `World.writing`."""
 
     def __init__(
         self,
-        asking: LlmCalls,
+        llm_calls: LlmCalls,
         llms: LlmAccess,
         compute: Worker,
         clock: Clock,
@@ -58,199 +64,203 @@ class SceneKinds:
         write: Write,
         params: SceneClusterParams | None = None,
     ) -> None:
-        """`write` stores what is made, to be undone by the errand's source."""
-        self._llm_calls = asking
+        self._llm_calls = llm_calls
         self._llms = llms
         self._compute = compute
         self._clock = clock
         self._reader = reader
         self._write = write
         self._params = params or SceneClusterParams()
-        self._seen: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = (
+        self._done: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = (
             WeakKeyDictionary()
-        )
+        )  # states of regions in which nothing is left to do
 
-    async def chat(
+    async def run_chat(
         self,
         world: World,
         mind: Mind,
         chat: ChatId,
-        errand: LlmTask,
+        task: LlmTask,
         within: Set[MemoryId] | None = None,
     ) -> None:
-        """What a chat has room for; where somebody asks for it, the best of what has a scene `within`.
+        """Name the kinds that a chat has room for; with `within` the best that have a scene of it.
 
         Raises LlmInterrupted.
         """
-        state = await self._compute.run(state_of, mind, chat)
-        if within is None and self._seen.get(mind, {}).get(chat) == state:
+        state = await self._compute.run(region_state, mind, chat)
+        if within is None and self._done.get(mind, {}).get(chat) == state:
             return
-        region = await self._compute.run(region_of, mind, chat, self._params)
+        region = await self._compute.run(scene_region, mind, chat, self._params)
         if region is None:
-            self._seen.setdefault(mind, {})[chat] = state
+            self._done.setdefault(mind, {})[chat] = state
             return
-        read = (
-            await self._reader.read(region.texts) if self._reader is not None else None
-        )
+        read = None
+        if self._reader is not None:
+            read = await self._reader.read(region.texts)
         if read is None:
             return
-        if await self._name(world, mind, region, read, errand, within):
-            await self._join(world, mind, region, read, errand)
-            self._seen.setdefault(mind, {})[chat] = await self._compute.run(
-                state_of, mind, chat
-            )
+        if await self._name_clusters(world, mind, region, read, task, within):
+            await self._add_instances(world, mind, region, read, task)
+            state = await self._compute.run(region_state, mind, chat)
+            self._done.setdefault(mind, {})[chat] = state
 
-    async def _name(
+    async def _name_clusters(
         self,
         world: World,
         mind: Mind,
-        region: Region,
+        region: SceneRegion,
         read: Read,
-        errand: LlmTask,
+        task: LlmTask,
         within: Set[MemoryId] | None,
     ) -> bool:
-        """Have the best clusters named; False when that is put off."""
+        """Have the best clusters named; False if that is deferred."""
         if within is None and region.room <= 0:
             return True
-        if self._is_parked(errand, region):
+        if self._is_deferred(task, region):
             return False
-        vectors, p = read.rows(region.texts), self._params
-        found = await asyncio.to_thread(
-            clusters, vectors, region.places, region.worth, p.clusters
+        vectors = read.rows(region.texts)
+        clustered = await asyncio.to_thread(
+            clusters, vectors, region.places, region.worth, self._params.clusters
         )
-        tasks = await self._compute.run(fresh, mind, region, found)
+        calls = await self._compute.run(new_calls, mind, region, clustered)
         if within is None:
-            tasks = tasks[: region.room]
+            calls = calls[: region.room]
         else:
-            tasks = [task for task in tasks if not within.isdisjoint(task.read)][
-                : p.asked
-            ]
-        for number, task in enumerate(tasks):
-            errand.left = errand.done + len(tasks) - number
-            errand.told()
-            if not await self._carry_out(world, mind, task, region, read, errand):
+            calls = [call for call in calls if not within.isdisjoint(call.read)]
+            calls = calls[: self._params.asked]
+        for number, call in enumerate(calls):
+            task.calls_expected = task.calls_made + len(calls) - number
+            task.report_progress()
+            if not await self._carry_out(world, mind, call, region, read, task):
                 return False
         return True
 
-    async def _join(
-        self, world: World, mind: Mind, region: Region, read: Read, errand: LlmTask
+    async def _add_instances(
+        self, world: World, mind: Mind, region: SceneRegion, read: Read, task: LlmTask
     ) -> None:
-        """Link further scenes to the kinds they are of, without a model."""
-        named = await self._compute.run(named_in, mind, region)
-        words = (
-            await self._reader.read([one.text for one in named])
-            if named and self._reader
-            else None
-        )
+        """Link further scenes to their kinds, without a model."""
+        named = await self._compute.run(named_kinds, mind, region)
+        if not named or self._reader is None:
+            return
+        words = await self._reader.read([kind.text for kind in named])
         if words is None:
             return
-        vectors = read.rows(region.texts)
-        for one in named:
-            kind, p = words.rows([one.text])[0], self._params
-            more = await asyncio.to_thread(
-                more_of, kind, vectors, region.places, one.places, p
-            )
-            if more:
-                scenes = [region.keys[at] for at in more]
+        for kind in named:
+            scenes = await self._further_scenes(kind, region, read, words)
+            if scenes:
                 make = partial(
-                    joined,
-                    one=one,
+                    instance_change,
+                    kind=kind,
                     scenes=scenes,
-                    model=errand.model,
+                    model=task.model,
                     clock=self._clock,
                 )
-                await self._write(world, mind, make, errand)
+                await self._write(world, mind, make, task)
 
-    def _is_parked(self, errand: LlmTask, region: Region) -> bool:
-        key = (errand.owner, errand.soul, region.chat, Work.KIND)
-        now = self._clock.now()
-        return errand.tell is None and self._llm_calls.deferrals.is_parked(
-            key, len(region.keys), now
+    async def _further_scenes(
+        self, kind: NamedKind, region: SceneRegion, read: Read, words: Read
+    ) -> list[MemoryId]:
+        indices = await asyncio.to_thread(
+            further_scenes,
+            words.rows([kind.text])[0],
+            read.rows(region.texts),
+            region.places,
+            kind.places,
+            self._params,
+        )
+        return [region.keys[index] for index in indices]
+
+    def _is_deferred(self, task: LlmTask, region: SceneRegion) -> bool:
+        return task.is_idle and self._llm_calls.deferrals.is_deferred(
+            _key(task, region), len(region.keys), self._clock.now()
         )
 
     async def _carry_out(
         self,
         world: World,
         mind: Mind,
-        task: Task,
-        region: Region,
+        call: PlannedCall,
+        region: SceneRegion,
         read: Read,
-        errand: LlmTask,
+        task: LlmTask,
     ) -> bool:
-        """Have a cluster named; False when the model made nothing of it, so that it is put off."""
-        chat_log = await world.log(task.chat)
-        if chat_log is None or not await self._compute.run(_stands, mind, task):
+        """Have a cluster named; False if the answer was unreadable, so that the chat is deferred."""
+        chat_log = await world.log(call.chat)
+        if chat_log is None or not await self._compute.run(_is_current, mind, call):
             return True
-        reading = await self._compute.run(
-            reading_of, mind, chat_log, task, self._llms.context_tokens
+        passage = await self._compute.run(
+            episode_passage, mind, chat_log, call, self._llms.context_tokens
         )
-        key, parking = (
-            (errand.owner, errand.soul, task.chat, Work.KIND),
-            self._llm_calls.deferrals,
-        )
+        key, deferrals = _key(task, region), self._llm_calls.deferrals
         try:
             drafts = await self._llm_calls.ask(
-                errand,
-                partial(kinds.render, reading.passage),
-                partial(kinds.parse, passage=reading.passage),
+                task,
+                partial(kinds.render, passage.passage),
+                partial(kinds.parse, passage=passage.passage),
             )
         except LlmFailed as failure:
-            errand.failed[task.chat, Work.KIND] = failure.message
+            task.failures[call.chat, Work.KIND] = failure.message
             log.info("a kind of episode is put off: %s", failure.message)
             if failure.kind is not Failure.UNREADABLE:
-                parking.down(failure.message, self._clock.now())
+                deferrals.model_unavailable(failure.message, self._clock.now())
                 raise LlmInterrupted from failure
-            parking.park(key, failure.message, len(region.keys), self._clock.now())
+            deferrals.defer(key, failure.message, len(region.keys), self._clock.now())
             return False
-        parking.forget(key)
-        fitting = await self._fitting(drafts, task, region, read)
-        make = partial(self._made, task, reading, fitting, errand.model)
-        errand.written += await self._write(world, mind, make, errand)
+        deferrals.clear(key)
+        fitting = await self._fitting(drafts, call, region, read)
+        make = partial(self._change, call, passage, fitting, task.model)
+        task.memories_written += await self._write(world, mind, make, task)
         return True
 
     async def _fitting(
-        self, drafts: Drafts, task: Task, region: Region, read: Read
+        self, drafts: Drafts, call: PlannedCall, region: SceneRegion, read: Read
     ) -> Drafts:
-        """The kind as far as its words fit the scenes; nothing where they do not."""
-        kept = []
-        for one in drafts.abstracts:
-            named = (
-                await self._reader.read([one.text])
-                if self._reader is not None
-                else None
-            )
-            if named is None:
+        """The drafted kinds with those of their scenes that they fit; without kinds that do not fit."""
+        if self._reader is None:
+            return Drafts()
+        indices = {key: index for index, key in enumerate(region.keys)}
+        vectors = read.rows(region.texts)
+        fitting = []
+        for draft in drafts.abstracts:
+            words = await self._reader.read([draft.text])
+            if words is None:
                 continue
-            at = {key: place for place, key in enumerate(region.keys)}
-            cited = {at[task.read[line - 1]]: line for line in one.lines}
-            vectors = read.rows(region.texts)
-            shown = bears_out(
-                named.rows([one.text])[0], vectors, list(cited), self._params
-            )
+            cited = {indices[call.read[line - 1]]: line for line in draft.lines}
+            kind = words.rows([draft.text])[0]
+            shown = confirmed_scenes(kind, vectors, list(cited), self._params)
             if shown:
-                kept.append(
-                    DraftAbstract(
-                        one.text, tuple(sorted(cited[s] for s in shown)), one.importance
-                    )
-                )
-        return Drafts(abstracts=tuple(kept))
+                lines = tuple(sorted(cited[index] for index in shown))
+                fitting.append(DraftAbstract(draft.text, lines, draft.importance))
+        return Drafts(abstracts=tuple(fitting))
 
-    def _made(
-        self, task: Task, reading: Reading, drafts: Drafts, model: str, mind: Mind
+    def _change(
+        self,
+        call: PlannedCall,
+        passage: EpisodePassage,
+        drafts: Drafts,
+        model: str,
+        mind: Mind,
     ) -> MindChange | None:
-        """What the answer becomes; also of none it is kept that it was asked. None when the chat has changed
-        meanwhile. Computes.
+        """Stores the kinds, and that the scenes were asked about; None if the chat has changed meanwhile.
+
+        Compute thread only.
         """
-        if not _stands(mind, task):
+        if not _is_current(mind, call):
             return None
-        now, turn = self._clock.now(), mind.turns(self._clock.extra_turns)
-        change = DraftConverter(mind, task, reading, drafts, model, now, turn).change()
-        (one,) = change.put_derivations
-        return replace(
-            change, put_derivations=(replace(one, work=task.work, drafts=Drafts()),)
+        current_time, turn = self._clock.now(), mind.turns(self._clock.extra_turns)
+        converter = DraftConverter(
+            mind, call, passage, drafts, model, current_time, turn
         )
+        change = converter.change()
+        (derivation,) = change.put_derivations
+        derivation = replace(derivation, work=call.work, drafts=Drafts())
+        return replace(change, put_derivations=(derivation,))
 
 
-def _stands(mind: Mind, task: Task) -> bool:
+def _key(task: LlmTask, region: SceneRegion) -> Key:
+    return task.owner, task.soul, region.chat, Work.KIND
+
+
+def _is_current(mind: Mind, call: PlannedCall) -> bool:
     """Whether the chat still tells all of the scenes."""
-    return all(task.chat in mind.lineages.holders(key) for key in task.read)
+    return all(call.chat in mind.lineages.holders(key) for key in call.read)

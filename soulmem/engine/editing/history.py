@@ -124,7 +124,7 @@ class Governor:
         """What language models cost for a soul, and what waits for one. Raises NotFound."""
         world = await self._world_of(owner)
         world.soul(soul)
-        return await self._consolidator.books(world, soul)
+        return await self._consolidator.usage_report(world, soul)
 
     async def feedback(
         self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict

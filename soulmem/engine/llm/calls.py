@@ -1,6 +1,6 @@
-"""How is a language model asked at rest? One call at a time, never into a reply, and every call is booked.
+"""Calls to the archivist model for memory work: one at a time, never during a reply, each recorded as usage.
 
-What it answers unreadably is asked for once more, in another form.
+A call that failed is repeated once; after an unreadable answer with the plain form of its prompt.
 """
 
 from __future__ import annotations
@@ -23,52 +23,59 @@ from soulmem.ports.clock import Clock
 from soulmem.ports.llm import Llm
 
 T = TypeVar("T")
-Tell = Callable[[int, int, str], None]
+ReportProgress = Callable[[int, int, str], None]  # done, total, unit
 
-_LOOK_SECONDS = 0.5  # between two looks whether a reply is still written
+_POLL_SECONDS = 0.5  # between two checks whether a reply is still written
 
 
 class LlmInterrupted(Exception):
-    """No further call in this round."""
+    """No further call may start in this round of work."""
 
 
-class Render(Protocol):
-    """The prompt; `plain` for a model that could not keep to JSON."""
+class RenderPrompt(Protocol):
+    """Renders a prompt; `plain` is the form for models that did not keep to JSON."""
 
     def __call__(self, *, plain: bool) -> Prompt:
-        """Computes little."""
+        """The prompt. Cheap enough for the event loop."""
         ...
 
 
 @dataclass(slots=True)
 class LlmTask:
-    """Calls that belong together: of a job, which is waited for, or in Idle, which gives way (no `tell`)."""
+    """Calls that belong together, with their counts: those of a job, or those of one idle round.
+
+    A job has `progress` and waits until it may call; idle work has none and gives way.
+    """
 
     owner: Owner
     soul: SoulId
-    work: str  # the books that its calls go into
-    tell: Tell | None = None
-    done: int = 0  # calls
-    left: int = 0  # calls in all, as far as that is known
-    model: str = ""  # that was asked last
-    source: str = ""  # what its changes are undone by
-    written: int = 0  # memories
-    failed: dict[tuple[ChatId, Work], str] = field(
-        default_factory=dict
-    )  # why nothing came of it
+    work: str  # kind of work that usage is recorded under
+    progress: ReportProgress | None = None
+    calls_made: int = 0
+    calls_expected: int = 0  # in all, as far as is known
+    model: str = ""  # of the last call
+    source: str = ""  # audit source by which its changes are undone
+    memories_written: int = 0
+    failures: dict[tuple[ChatId, Work], str] = field(default_factory=dict)  # reasons
 
-    def parked(self) -> list[str]:
-        """Which chats wait, and why."""
-        return [f"{chat}: {reason}" for (chat, _), reason in self.failed.items()]
+    @property
+    def is_idle(self) -> bool:
+        """Whether this is idle work, which gives way to replies and hourly limits."""
+        return self.progress is None
 
-    def told(self) -> None:
-        """Say how far it is; a job that is not wanted any more ends here."""
-        if self.tell is not None:
-            self.tell(self.done, max(self.done, self.left), "calls")
+    def failure_lines(self) -> list[str]:
+        """One line for each failure: chat and reason."""
+        return [f"{chat}: {reason}" for (chat, _), reason in self.failures.items()]
+
+    def report_progress(self) -> None:
+        """Report the calls made so far. Raises what ends a cancelled job."""
+        if self.progress is not None:
+            expected = max(self.calls_made, self.calls_expected)
+            self.progress(self.calls_made, expected, "calls")
 
 
 class LlmCalls:
-    """Asks the archivist. `ledger` and `parking` are those of all its work."""
+    """Calls the archivist and records usage. `usage` and `deferrals` are shared by all its work."""
 
     def __init__(
         self,
@@ -85,71 +92,74 @@ class LlmCalls:
         self._llms = llms
         self._compute = compute
         self._clock = clock
-        self._turn = asyncio.Lock()  # one call at a time: there is one model
+        self._one_call = asyncio.Lock()  # there is one model
 
     @property
     def has_model(self) -> bool:
-        """Whether there is anybody to ask."""
+        """Whether an archivist is configured."""
         return self._llms.has_archivist
 
-    async def ask(self, task: LlmTask, render: Render, read: Callable[[str], T]) -> T:
-        """The parsed answer of the archivist. Raises LlmFailed; LlmInterrupted for idle work that may not go on.
+    async def ask(
+        self, task: LlmTask, render: RenderPrompt, read: Callable[[str], T]
+    ) -> T:
+        """The parsed answer of the archivist.
 
-        A failed call is repeated once, after an unreadable answer with the plain form of the prompt; not if the
-        model was unavailable before or refuses. `read` runs on the compute thread and raises Unreadable.
+        A failed call is repeated once, unless the model was unavailable before or refused. `read` runs on the
+        compute thread and raises Unreadable. Raises LlmFailed, and LlmInterrupted if idle work may not go on.
         """
         failure: LlmFailed | None = None
-        for attempt in range(1 if self.deferrals.is_down else 2):
-            plain = (
-                attempt > 0
-                and failure is not None
-                and failure.kind is Failure.UNREADABLE
-            )
-            prompt = render(plain=plain)
+        for _ in range(1 if self.deferrals.unavailable_reason else 2):
+            is_unreadable = failure is not None and failure.kind is Failure.UNREADABLE
+            prompt = render(plain=is_unreadable)
             try:
-                async with self._turn:
-                    text = None
-                    while text is None:
-                        await self._wait(task, _most_tokens(prompt))
-                        text = await self._call(task, prompt)
-                task.done += 1
-                self.deferrals.up()
+                text = await self._complete(task, prompt)
+                task.calls_made += 1
+                self.deferrals.model_available()
                 return await self._compute.run(read, well_formed(text))
             except LlmFailed as failed:
                 failure = failed
-                self._book(task, Spent(failed=1))
+                self._record(task, Spent(failed=1))
                 if failed.kind is Failure.REFUSED:
                     break
         assert failure is not None
         raise failure
 
-    async def _wait(self, task: LlmTask, tokens: int) -> None:
-        """Until a call of so many tokens may start. Raises LlmInterrupted in Idle, which comes again."""
-        if task.tell is None and (
+    async def _complete(self, task: LlmTask, prompt: Prompt) -> str:
+        """The model's answer. Raises LlmFailed, LlmInterrupted."""
+        async with self._one_call:
+            text = None
+            while text is None:
+                await self._wait_until_free(task, _max_tokens(prompt))
+                text = await self._call(task, prompt)
+        return text
+
+    async def _wait_until_free(self, task: LlmTask, tokens: int) -> None:
+        """Wait until a call of `tokens` tokens may start. Raises LlmInterrupted instead for idle work."""
+        if task.is_idle and (
             self.is_busy() or not self.usage.has_room(self._clock.now(), tokens)
         ):
             raise LlmInterrupted
         while self.is_busy():
-            await asyncio.sleep(_LOOK_SECONDS)
-            task.told()
+            await asyncio.sleep(_POLL_SECONDS)
+            task.report_progress()
 
     async def _call(self, task: LlmTask, prompt: Prompt) -> str | None:
-        """The model's answer, booked whatever comes of it; None when a reply came first. Raises LlmFailed."""
+        """The model's answer, usage recorded in any case; None if a reply began first. Raises LlmFailed."""
         llm = self._llms.archivist(task.owner)
         assert llm is not None
         task.model = llm.name
-        asked = _most_tokens(prompt) - prompt.max_tokens
-        spent = Spent(calls=1, prompt_tokens=asked)
+        prompt_tokens = _max_tokens(prompt) - prompt.max_tokens
+        spent = Spent(calls=1, prompt_tokens=prompt_tokens)
         began = asyncio.get_running_loop().time()
         try:
-            asking = asyncio.ensure_future(self._unless_busy(llm, prompt))
+            completing = asyncio.ensure_future(self._unless_busy(llm, prompt))
             try:
-                while not (await asyncio.wait([asking], timeout=_LOOK_SECONDS))[0]:
-                    task.told()
+                while not (await asyncio.wait([completing], timeout=_POLL_SECONDS))[0]:
+                    task.report_progress()
             finally:
-                asking.cancel()
-                await asyncio.gather(asking, return_exceptions=True)
-            answer = asking.result()
+                completing.cancel()
+                await asyncio.gather(completing, return_exceptions=True)
+            answer = completing.result()
             if answer is None:
                 spent = Spent()
                 return None
@@ -157,22 +167,23 @@ class LlmCalls:
                 1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds
             )
         except LlmFailed:
-            spent = Spent(1, 0, asked, 0, asyncio.get_running_loop().time() - began)
+            seconds = asyncio.get_running_loop().time() - began
+            spent = Spent(1, 0, prompt_tokens, 0, seconds)
             raise
         finally:
-            self._book(task, spent)
+            self._record(task, spent)
         return answer.text
 
     async def _unless_busy(self, llm: Llm, prompt: Prompt) -> Completion | None:
-        """A task begins a moment after it is made: a reply may have begun in that moment."""
+        """The completion; None if a reply began between the creation and the start of this task."""
         return None if self.is_busy() else await llm.complete(prompt)
 
-    def _book(self, task: LlmTask, spent: Spent) -> None:
-        self.usage.book(task.owner, task.soul, task.work, spent, self._clock.now())
+    def _record(self, task: LlmTask, spent: Spent) -> None:
+        self.usage.record(task.owner, task.soul, task.work, spent, self._clock.now())
 
 
-def _most_tokens(prompt: Prompt) -> int:
-    """What a call may cost at most, by our own estimate."""
+def _max_tokens(prompt: Prompt) -> int:
+    """The most tokens that a call may use, prompt and answer, as estimated here."""
     return (
         estimate_tokens(prompt.system)
         + estimate_tokens(prompt.user)

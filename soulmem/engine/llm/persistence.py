@@ -1,4 +1,4 @@
-"""How do the books and what is parked survive a restart? Stored as they change, read once at the start."""
+"""Storage of usage and deferred input: read once at the start, written whenever they change."""
 
 from __future__ import annotations
 
@@ -17,51 +17,49 @@ log = logging.getLogger(__name__)
 
 
 class UsagePersistence:
-    """Keeps a ledger and what is parked. On the event loop alone; nobody waits for a write."""
+    """Stores a usage ledger and deferrals. Event loop only; writes happen in the background."""
 
-    def __init__(self, store: Store, ledger: UsageLedger, parking: Deferrals) -> None:
+    def __init__(self, store: Store, usage: UsageLedger, deferrals: Deferrals) -> None:
         self._store = store
-        self._ledger = ledger
-        self._deferrals = parking
+        self._usage = usage
+        self._deferrals = deferrals
         self._changed: dict[tuple[Owner, SoulId], None] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._writer: asyncio.Task[None] | None = None
 
-    async def open(self, now: datetime) -> None:
-        """Read what is stored, and store what changes from now on. Raises StoreError."""
+    async def open(self, current_time: datetime) -> None:
+        """Load what is stored, then store every change. Raises StoreError."""
         for owner in await self._store.owners():
             for books in await self._store.books(owner):
-                # A clock that was set back must not let the hour of tomorrow count until then.
-                late = ((at, spent) for at, spent in books.late if at <= now)
-                self._ledger.take(owner, books.soul, books.totals, late)
-                self._deferrals.take(owner, books.soul, books.parked)
-        self._ledger.on_change = self._deferrals.on_change = self._note
+                # After the clock was set back, usage from the future must not count until then.
+                past = [entry for entry in books.late if entry[0] <= current_time]
+                self._usage.restore(owner, books.soul, books.totals, past)
+                self._deferrals.restore(owner, books.soul, books.parked)
+        self._usage.on_change = self._deferrals.on_change = self._mark_changed
 
     async def stop(self) -> None:
-        """Store what has not been yet."""
-        if self._task is not None:
-            await asyncio.gather(self._task, return_exceptions=True)
+        """Wait until all changes are stored."""
+        if self._writer is not None:
+            await asyncio.gather(self._writer, return_exceptions=True)
 
-    def _note(self, owner: Owner, soul: SoulId) -> None:
+    def _mark_changed(self, owner: Owner, soul: SoulId) -> None:
         self._changed[owner, soul] = None
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._save())
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._save())
 
     async def _save(self) -> None:
         while self._changed:
             owner, soul = next(iter(self._changed))
             del self._changed[owner, soul]
-            totals, late = (
-                self._ledger.totals(owner, soul),
-                self._ledger.late(owner, soul),
-            )
             books = SoulBooks(
-                soul, totals, late, tuple(self._deferrals.of(owner, soul))
+                soul,
+                self._usage.totals(owner, soul),
+                self._usage.recent(owner, soul),
+                tuple(self._deferrals.of_soul(owner, soul)),
             )
             try:
                 await self._store.put_books(owner, books)
-            except (
-                SoulMemError
-            ) as error:  # a full disk; they are written whole with the next call
+            except SoulMemError as error:
+                # For example a full disk: the next change writes the whole record again.
                 log.warning(
                     "the books of a soul could not be stored: %s", error.message
                 )

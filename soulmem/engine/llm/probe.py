@@ -1,4 +1,4 @@
-"""Does the language model for memory work answer to the matter, and in the forms that work asks for?"""
+"""The job `model_test`: asks the archivist for a summary and for drafts of a tiny passage."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from soulmem.engine.llm.usage import Spent
 from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
 from soulmem.prompts import extraction, summary
 
-BOOKS = "test"  # of the ledger, in which its calls stand
-# Told in each language; a model that cannot sum this up, or draft memories of it, cannot do so with a chat.
+USAGE_KIND = "test"  # kind of work that its calls are recorded under
+# The same passage in each language; a model that fails on it fails on a chat, too.
 _PASSAGES = {
     "en": Passage(
         "en",
@@ -42,9 +42,10 @@ _PASSAGES = {
 
 
 class ModelTest:
-    """The job `model_test`: a reply may have to be waited for. Its result says `state`: ok, off, unreadable
-    (answers, but nothing to use) or failed, with the `model`, the `seconds` it took, and its `answer` or the
-    `reason` in words.
+    """Registers the job `model_test`, which waits while a reply is written.
+
+    Its result has `state` (ok, off, unreadable for useless answers, failed), `model`, `seconds`, and the
+    `answer` or the `reason` in words.
     """
 
     def __init__(self, jobs: Jobs, asking: LlmCalls) -> None:
@@ -54,62 +55,63 @@ class ModelTest:
     async def _work(self, run: JobRun) -> dict[str, Any]:
         passage = _PASSAGES.get(run.arguments.get("language", "en"))
         if passage is None:
-            known = ", ".join(sorted(_PASSAGES))
+            languages = ", ".join(sorted(_PASSAGES))
             raise Unprocessable(
-                f"the test is there in the languages {known}",
+                f"the test is there in the languages {languages}",
                 field="arguments.language",
             )
         if not self._llm_calls.has_model:
             return {"state": "off", "model": None}
-        task = LlmTask(run.owner, run.soul, BOOKS, run.tell, left=2)
-        task.told()
-        before = self._seconds(run)
-        told: dict[str, Any]
+        task = LlmTask(run.owner, run.soul, USAGE_KIND, run.tell, calls_expected=2)
+        task.report_progress()
+        seconds_before = self._seconds(run)
+        outcome: dict[str, Any]
         try:
-            answer = await self._llm_calls.ask(
-                task,
-                partial(summary.render, passage),
-                partial(_summed_up, passage=passage),
-            )
-            await self._llm_calls.ask(
-                task,
-                partial(extraction.render, passage),
-                partial(_drafted, passage=passage),
-            )
-            told = {"state": "ok", "answer": answer}
+            outcome = {"state": "ok", "answer": await self._probe(task, passage)}
         except LlmFailed as failed:
             unreadable = failed.kind is Failure.UNREADABLE
-            told = {
+            outcome = {
                 "state": "unreadable" if unreadable else "failed",
                 "reason": failed.message,
             }
         return {
-            **told,
+            **outcome,
             "model": task.model,
-            "seconds": round(self._seconds(run) - before, 1),
+            "seconds": round(self._seconds(run) - seconds_before, 1),
         }
 
-    def _seconds(self, run: JobRun) -> float:
-        """What tests took so far, without what they waited for a reply to be written."""
-        return (
-            self._llm_calls.usage.totals(run.owner, run.soul)
-            .get(BOOKS, Spent())
-            .seconds
+    async def _probe(self, task: LlmTask, passage: Passage) -> str:
+        """The summary, after drafts were readable, too. Raises LlmFailed."""
+        answer = await self._llm_calls.ask(
+            task,
+            partial(summary.render, passage),
+            partial(_checked_summary, passage=passage),
         )
+        await self._llm_calls.ask(
+            task,
+            partial(extraction.render, passage),
+            partial(_checked_drafts, passage=passage),
+        )
+        return answer
+
+    def _seconds(self, run: JobRun) -> float:
+        """Seconds of all tests of the soul so far, without waiting for replies."""
+        totals = self._llm_calls.usage.totals(run.owner, run.soul)
+        return totals.get(USAGE_KIND, Spent()).seconds
 
 
-def _summed_up(text: str, passage: Passage) -> str:
-    """The summary. Raises Unreadable for one that has nothing to do with the passage."""
-    told = summary.parse(text, passage=passage)
-    if not any(line.speaker in told for line in passage.lines):
+def _checked_summary(text: str, passage: Passage) -> str:
+    """The parsed summary. Raises Unreadable if it names no speaker of the passage."""
+    summary_text = summary.parse(text, passage=passage)
+    if not any(line.speaker in summary_text for line in passage.lines):
         raise Unreadable(
             "it answers, but not to what it is asked: its summary names nobody of the text"
         )
-    return told
+    return summary_text
 
 
-def _drafted(text: str, passage: Passage) -> Drafts:
-    """What it drafted. Raises Unreadable where there is nothing in it."""
+def _checked_drafts(text: str, passage: Passage) -> Drafts:
+    """The parsed drafts. Raises Unreadable if there is no scene and no fact."""
     drafts = extraction.parse(text, passage=passage)
     if not (drafts.episodes or drafts.facts):
         raise Unreadable(

@@ -1,4 +1,4 @@
-"""Which input waits because a model could make nothing of it, why, and until when?"""
+"""Input that waits because a language model failed on it, and when each is tried again."""
 
 from __future__ import annotations
 
@@ -12,88 +12,93 @@ from soulmem.domain.ids import ChatId, Owner, SoulId
 
 Key = tuple[Owner, SoulId, ChatId, Work]
 
+_MOST_DOUBLINGS = 16
+
 
 @dataclass(frozen=True, slots=True)
 class RetryParams:
-    """When parked input is taken up again: with new messages, or after a while that doubles each time."""
+    """When deferred input is tried again: after new messages, or after a delay that doubles with each failure."""
 
     more: int = 20  # messages
     first: timedelta = timedelta(minutes=10)
     longest: timedelta = timedelta(hours=24)
-    down: timedelta = timedelta(
-        minutes=1
-    )  # a model that cannot be had, while nobody does anything
+    unavailable: timedelta = timedelta(minutes=1)  # first delay for a missing model
 
 
 class Deferrals:
-    """What is parked; `on_change` hears whose. Whether a model can be had is found out after each start."""
+    """Deferred input per chat and kind of work, and the state of the model.
+
+    `on_change` is called with the owner and soul of each change. The state of the model is not stored: it is
+    found out again after each start.
+    """
 
     def __init__(self, params: RetryParams | None = None) -> None:
-        self.is_down: str | None = (
-            None  # why no model could be had, the last time one was asked
-        )
-        self._failures = 0  # in a row
-        self._retry: datetime | None = None
+        self.unavailable_reason: str | None = None  # of the last call; None if it ran
+        self._failures = 0  # calls in a row without a model
+        self._model_retry: datetime | None = None
         self._params = params or RetryParams()
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
-        self._parked: dict[Key, Deferred] = {}
+        self._deferred: dict[Key, Deferred] = {}
 
-    def down(self, reason: str, now: datetime) -> None:
-        """No model could be had."""
-        self.is_down = reason
+    def model_unavailable(self, reason: str, current_time: datetime) -> None:
+        """Note that a call found no model."""
+        self.unavailable_reason = reason
         self._failures += 1
-        self._retry = now + min(
-            self._params.longest, self._params.down * 2 ** min(self._failures - 1, 16)
+        self._model_retry = current_time + self._delay(
+            self._params.unavailable, self._failures
         )
 
-    def up(self) -> None:
-        """One answered."""
-        self.is_down, self._failures, self._retry = None, 0, None
+    def model_available(self) -> None:
+        """Note that a model answered."""
+        self.unavailable_reason, self._failures, self._model_retry = None, 0, None
 
     def next_try(self) -> datetime | None:
-        """When something that waits is to be tried again, though nothing new is said."""
-        waits = [one.again for one in self._parked.values()]
-        return self._retry or min(waits, default=None)
+        """When waiting input is to be tried again without new messages; None if nothing waits."""
+        moments = [deferred.again for deferred in self._deferred.values()]
+        return self._model_retry or min(moments, default=None)
 
-    def park(self, key: Key, reason: str, messages: int, now: datetime) -> None:
-        """It failed again."""
-        old = self._parked.get(key)
+    def defer(
+        self, key: Key, reason: str, messages: int, current_time: datetime
+    ) -> None:
+        """Note a failure of this input, when its chat had `messages` messages."""
+        old = self._deferred.get(key)
         attempts = old.attempts + 1 if old is not None else 1
-        wait = min(
-            self._params.longest, self._params.first * 2 ** min(attempts - 1, 16)
-        )
-        self._parked[key] = Deferred(
-            key[2], key[3], reason, attempts, messages, now + wait
-        )
+        again = current_time + self._delay(self._params.first, attempts)
+        _, _, chat, work = key
+        self._deferred[key] = Deferred(chat, work, reason, attempts, messages, again)
         self.on_change(key[0], key[1])
 
-    def is_parked(self, key: Key, messages: int, now: datetime) -> bool:
-        """Whether it is to wait, the chat having so many messages now."""
-        old = self._parked.get(key)
+    def is_deferred(self, key: Key, messages: int, current_time: datetime) -> bool:
+        """Whether this input has to wait, its chat having `messages` messages by this time."""
+        old = self._deferred.get(key)
         return (
             old is not None
-            and now < old.again
+            and current_time < old.again
             and messages < old.messages + self._params.more
         )
 
-    def forget(self, key: Key) -> None:
-        """It went well."""
-        if self._parked.pop(key, None) is not None:
+    def clear(self, key: Key) -> None:
+        """Note that this input succeeded."""
+        if self._deferred.pop(key, None) is not None:
             self.on_change(key[0], key[1])
 
-    def take(self, owner: Owner, soul: SoulId, parked: Iterable[Deferred]) -> None:
-        """What was parked before a restart."""
-        self._parked.update(((owner, soul, one.chat, one.work), one) for one in parked)
+    def restore(self, owner: Owner, soul: SoulId, deferred: Iterable[Deferred]) -> None:
+        """Take over the deferrals of a soul that were stored before a restart."""
+        for entry in deferred:
+            self._deferred[owner, soul, entry.chat, entry.work] = entry
 
-    def keep(self, owner: Owner, soul: SoulId, chats: Collection[ChatId]) -> None:
-        """Forget what waits of other chats than these: they are gone."""
-        for key in [
-            key
-            for key in self._parked
-            if key[:2] == (owner, soul) and key[2] not in chats
-        ]:
-            self.forget(key)
+    def keep_chats(self, owner: Owner, soul: SoulId, chats: Collection[ChatId]) -> None:
+        """Clear the deferrals of a soul for all chats but `chats`."""
+        for key in list(self._deferred):
+            if key[:2] == (owner, soul) and key[2] not in chats:
+                self.clear(key)
 
-    def of(self, owner: Owner, soul: SoulId) -> Iterator[Deferred]:
-        """What waits of a soul."""
-        return (one for key, one in self._parked.items() if key[:2] == (owner, soul))
+    def of_soul(self, owner: Owner, soul: SoulId) -> Iterator[Deferred]:
+        """The deferrals of a soul."""
+        for key, deferred in self._deferred.items():
+            if key[:2] == (owner, soul):
+                yield deferred
+
+    def _delay(self, first: timedelta, failures: int) -> timedelta:
+        factor = 1 << min(failures - 1, _MOST_DOUBLINGS)
+        return min(self._params.longest, first * factor)

@@ -1,4 +1,4 @@
-"""Which language models are there, who may call them, and how are they?"""
+"""The configured language models, who may call them, and their health."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.engine.runtime.events import Events
 from soulmem.ports.llm import Llm, LlmDesk, LlmRequest
 
-LlmOf = Callable[[Owner], Llm]  # a model as one owner reaches it
+LlmOf = Callable[[Owner], Llm]  # the model for calls on behalf of an owner
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSources:
-    """The models of the settings."""
+    """The configured models. `desk` holds calls that a client runs on its own connection."""
 
     archivist: LlmOf | None = None
-    desk: LlmDesk | None = (
-        None  # where calls wait that a client runs on its own connection
-    )
+    desk: LlmDesk | None = None
     context_tokens: int = 4096  # of prompt and answer together
-    stop: tuple[Callable[[], Awaitable[None]], ...] = ()
+    stop: tuple[Callable[[], Awaitable[None]], ...] = ()  # closes connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,69 +33,70 @@ class LlmHealth:
 
 
 class LlmAccess:
-    """Hands out the models and remembers how their last call went."""
+    """Gives access to the models and remembers the outcome of the last call."""
 
     def __init__(
         self,
-        given: LlmSources | Llm | None,
+        models: LlmSources | Llm | None,
         is_busy: Callable[[], bool],
         events: Events | None = None,
     ) -> None:
-        """One model alone keeps the memory of every owner.
+        """A single model becomes the archivist of every owner.
 
-        `is_busy`: whether a reply is being written, so that no call may start.
+        `is_busy` tells whether a reply is being written, so that no call may start.
         """
-        if given is None or isinstance(given, LlmSources):
-            self._sources = given or LlmSources()
+        if models is None or isinstance(models, LlmSources):
+            self._sources = models or LlmSources()
         else:
-            self._sources = LlmSources(archivist=lambda _owner: given)
+            self._sources = LlmSources(archivist=lambda _owner: models)
         self._is_busy = is_busy
         self._name: str | None = None
-        self._trouble: str | None = None
+        self._last_error: str | None = None
         self._events = events or Events()
         if self._sources.desk is not None:
-            self._sources.desk.listen(self._waits, is_busy)
+            self._sources.desk.listen(self._announce, is_busy)
 
-    def _waits(self, owner: Owner, request: str, waits: bool) -> None:
+    def _announce(self, owner: Owner, request: str, waits: bool) -> None:
         self._events.tell(
             "llm", owner, request=request, state="waiting" if waits else "over"
         )
 
     @property
     def context_tokens(self) -> int:
-        """How many tokens prompt and answer may have together."""
+        """Most tokens of prompt and answer together."""
         return self._sources.context_tokens
 
     @property
     def has_archivist(self) -> bool:
-        """Whether there is a model that keeps the memory."""
+        """Whether an archivist is configured, the model for memory work."""
         return self._sources.archivist is not None
 
     def archivist(self, owner: Owner) -> Llm | None:
-        """The model that keeps the memory, for chats of this owner: no other's client sees them."""
-        return self._watched(self._sources.archivist, owner)
+        """The model for memory work; calls through a client go to clients of this owner only."""
+        source = self._sources.archivist
+        return None if source is None else _ObservedLlm(source(owner), self._observe)
 
     def health(self) -> LlmHealth:
-        """How the archivist is, as `GET /v1/health` tells it."""
+        """State and name of the archivist, for `GET /v1/health`."""
         if self._sources.archivist is None:
             return LlmHealth()
         if self._name is None:
             self._name = self._sources.archivist(Owner("")).name
-        return LlmHealth("error" if self._trouble else "ok", self._name)
+        return LlmHealth("error" if self._last_error else "ok", self._name)
 
     def notes(self) -> tuple[str, ...]:
-        """What the user should know, in words."""
-        return (self._trouble,) if self._trouble else ()
+        """Messages for the user: the last error, if any."""
+        return (self._last_error,) if self._last_error else ()
 
     def take(self, owner: Owner) -> LlmRequest | None:
-        """A call for the client's own connection; none while a reply is being written."""
+        """The next call that a client is to run; None while a reply is being written."""
         desk = self._sources.desk
         return None if desk is None or self._is_busy() else desk.take(owner)
 
     def answer(
         self, owner: Owner, request: str, text: str | None, error: str | None
     ) -> None:
-        """What became of such a call: `text`, or the `error`. Raises NotFound."""
+        """Deliver the result of a client's call: `text`, or else the `error`. Raises NotFound."""
         desk = self._sources.desk
         if desk is None:
             raise NotFound(f"nobody waits for the answer {request!r}")
@@ -107,35 +106,34 @@ class LlmAccess:
             desk.answer(owner, request, text)
 
     def give_back(self, owner: Owner, request: str) -> None:
-        """The client cannot run such a call after all; another may. Raises NotFound."""
+        """Return a call that the client cannot run, so that another client may. Raises NotFound."""
         if self._sources.desk is None:
             raise NotFound(f"nobody waits for the answer {request!r}")
         self._sources.desk.give_back(owner, request)
 
     async def stop(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for stop in self._sources.stop:
             await stop()
 
-    def _watched(self, source: LlmOf | None, owner: Owner) -> Llm | None:
-        return None if source is None else _Watched(source(owner), self._went)
+    def _observe(self, failed: LlmFailed | None) -> None:
+        # A model whose answers cannot be read is reachable all the same.
+        if failed is None or failed.kind is Failure.UNREADABLE:
+            self._last_error = None
+        else:
+            self._last_error = failed.message
 
-    def _went(self, failed: LlmFailed | None) -> None:
-        # A model that answers nonsense is there all the same.
-        wrong = failed is not None and failed.kind is not Failure.UNREADABLE
-        self._trouble = failed.message if wrong and failed is not None else None
 
+class _ObservedLlm:
+    """A model that reports the outcome of each call to `observe`: None, or the failure."""
 
-class _Watched:
-    """A model whose calls are looked at."""
-
-    def __init__(self, llm: Llm, went: Callable[[LlmFailed | None], None]) -> None:
+    def __init__(self, llm: Llm, observe: Callable[[LlmFailed | None], None]) -> None:
         self._llm = llm
-        self._went = went
+        self._observe = observe
 
     @property
     def name(self) -> str:
-        """The model's own."""
+        """Name of the model."""
         return self._llm.name
 
     async def complete(self, prompt: Prompt) -> Completion:
@@ -143,7 +141,7 @@ class _Watched:
         try:
             answer = await self._llm.complete(prompt)
         except LlmFailed as failed:
-            self._went(failed)
+            self._observe(failed)
             raise
-        self._went(None)
+        self._observe(None)
         return answer

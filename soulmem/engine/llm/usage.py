@@ -1,4 +1,4 @@
-"""What does a language model cost in calls, tokens and minutes, and is there room for more this hour?"""
+"""Usage of language models: calls, tokens and seconds per soul, and the hourly limit of idle work."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from soulmem.domain.books import Spent as Spent
 from soulmem.domain.ids import Owner, SoulId
@@ -14,12 +15,13 @@ CONSOLIDATION = "consolidation"
 REPLAY = "replay"
 DIGEST = "digest"
 _HOUR = timedelta(hours=1)
-_RECENT_CALLS = 8  # by which the time of the next is told: the model may have been changed before them
+# Calls that the estimate of a call's duration is the mean of: the model may have been changed before them.
+_RECENT_CALLS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class UsageLimits:
-    """What Idle work may spend within an hour; what the user asks for by a job is not held to it."""
+    """Limits of idle work within one hour. Jobs that the user started are not limited."""
 
     calls: int = 120
     tokens: int = 400_000
@@ -27,8 +29,15 @@ class UsageLimits:
     minutes: float = 30.0
 
 
+class _RecentUsage(NamedTuple):
+    moment: datetime
+    owner: Owner
+    soul: SoulId
+    spent: Spent
+
+
 class UsageLedger:
-    """The books, by owner, soul and kind of work. `on_change` hears whose have changed."""
+    """Usage by owner, soul and kind of work. `on_change` is called with the owner and soul of each change."""
 
     def __init__(self, params: UsageLimits | None = None) -> None:
         self.params = params or UsageLimits()
@@ -36,74 +45,84 @@ class UsageLedger:
         self._totals: defaultdict[tuple[Owner, SoulId], dict[str, Spent]] = defaultdict(
             dict
         )
-        self._late: deque[tuple[datetime, Owner, SoulId, Spent]] = deque()
+        self._recent: deque[_RecentUsage] = deque()  # oldest first
         self._call_seconds: defaultdict[str, deque[float]] = defaultdict(
             lambda: deque(maxlen=_RECENT_CALLS)
         )
 
-    def book(
-        self, owner: Owner, soul: SoulId, work: str, spent: Spent, now: datetime
+    def record(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        work: str,
+        spent: Spent,
+        current_time: datetime,
     ) -> None:
-        """Take down what was spent."""
+        """Add usage to the totals of a kind of work and to the current hour."""
         if spent == Spent():
             return
-        books = self._totals[owner, soul]
-        books[work] = books.get(work, Spent()).plus(spent)
-        self._late.append((now, owner, soul, spent))
+        totals = self._totals[owner, soul]
+        totals[work] = totals.get(work, Spent()).plus(spent)
+        self._recent.append(_RecentUsage(current_time, owner, soul, spent))
         if spent.calls:
             self._call_seconds[work].append(spent.seconds / spent.calls)
-        self._forget_old(now)
+        self._drop_old(current_time)
         self.on_change(owner, soul)
 
-    def take(
+    def restore(
         self,
         owner: Owner,
         soul: SoulId,
         totals: Mapping[str, Spent],
-        late: Iterable[tuple[datetime, Spent]],
+        recent: Iterable[tuple[datetime, Spent]],
     ) -> None:
-        """What was booked before a restart."""
+        """Take over the usage of a soul that was stored before a restart."""
         self._totals[owner, soul] = dict(totals)
-        found = [*self._late, *((at, owner, soul, spent) for at, spent in late)]
-        self._late = deque(sorted(found, key=lambda one: one[0]))
+        entries = list(self._recent)
+        for moment, spent in recent:
+            entries.append(_RecentUsage(moment, owner, soul, spent))
+        entries.sort(key=lambda entry: entry.moment)
+        self._recent = deque(entries)
 
-    def late(self, owner: Owner, soul: SoulId) -> tuple[tuple[datetime, Spent], ...]:
-        """What was spent on a soul lately, as far as it still counts."""
+    def recent(self, owner: Owner, soul: SoulId) -> tuple[tuple[datetime, Spent], ...]:
+        """Moments and amounts of a soul's usage within the last hour, oldest first."""
         return tuple(
-            (at, spent) for at, *whose, spent in self._late if whose == [owner, soul]
+            (entry.moment, entry.spent)
+            for entry in self._recent
+            if entry.owner == owner and entry.soul == soul
         )
 
     def totals(self, owner: Owner, soul: SoulId) -> Mapping[str, Spent]:
-        """By kind of work."""
+        """Usage of a soul by kind of work."""
         return dict(self._totals.get((owner, soul), {}))
 
     def seconds_per_call(self, work: str) -> float | None:
-        """Mean over the most recent calls of a kind of work since the start; None before the first of them.
+        """Mean duration of the most recent calls of a kind of work; None without calls since the start.
 
         Calls from before the start do not count: they may have been made to another model.
         """
         seconds = self._call_seconds[work]
         return sum(seconds) / len(seconds) if seconds else None
 
-    def this_hour(self, now: datetime) -> Spent:
-        """What all souls spent within the last hour."""
-        self._forget_old(now)
+    def this_hour(self, current_time: datetime) -> Spent:
+        """Usage of all souls within the last hour."""
+        self._drop_old(current_time)
         spent = Spent()
-        for *_, each in self._late:
-            spent = spent.plus(each)
+        for entry in self._recent:
+            spent = spent.plus(entry.spent)
         return spent
 
-    def has_room(self, now: datetime, tokens: int = 1) -> bool:
-        """Whether Idle work may spend more now: a call of so many tokens."""
-        spent, most = self.this_hour(now), self.params
+    def has_room(self, current_time: datetime, tokens: int = 1) -> bool:
+        """Whether a call of `tokens` tokens stays within the hourly limits of idle work."""
+        spent, limits = self.this_hour(current_time), self.params
         tokens += spent.prompt_tokens + spent.answer_tokens
         return (
-            spent.calls < most.calls
-            and tokens <= most.tokens
-            and spent.nodes < most.nodes
-            and spent.seconds < 60 * most.minutes
+            spent.calls < limits.calls
+            and tokens <= limits.tokens
+            and spent.nodes < limits.nodes
+            and spent.seconds < 60 * limits.minutes
         )
 
-    def _forget_old(self, now: datetime) -> None:
-        while self._late and now - self._late[0][0] >= _HOUR:
-            self._late.popleft()
+    def _drop_old(self, current_time: datetime) -> None:
+        while self._recent and current_time - self._recent[0].moment >= _HOUR:
+            self._recent.popleft()

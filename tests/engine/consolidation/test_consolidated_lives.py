@@ -19,7 +19,7 @@ from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
-from soulmem.engine.consolidation.draft_habits import formed
+from soulmem.engine.consolidation.draft_habits import habit_change
 from soulmem.engine.mind.changes import MindChange
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import Stage, line
@@ -208,7 +208,10 @@ class Life:
         """After a pause nothing more is to be told of what the drafts hold."""
         mind = await self.stage.mind()
         for chat in self.chats:
-            assert formed(mind, ChatId(chat.id), None, self.stage.clock) == MindChange()
+            assert (
+                habit_change(mind, ChatId(chat.id), None, self.stage.clock)
+                == MindChange()
+            )
 
 
 async def _lives(steps: list[tuple[str, int, int]]) -> None:

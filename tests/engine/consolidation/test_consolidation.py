@@ -270,8 +270,8 @@ async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -
     spent = books.totals["consolidation"]
     assert (spent.calls, spent.failed, spent.nodes) == (4, 4, 0)
     assert spent.prompt_tokens > 400
-    assert sorted(one.work.value for one in books.parked) == ["drafts", "summary"]
-    assert all(one.reason and one.attempts == 1 for one in books.parked)
+    assert sorted(one.work.value for one in books.deferred) == ["drafts", "summary"]
+    assert all(one.reason and one.attempts == 1 for one in books.deferred)
 
 
 async def test_two_users_of_one_model_take_turns(

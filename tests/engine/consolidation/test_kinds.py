@@ -111,7 +111,7 @@ async def test_a_later_scene_of_a_kind_joins_it_without_a_call(
     )
     assert [m.id for m in await stage.kinds()] == [kind.id]
     world = await stage.world()
-    while await stage.engine.consolidator.rest([world]):  # what the change brought
+    while await stage.engine.consolidator.run_idle([world]):  # what the change brought
         pass
     assert stage.calls.count("kinds") == 1
 
@@ -259,7 +259,7 @@ async def test_what_the_model_makes_nothing_of_is_parked(stage: KindStage) -> No
     await stage.sync("c", story())
     await stage.rest()
     assert stage.calls.count("kinds") == 2
-    (parked,) = (await stage.engine.governor.books(ME, SoulId("s1"))).parked
+    (parked,) = (await stage.engine.governor.books(ME, SoulId("s1"))).deferred
     assert parked.work is Work.KIND
     await stage.rest()
     assert stage.calls.count("kinds") == 2
@@ -268,7 +268,7 @@ async def test_what_the_model_makes_nothing_of_is_parked(stage: KindStage) -> No
     await stage.engine.advance_clock(11 * 60, 0)
     await stage.rest()
     assert len(await stage.kinds()) == 1
-    assert not (await stage.engine.governor.books(ME, SoulId("s1"))).parked
+    assert not (await stage.engine.governor.books(ME, SoulId("s1"))).deferred
 
 
 async def test_no_kind_is_asked_for_while_a_reply_is_written(stage: KindStage) -> None:

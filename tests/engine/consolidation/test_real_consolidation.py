@@ -98,7 +98,9 @@ async def check(
     chat = talk(language)
     for fact in facts:
         await check_fact(stage, fact, language)
-    books = await stage.engine.consolidator.books(await stage.world(), SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(
+        await stage.world(), SoulId("s1")
+    )
     spent = books.totals["consolidation"]
     # One for the summary, one for all else, each asked again at most once.
     assert 2 <= spent.calls <= 4

@@ -153,14 +153,14 @@ async def test_what_was_parked_is_read_again() -> None:
     await stage.soul()
     await stage.sync("c", talk(30))
     await stage.rest()
-    assert (await stage.engine.governor.books(ME, SoulId("s1"))).parked
+    assert (await stage.engine.governor.books(ME, SoulId("s1"))).deferred
     assert not await stage.drafted()
 
     stage.llm.then([honest])
     done = await replay(stage, chat="c")
     assert await stage.drafted()
     books = await stage.engine.governor.books(ME, SoulId("s1"))
-    assert not books.parked
+    assert not books.deferred
     assert books.totals["replay"].calls == done.result["calls"] == 2
     await stage.engine.governor.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id

@@ -62,7 +62,7 @@ async def test_after_a_restart_they_are_as_before(
     await store.open()
     keeper, ledger, parking = await opened(store, START)
     for owner, soul, work, minute, calls in sorted(booked, key=lambda one: one[3]):
-        ledger.book(
+        ledger.record(
             owner,
             soul,
             work,
@@ -72,16 +72,16 @@ async def test_after_a_restart_they_are_as_before(
     for owner, soul, chat, well, minute in parked:
         key: Key = (owner, soul, ChatId(chat), Work.DRAFTS)
         if well:
-            parking.forget(key)
+            parking.clear(key)
         else:
-            parking.park(key, "no lists", 20, START + timedelta(minutes=minute))
+            parking.defer(key, "no lists", 20, START + timedelta(minutes=minute))
     await keeper.stop()
     again, kept, waits = await opened(store, START + timedelta(minutes=101))
     now = START + timedelta(minutes=101 + later)
     for owner in (ME, Owner("bob")):
         for soul in (SOUL, SoulId("s2")):
             assert kept.totals(owner, soul) == ledger.totals(owner, soul)
-            assert set(waits.of(owner, soul)) == set(parking.of(owner, soul))
+            assert set(waits.of_soul(owner, soul)) == set(parking.of_soul(owner, soul))
     assert kept.this_hour(now) == ledger.this_hour(now)
     await again.stop()
 
@@ -89,16 +89,16 @@ async def test_after_a_restart_they_are_as_before(
 def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() -> None:
     ledger = UsageLedger(UsageLimits())
     slow, quick = Spent(calls=1, seconds=16.0), Spent(calls=1, seconds=2.0)
-    ledger.take(ME, SOUL, {"consolidation": slow}, [(START, slow)])
+    ledger.restore(ME, SOUL, {"consolidation": slow}, [(START, slow)])
     assert (
         ledger.seconds_per_call("consolidation") is None
     )  # of another run, and of another model perhaps
-    ledger.book(ME, SOUL, "consolidation", slow, START)
-    ledger.book(ME, SOUL, "consolidation", Spent(nodes=3), START)
-    ledger.book(ME, SOUL, "test", quick, START)
+    ledger.record(ME, SOUL, "consolidation", slow, START)
+    ledger.record(ME, SOUL, "consolidation", Spent(nodes=3), START)
+    ledger.record(ME, SOUL, "test", quick, START)
     assert ledger.seconds_per_call("consolidation") == 16.0
     for _ in range(8):
-        ledger.book(ME, SOUL, "consolidation", quick, START)
+        ledger.record(ME, SOUL, "consolidation", quick, START)
     assert ledger.seconds_per_call("consolidation") == 2.0
 
 
@@ -108,7 +108,7 @@ async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again()
     store = KnownOwners()
     await store.open()
     keeper, ledger, _ = await opened(store, START)
-    ledger.book(ME, SOUL, "consolidation", Spent(calls=500), START)
+    ledger.record(ME, SOUL, "consolidation", Spent(calls=500), START)
     await keeper.stop()
     _, kept, _ = await opened(store, START - timedelta(days=1))
     assert kept.has_room(START - timedelta(days=1))
@@ -120,10 +120,10 @@ async def test_what_could_not_be_stored_is_stored_with_the_next_call() -> None:
     await store.open()
     keeper, ledger, _ = await opened(store, START)
     store.refuses = StoreFull("the disk is full")
-    ledger.book(ME, SOUL, "consolidation", Spent(calls=1), START)
+    ledger.record(ME, SOUL, "consolidation", Spent(calls=1), START)
     await keeper.stop()
     store.refuses = None
-    ledger.book(ME, SOUL, "consolidation", Spent(calls=1), START)
+    ledger.record(ME, SOUL, "consolidation", Spent(calls=1), START)
     await keeper.stop()
     (books,) = await store.books(ME)
     assert books.totals["consolidation"] == Spent(calls=2)
@@ -163,23 +163,23 @@ async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() ->
     await stage.sync("c2", lines(30))
     await stage.rest()
     asked = len(stage.calls)
-    before = (await stage.engine.governor.books(ME, SOUL)).parked
+    before = (await stage.engine.governor.books(ME, SOUL)).deferred
     assert {(one.chat, one.attempts) for one in before} == {("c1", 1), ("c2", 1)}
     await stage.restart()
     stage.llm.then([obliging])
     await stage.rest()
     assert len(stage.calls) == asked, "it was parked"
-    assert set((await stage.engine.governor.books(ME, SOUL)).parked) == set(before)
+    assert set((await stage.engine.governor.books(ME, SOUL)).deferred) == set(before)
     await stage.engine.delete_chat(ME, ChatId("c2"))
     await stage.rest()
     assert {
-        one.chat for one in (await stage.engine.governor.books(ME, SOUL)).parked
+        one.chat for one in (await stage.engine.governor.books(ME, SOUL)).deferred
     } == {"c1"}
     stage.clock.advance(601, 0)
     await stage.rest()
     assert len(stage.calls) > asked
     await stage.restart()
-    assert (await stage.engine.governor.books(ME, SOUL)).parked == []
+    assert (await stage.engine.governor.books(ME, SOUL)).deferred == []
     await stage.stop()
 
 
