@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -20,12 +20,18 @@ def written(start: datetime, end: datetime, year: int, language: str) -> str:
     if last > first and end - start < timedelta(1) and end.hour <= 6:
         last = max(first, (end - _NIGHT - timedelta(microseconds=1)).date())
     named = first.year != year or last.year != year
-    if language == "zh":
-        head = f"{first.year}年" if named else ""
-        if first == last:
-            return f"{head}{first.month}月{first.day}日"
-        tail = f"{last.year}年" if last.year != first.year else ""
-        return f"{head}{first.month}月{first.day}日至{tail}{last.month}月{last.day}日"
+    return (_chinese if language == "zh" else _english)(first, last, named)
+
+
+def _chinese(first: date, last: date, named: bool) -> str:
+    head = f"{first.year}年" if named else ""
+    if first == last:
+        return f"{head}{first.month}月{first.day}日"
+    tail = f"{last.year}年" if last.year != first.year else ""
+    return f"{head}{first.month}月{first.day}日至{tail}{last.month}月{last.day}日"
+
+
+def _english(first: date, last: date, named: bool) -> str:
     tail = f" {last.year}" if named else ""
     if first == last:
         return f"{first.day} {_MONTHS[first.month - 1]}{tail}"

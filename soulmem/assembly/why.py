@@ -1,57 +1,45 @@
-"""Why a memory came to mind, in one sentence a player understands."""
+"""The one-sentence explanation, in English or Chinese, of why a memory was recalled."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
 from soulmem.assembly.dates import written
 
-_LABEL = 40  # characters of a memory that names a step of the way
+_LABEL = 40  # characters of a memory that is named as a step of the path
 
 
 class Cause(str, Enum):
-    """What brought a memory up most."""
+    """What contributed most to recalling a memory."""
 
     PERMANENT = "permanent"
     SUMMARY = "summary"
     WORDS = "words"
     MEANING = "meaning"
-    NOTHING = "nothing"  # neither words nor meaning: there was room, and nothing better
+    NOTHING = "nothing"  # neither words nor meaning match: it fills free room
     NEIGHBOUR = "neighbour"
     TIME = "time"
     ASSOCIATION = "association"
-    LEARNED = "learned"  # what is often said together
-    SITUATION = "situation"  # an action that fires
-    INTENT = "intent"  # an action that fires for what the soul means to do
-    HABIT = "habit"  # an action that the soul knows of itself
-
-
-_HABITS_EN = {
-    Cause.SITUATION: "{} is what is happening, and {} tends to react like this.",
-    Cause.INTENT: "{1} wants to {0}, and tends to do it like this.",
-    Cause.HABIT: "{} came up, and {} knows this habit of their own.",
-}
-_HABITS_ZH = {
-    Cause.SITUATION: "眼下正是{}，{}往往会这样反应。",
-    Cause.INTENT: "{1}想要{0}，往往就会这样做。",
-    Cause.HABIT: "提到了{}，{}知道自己有这个习惯。",
-}
+    LEARNED = "learned"  # an association of terms that often occur together
+    SITUATION = "situation"  # an action selected for the situation
+    INTENT = "intent"  # an action selected for what the character means to do
+    HABIT = "habit"  # an action that the character knows of itself
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTime:
-    """A time that the cue names: its words, the days they mean, and the year it is now."""
+    """A time that the query names: its words, the days they mean, and the current year."""
 
     words: str
     start: datetime | None  # aware; None for a conversation
     end: datetime | None
     year: int
 
-    def told(self, language: str) -> str:
-        """The words with the days behind them."""
+    def text(self, language: str) -> str:
+        """The words, followed by the days in brackets."""
         if self.start is None or self.end is None:
             return self.words
         days = written(self.start, self.end, self.year, language)
@@ -62,105 +50,131 @@ class NamedTime:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The cause, the words shared with the cue (may be empty), the age, and what led from the cue to it.
+    """The cause, the words shared with the query (may be empty), the age, and the path from the query.
 
-    `way` names the memories passed through, the first that the cue touched at the front; for an action what
-    set it off: the situation, the intent, or whom or what the habit belongs to. `time` is given for `TIME`.
+    `path` holds the texts of the memories passed through, the one nearest to the query first; for an action
+    what selected it: the situation, the intent, or the owner of the habit. `time` is given for `TIME`.
     """
 
     cause: Cause
     shared: tuple[str, ...] = ()
     age_turns: int = 0
-    way: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
     time: NamedTime | None = None
 
 
-def sentence(reason: Reason, name: str, language: str) -> str:
-    """The reason in words, en or zh."""
-    if reason.cause is Cause.NOTHING and language == "zh":
-        return f"{name}想不起更合适的事。"
-    if reason.cause is Cause.NOTHING:
-        return f"Nothing that {name} remembers fits better{_was(reason.age_turns)}."
-    return _chinese(reason, name) if language == "zh" else _english(reason, name)
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """The texts of one language. Fields of a sentence: name, words, age, since, was, first, steps, time."""
+
+    sentences: Mapping[Cause, str]
+    meaning_with_words: str
+    quoted: str
+    word_separator: str
+    # How the further steps of a path are written: the template of each step, and what stands between two.
+    steps: Mapping[Cause, tuple[str, str]]
 
 
-def _english(reason: Reason, name: str) -> str:
-    age, since = _turns(reason.age_turns), _from(reason.age_turns)
-    words = _join([f'"{w}"' for w in reason.shared], " and ")
-    if reason.cause is Cause.PERMANENT:
-        return f"{name} never forgets this: it is a permanent memory."
-    if reason.cause is Cause.SUMMARY:
-        return "It sums up what this chat told before."
-    if reason.cause is Cause.WORDS and words:
-        return f"{words} came up, and {name} remembers it{since}."
-    if reason.cause is Cause.ASSOCIATION and reason.way:
-        first, *then = [_short(label, '"{}"') for label in reason.way]
-        return f"{first} led {name} {''.join(f'to {label}, that ' for label in then)}to this{since}."
-    if reason.cause is Cause.LEARNED and reason.way:
-        first, *then = [_short(label, '"{}"') for label in reason.way]
-        return f"{first} makes {name} think of {', that of '.join(then)}, and so of this{since}."
-    if reason.way and reason.cause in _HABITS_EN:
-        return _HABITS_EN[reason.cause].format(_short(reason.way[0], '"{}"'), name)
-    if reason.cause is Cause.TIME and reason.time is not None:
-        return f"It came up because you asked about {reason.time.told('en')}."
-    if reason.cause is Cause.NEIGHBOUR:
-        return f"It stands right beside another moment that came to mind, {age}."
-    if words:
-        return f"It is close in meaning to what is being said ({words}){_was(reason.age_turns)}."
-    return f"It is close in meaning to what is being said{_was(reason.age_turns)}."
+_ENGLISH = _Wording(
+    sentences={
+        Cause.PERMANENT: "{name} never forgets this: it is a permanent memory.",
+        Cause.SUMMARY: "It sums up what this chat told before.",
+        Cause.WORDS: "{words} came up, and {name} remembers it{since}.",
+        Cause.MEANING: "It is close in meaning to what is being said{was}.",
+        Cause.NOTHING: "Nothing that {name} remembers fits better{was}.",
+        Cause.NEIGHBOUR: "It stands right beside another moment that came to mind, {age}.",
+        Cause.TIME: "It came up because you asked about {time}.",
+        Cause.ASSOCIATION: "{first} led {name} {steps}to this{since}.",
+        Cause.LEARNED: "{first} makes {name} think of {steps}, and so of this{since}.",
+        Cause.SITUATION: "{first} is what is happening, and {name} tends to react like this.",
+        Cause.INTENT: "{name} wants to {first}, and tends to do it like this.",
+        Cause.HABIT: "{first} came up, and {name} knows this habit of their own.",
+    },
+    meaning_with_words="It is close in meaning to what is being said ({words}){was}.",
+    quoted='"{}"',
+    word_separator=" and ",
+    steps={
+        Cause.ASSOCIATION: ("to {}, that ", ""),
+        Cause.LEARNED: ("{}", ", that of "),
+    },
+)
+_CHINESE = _Wording(
+    sentences={
+        Cause.PERMANENT: "这是永久记忆，{name}不会忘记。",
+        Cause.SUMMARY: "这是此前聊天内容的摘要。",
+        Cause.WORDS: "提到了{words}，{name}想起了{age}的这件事。",
+        Cause.MEANING: "它和正在说的事意思相近，在{age}。",
+        Cause.NOTHING: "{name}想不起更合适的事。",
+        Cause.NEIGHBOUR: "它紧挨着另一段被想起的往事，在{age}。",
+        Cause.TIME: "因为问到了{time}，{name}想起了这件事。",
+        Cause.ASSOCIATION: "{name}由{first}想到{steps}了{age}的这件事。",
+        Cause.LEARNED: "{first}让{name}想到{steps}，于是想起了{age}的这件事。",
+        Cause.SITUATION: "眼下正是{first}，{name}往往会这样反应。",
+        Cause.INTENT: "{name}想要{first}，往往就会这样做。",
+        Cause.HABIT: "提到了{first}，{name}知道自己有这个习惯。",
+    },
+    meaning_with_words="它和正在说的事意思相近（{words}），在{age}。",
+    quoted="「{}」",
+    word_separator="和",
+    steps={
+        Cause.ASSOCIATION: ("{}，又想到", ""),
+        Cause.LEARNED: ("{}", "，又想到"),
+    },
+)
+_NEED_PATH = frozenset(
+    {
+        Cause.ASSOCIATION,
+        Cause.LEARNED,
+        Cause.SITUATION,
+        Cause.INTENT,
+        Cause.HABIT,
+    }
+)
 
 
-def _chinese(reason: Reason, name: str) -> str:
-    age = f"{reason.age_turns}轮之前" if reason.age_turns else "刚才"
-    words = _join([f"「{w}」" for w in reason.shared], "和")
-    if reason.cause is Cause.PERMANENT:
-        return f"这是永久记忆，{name}不会忘记。"
-    if reason.cause is Cause.SUMMARY:
-        return "这是此前聊天内容的摘要。"
-    if reason.cause is Cause.WORDS and words:
-        return f"提到了{words}，{name}想起了{age}的这件事。"
-    if reason.cause is Cause.ASSOCIATION and reason.way:
-        first, *then = [_short(label, "「{}」") for label in reason.way]
-        return f"{name}由{first}想到{''.join(f'{label}，又想到' for label in then)}了{age}的这件事。"
-    if reason.cause is Cause.LEARNED and reason.way:
-        first, *then = [_short(label, "「{}」") for label in reason.way]
-        return f"{first}让{name}想到{'，又想到'.join(then)}，于是想起了{age}的这件事。"
-    if reason.way and reason.cause in _HABITS_ZH:
-        return _HABITS_ZH[reason.cause].format(_short(reason.way[0], "「{}」"), name)
-    if reason.cause is Cause.TIME and reason.time is not None:
-        return f"因为问到了{reason.time.told('zh')}，{name}想起了这件事。"
-    if reason.cause is Cause.NEIGHBOUR:
-        return f"它紧挨着另一段被想起的往事，在{age}。"
-    if words:
-        return f"它和正在说的事意思相近（{words}），在{age}。"
-    return f"它和正在说的事意思相近，在{age}。"
+def reason_sentence(reason: Reason, name: str, language: str) -> str:
+    """The reason in words, "en" or "zh"; `name` is the character's."""
+    wording = _CHINESE if language == "zh" else _ENGLISH
+    cause = _stated_cause(reason)
+    words = wording.word_separator.join(map(wording.quoted.format, reason.shared[:2]))
+    template = wording.sentences[cause]
+    if cause is Cause.MEANING and words:
+        template = wording.meaning_with_words
+    path = [wording.quoted.format(_shortened(label)) for label in reason.path]
+    step, separator = wording.steps.get(cause, ("", ""))
+    age = _age(reason.age_turns, language)
+    return template.format(
+        name=name,
+        words=words,
+        age=age,
+        since=f" from {age}" if reason.age_turns else "",
+        was=f"; it was {age}" if reason.age_turns else "",
+        first=path[0] if path else "",
+        steps=separator.join(step.format(label) for label in path[1:]),
+        time=reason.time.text(language) if reason.time else "",
+    )
 
 
-def _short(label: str, quotes: str) -> str:
-    """A memory passed through, in quotes, cut where it is long."""
+def _stated_cause(reason: Reason) -> Cause:
+    """The cause; MEANING where the reason lacks what the sentence of its cause would name."""
+    if reason.cause is Cause.WORDS:
+        is_complete = bool(reason.shared)
+    elif reason.cause is Cause.TIME:
+        is_complete = reason.time is not None
+    else:
+        is_complete = reason.cause not in _NEED_PATH or bool(reason.path)
+    return reason.cause if is_complete else Cause.MEANING
+
+
+def _shortened(label: str) -> str:
+    """A memory's text on one line, cut where it is long."""
     line = " ".join(label.split())
-    return quotes.format(
-        line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…"
-    )
+    return line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…"
 
 
-def _turns(count: int) -> str:
-    return (
-        "just now"
-        if count == 0
-        else "1 turn ago"
-        if count == 1
-        else f"{count} turns ago"
-    )
-
-
-def _from(count: int) -> str:
-    return "" if count == 0 else f" from {_turns(count)}"
-
-
-def _was(count: int) -> str:
-    return "" if count == 0 else f"; it was {_turns(count)}"
-
-
-def _join(words: Sequence[str], last: str) -> str:
-    return last.join(words[:2])
+def _age(turns: int, language: str) -> str:
+    if language == "zh":
+        return f"{turns}轮之前" if turns else "刚才"
+    if turns == 0:
+        return "just now"
+    return "1 turn ago" if turns == 1 else f"{turns} turns ago"

@@ -34,27 +34,29 @@ class ActivationParams:
 class Met:
     """A moment at which a concept was met."""
 
-    at: float  # turns of the soul's clock
+    turn: float  # turns of the soul's clock
     gain: float  # 0..1, of what is missing to 1
 
 
-def mention(at: float, salience: float, params: ActivationParams | None = None) -> Met:
+def mention(
+    turn: float, salience: float, params: ActivationParams | None = None
+) -> Met:
     """A mention; `salience` 0..1 is how much the text is about the concept."""
     p = params or ActivationParams()
-    return Met(at, p.mention * salience)
+    return Met(turn, p.mention * salience)
 
 
-def recall(at: float, params: ActivationParams | None = None) -> Met:
+def recall(turn: float, params: ActivationParams | None = None) -> Met:
     """A recall that teaches."""
     p = params or ActivationParams()
-    return Met(at, p.recall)
+    return Met(turn, p.recall)
 
 
 def base_activations(
     concept: Ints,
-    at: Floats,
+    turns: Floats,
     gain: Floats,
-    now: float,
+    current_turn: float,
     pace: float = 1.0,
     params: ActivationParams | None = None,
 ) -> Floats:
@@ -65,13 +67,13 @@ def base_activations(
     gain     float64[m]  0..1
     """
     p = params or ActivationParams()
-    at = np.minimum(at, now)
+    turns = np.minimum(turns, current_turn)
     # The moments first, in wide registers, then the concepts, which are small numbers and so counted:
     # `lexsort` takes twice as long. Which of two at one moment comes first is the same.
-    order = np.argsort(at)
+    order = np.argsort(turns)
     small = concept[order].astype(np.min_scalar_type(int(concept.max(initial=0))))
     order = order[np.argsort(small, kind="stable")]
-    concept, at = concept[order], at[order]
+    concept, turns = concept[order], turns[order]
     kept = np.log1p(
         -np.minimum(gain[order], 1 - 1e-12)
     )  # what each leaves of what was there, as a logarithm
@@ -83,16 +85,20 @@ def base_activations(
     )
     ends = np.zeros(int(concept[-1]) + 1 if concept.size else 0)
     ends[concept[last]] = upto[last]
-    left = np.exp(ends[concept] - upto - pace * (now - at) / p.stability)
+    remaining_share = np.exp(
+        ends[concept] - upto - pace * (current_turn - turns) / p.stability
+    )
     return np.asarray(
-        np.bincount(concept, weights=gain[order] * left, minlength=ends.size),
+        np.bincount(
+            concept, weights=gain[order] * remaining_share, minlength=ends.size
+        ),
         np.float64,
     )
 
 
 def base_activation(
     met: Iterable[Met],
-    now: float,
+    current_turn: float,
     pace: float = 1.0,
     params: ActivationParams | None = None,
 ) -> float:
@@ -101,17 +107,17 @@ def base_activation(
         A' = A * exp(-pace * elapsed / stability)   between two moments
         A' = A + gain * (1 - A)                     at each
 
-    They are gone through once, in order of time; those of one moment commute. What lies ahead of `now` counts
+    They are gone through once, in order of time; those of one moment commute. What lies ahead of `current_turn` counts
     as met now. `pace` 0..2 is the soul's dial of forgetting: at 0 nothing fades.
     """
     p = params or ActivationParams()
     activation, last = 0.0, None
-    for one in sorted(met, key=lambda m: m.at):
-        at = min(one.at, now)
+    for event in sorted(met, key=lambda m: m.turn):
+        turn = min(event.turn, current_turn)
         if last is not None:
-            activation *= exp(-pace * (at - last) / p.stability)
-        activation += one.gain * (1.0 - activation)
-        last = at
+            activation *= exp(-pace * (turn - last) / p.stability)
+        activation += event.gain * (1.0 - activation)
+        last = turn
     if last is None:
         return 0.0
-    return activation * exp(-pace * (now - last) / p.stability)
+    return activation * exp(-pace * (current_turn - last) / p.stability)

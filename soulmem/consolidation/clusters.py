@@ -63,28 +63,29 @@ def clusters(
     near = np.abs(where[kept][:, None] - where[kept][None, :]) < params.apart
     score[near] = -np.inf
     weight = np.asarray(worth, np.float64)[kept]
-    found = [
+    candidates = [
         grown
         for seed in range(kept.size)
         if (grown := _grown(score, seed, params)) is not None
     ]
     # Chance seldom makes a large cluster: what n scenes have in common counts by the root of n.
     rank = {
-        one: one.alike
-        * len(one.scenes) ** 0.5
-        * (1.0 + weight[list(one.scenes)].mean())
-        for one in found
+        candidate: candidate.alike
+        * len(candidate.scenes) ** 0.5
+        * (1.0 + weight[list(candidate.scenes)].mean())
+        for candidate in candidates
     }
-    order = sorted(rank, key=lambda one: (-rank[one], one.scenes))
+    order = sorted(rank, key=lambda candidate: (-rank[candidate], candidate.scenes))
     out: list[Cluster] = []
     taken: set[int] = set()
-    for one in order:
-        if taken.isdisjoint(one.scenes):
-            taken.update(one.scenes)
+    for candidate in order:
+        if taken.isdisjoint(candidate.scenes):
+            taken.update(candidate.scenes)
             scenes = sorted(
-                (int(kept[at]) for at in one.scenes), key=lambda at: (where[at], at)
+                (int(kept[index]) for index in candidate.scenes),
+                key=lambda index: (where[index], index),
             )
-            out.append(Cluster(tuple(scenes), one.alike))
+            out.append(Cluster(tuple(scenes), candidate.alike))
     return out
 
 

@@ -33,11 +33,13 @@ def digest(lines: Sequence[Line], params: DigestParams | None = None) -> list[in
     A text that says the same as one chosen before is left out.
     """
     p = params or DigestParams()
-    counts = Counter(key for line in lines for key in set(line.keys))
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts.update(set(line.keys))
     top = max(counts.values(), default=1)
 
-    def worth(at: int) -> float:
-        line = lines[at]
+    def worth(index: int) -> float:
+        line = lines[index]
         shared = [counts[key] / top for key in line.keys if counts[key] > 1]
         return (
             line.asked
@@ -46,10 +48,10 @@ def digest(lines: Sequence[Line], params: DigestParams | None = None) -> list[in
         )
 
     chosen: list[int] = []
-    said: set[str] = set()
-    for at in sorted(range(len(lines)), key=lambda at: (-worth(at), at)):
-        plain = " ".join(lines[at].text.split()).casefold()
-        if len(chosen) < p.lines and plain not in said:
-            said.add(plain)
-            chosen.append(at)
+    quoted: set[str] = set()
+    for index in sorted(range(len(lines)), key=lambda index: (-worth(index), index)):
+        plain = " ".join(lines[index].text.split()).casefold()
+        if len(chosen) < p.lines and plain not in quoted:
+            quoted.add(plain)
+            chosen.append(index)
     return sorted(chosen)

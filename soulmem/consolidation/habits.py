@@ -41,27 +41,26 @@ def scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
     """How many scenes these messages are: each a chat and the place in it. A run of them is one scene."""
     count = 0
     last: tuple[str, int] | None = None
-    for chat, at in sorted(places):
-        if last is None or chat != last[0] or at - last[1] >= params.apart:
+    for chat, place in sorted(places):
+        if last is None or chat != last[0] or place - last[1] >= params.apart:
             count += 1
-        last = chat, at
+        last = chat, place
     return count
 
 
 def shared(wordings: Sequence[Collection[str]]) -> Floats:
     """The share of their words that each two wordings have in common, 0..1, shape (n, n)."""
-    known = {
-        word: at
-        for at, word in enumerate(
-            sorted({word for words in wordings for word in words})
-        )
-    }
-    holds = np.zeros((len(wordings), len(known)), np.float32)
+    vocabulary = sorted(set[str]().union(*wordings))
+    column = {word: number for number, word in enumerate(vocabulary)}
+    holds = np.zeros((len(wordings), len(column)), np.float32)
     for row, words in enumerate(wordings):
-        holds[row, [known[word] for word in words]] = 1.0
-    both = holds @ holds.T
+        for word in words:
+            holds[row, column[word]] = 1.0
+    common = holds @ holds.T
     sizes = holds.sum(axis=1)
-    return np.asarray(both / np.maximum(sizes[:, None] + sizes - both, 1.0), np.float32)
+    return np.asarray(
+        common / np.maximum(sizes[:, None] + sizes - common, 1.0), np.float32
+    )
 
 
 def groups(alike: Bools, params: HabitParams) -> list[list[int]]:
@@ -74,9 +73,11 @@ def groups(alike: Bools, params: HabitParams) -> list[list[int]]:
     like = np.zeros(
         alike.shape, np.float64
     )  # how many of a group (column) are like each (row)
-    for at in range(len(alike)):
+    for wording in range(len(alike)):
         shares = (
-            like[at, : len(out)] / [len(group) for group in out] if out else np.zeros(0)
+            like[wording, : len(out)] / [len(group) for group in out]
+            if out
+            else np.zeros(0)
         )
         best = (
             int(shares.argmax())
@@ -85,6 +86,6 @@ def groups(alike: Bools, params: HabitParams) -> list[list[int]]:
         )
         if best == len(out):
             out.append([])
-        out[best].append(at)
-        like[:, best] += alike[:, at]
+        out[best].append(wording)
+        like[:, best] += alike[:, wording]
     return out

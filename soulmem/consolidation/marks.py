@@ -41,21 +41,22 @@ def slid(messages: Sequence[Said], *, ended: bool, params: MarkParams) -> int:
     forced = exchanges = 0
     opened: list[int] = []
     place: str | None = None
-    for at, said in enumerate(messages):
-        if at and (
-            _long_after(messages[at - 1], said, params.pause) or _elsewhere(place, said)
+    for index, message in enumerate(messages):
+        if index and (
+            _long_after(messages[index - 1], message, params.pause)
+            or _elsewhere(place, message)
         ):
-            forced, exchanges = at, 0
-            marks.append(at)
-        place = said.location or place
-        if said.opens_exchange:
+            forced, exchanges = index, 0
+            marks.append(index)
+        place = message.location or place
+        if message.opens_exchange:
             if exchanges == params.turns:
-                marks.append(at)
+                marks.append(index)
                 exchanges = 0
             exchanges += 1
-            opened.append(at)
-    held = opened[-params.turns] if len(opened) >= params.turns else 0
-    return max(forced, *(mark for mark in marks if mark <= held))
+            opened.append(index)
+    fifo_start = opened[-params.turns] if len(opened) >= params.turns else 0
+    return max(forced, *(mark for mark in marks if mark <= fifo_start))
 
 
 def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
@@ -69,13 +70,15 @@ def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
     return list(zip([start, *ends[:-1]], ends, strict=True)) if ends else []
 
 
-def _long_after(before: Said, now: Said, pause: timedelta) -> bool:
-    pairs = ((before.sent_at, now.sent_at), (before.story_at, now.story_at))
+def _long_after(before: Said, message: Said, pause: timedelta) -> bool:
+    pairs = ((before.sent_at, message.sent_at), (before.story_at, message.story_at))
     return any(
-        one is not None and other is not None and other - one >= pause
-        for one, other in pairs
+        earlier is not None and later is not None and later - earlier >= pause
+        for earlier, later in pairs
     )
 
 
-def _elsewhere(place: str | None, now: Said) -> bool:
-    return place is not None and now.location is not None and now.location != place
+def _elsewhere(place: str | None, message: Said) -> bool:
+    return (
+        place is not None and message.location is not None and message.location != place
+    )

@@ -83,8 +83,10 @@ def depressed(strength: float, *, keep: bool, params: PlasticityParams) -> float
 
 def undone(strength: float, uses: float, params: PlasticityParams) -> float:
     """The strength, 0..1, before so many uses of full share: the inverse of `potentiated`."""
-    left = (1.0 - params.eta) ** uses
-    return max(0.0, 1.0 - (1.0 - strength) / left) if left > 0.0 else 0.0
+    remaining_gap = (1.0 - params.eta) ** uses
+    return (
+        max(0.0, 1.0 - (1.0 - strength) / remaining_gap) if remaining_gap > 0.0 else 0.0
+    )
 
 
 def steadied(stability: float, elapsed: float, params: PlasticityParams) -> float:

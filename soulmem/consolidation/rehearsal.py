@@ -62,12 +62,11 @@ def to_link(
     frequency  of recall, by memory: among pairs met as often the more frequent come first
     joined     pairs with a link already
     """
-    met = Counter(
-        pair
-        for came in recalled
-        for pair in combinations(sorted(came), 2)
-        if frozenset(pair) not in joined
-    )
+    met: Counter[tuple[K, K]] = Counter()
+    for memories in recalled:
+        for pair in combinations(sorted(memories), 2):
+            if frozenset(pair) not in joined:
+                met[pair] += 1
 
     def rank(pair: tuple[K, K]) -> tuple[float, float, tuple[K, K]]:
         return (

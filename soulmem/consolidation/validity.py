@@ -23,7 +23,7 @@ class Claim:
     subject: str
     object: str
     relation: Relation
-    told: tuple[Moment, ...]  # ascending, at least one
+    times: tuple[Moment, ...]  # ascending, at least one
     by_hand: bool = False  # only what is made by hand, too, ends it
 
 
@@ -43,7 +43,7 @@ class FactValidity:
 class Ended:
     """When a fact ceased to hold, and through which other one."""
 
-    at: Moment
+    moment: Moment
     by: str
 
 
@@ -53,28 +53,28 @@ def ended(claim: Claim, others: Sequence[Claim]) -> Ended | None:
     What was told last counts: a fact that was told again after its contrary holds once more, and then the
     contrary does not.
     """
-    last = claim.told[-1]
-    found: list[tuple[Moment, str]] = []
+    last = claim.times[-1]
+    contradictions: list[tuple[Moment, str]] = []
     for other in others:
         if (claim.by_hand and not other.by_hand) or not excludes(other, claim):
             continue
         # Told in one breath, that it is over is the later of the two.
-        is_later = other.told[-1] > last or (
-            other.told[-1] == last
+        is_later = other.times[-1] > last or (
+            other.times[-1] == last
             and other.relation.is_over
             and not claim.relation.is_over
         )
         if is_later:
-            found.append(
-                (next(moment for moment in other.told if moment >= last), other.key)
+            contradictions.append(
+                (next(moment for moment in other.times if moment >= last), other.key)
             )
-    return Ended(*min(found)) if found else None
+    return Ended(*min(contradictions)) if contradictions else None
 
 
-def excludes(one: Claim, other: Claim) -> bool:
+def excludes(claim: Claim, other: Claim) -> bool:
     """Whether the two cannot both hold at a time."""
-    mine, theirs = one.relation, other.relation
-    same_pair = _is_same_pair(one, other)
+    mine, theirs = claim.relation, other.relation
+    same_pair = _is_same_pair(claim, other)
     if mine.is_over is not theirs.is_over:
         return same_pair and says_the_same(mine, theirs)
     if mine.is_over or mine.topic is None or mine.topic != theirs.topic:
@@ -82,29 +82,32 @@ def excludes(one: Claim, other: Claim) -> bool:
     if mine.pole:
         return same_pair and mine.pole != theirs.pole
     if mine.is_mutual:
-        ends = {one.subject, one.object} & {other.subject, other.object}
+        ends = {claim.subject, claim.object} & {other.subject, other.object}
         return len(ends) == 1
-    return one.subject == other.subject and one.object != other.object
+    return claim.subject == other.subject and claim.object != other.object
 
 
-def says_the_same(one: Relation, other: Relation) -> bool:
+def says_the_same(relation: Relation, other: Relation) -> bool:
     """Whether two verbs, apart from whether it is over, tell the same of the same."""
-    if one.base == other.base:
+    if relation.base == other.base:
         return True
-    return one.topic is not None and (one.topic, one.pole) == (other.topic, other.pole)
+    return relation.topic is not None and (relation.topic, relation.pole) == (
+        other.topic,
+        other.pole,
+    )
 
 
-def is_twice(one: Claim, other: Claim) -> bool:
+def is_twice(claim: Claim, other: Claim) -> bool:
     """Whether the two are one fact in two wordings."""
-    if one.relation.is_over is not other.relation.is_over or not _is_same_pair(
-        one, other
+    if claim.relation.is_over is not other.relation.is_over or not _is_same_pair(
+        claim, other
     ):
         return False
-    return says_the_same(one.relation, other.relation)
+    return says_the_same(claim.relation, other.relation)
 
 
-def _is_same_pair(one: Claim, other: Claim) -> bool:
-    if (one.subject, one.object) == (other.subject, other.object):
+def _is_same_pair(claim: Claim, other: Claim) -> bool:
+    if (claim.subject, claim.object) == (other.subject, other.object):
         return True
-    mutual = one.relation.is_mutual and other.relation.is_mutual
-    return mutual and (one.subject, one.object) == (other.object, other.subject)
+    mutual = claim.relation.is_mutual and other.relation.is_mutual
+    return mutual and (claim.subject, claim.object) == (other.object, other.subject)

@@ -83,13 +83,13 @@ def edge_of(soul: str, values: Mapping[str, Any]) -> Edge:
 
 def opinion_told(opinion: Opinion) -> dict[str, Any]:
     """An opinion, as JSON can say it."""
-    told: dict[str, Any] = _plain(opinion)
-    return told
+    values: dict[str, Any] = _plain(opinion)
+    return values
 
 
-def opinion_from(told: Any) -> Opinion:
+def opinion_from(values: Any) -> Opinion:
     """The opinion that an entry told; what else an older SoulMem wrote there has no meaning any more."""
-    return msgspec.convert(told, Opinion)
+    return msgspec.convert(values, Opinion)
 
 
 def _plain(value: Any) -> Any:

@@ -21,13 +21,19 @@ class BinParams:
     )
 
 
-def due(binned: Mapping[K, datetime], now: datetime, params: BinParams) -> list[K]:
+def due(
+    binned: Mapping[K, datetime], current_time: datetime, params: BinParams
+) -> list[K]:
     """What has lain in the bin for long enough."""
     keep = timedelta(days=params.days)
-    return [key for key, at in binned.items() if now - at >= keep]
+    return [
+        key for key, binned_at in binned.items() if current_time - binned_at >= keep
+    ]
 
 
-def going_soon(binned: Mapping[K, datetime], now: datetime, params: BinParams) -> int:
+def going_soon(
+    binned: Mapping[K, datetime], current_time: datetime, params: BinParams
+) -> int:
     """How many go for good soon."""
     from_then = timedelta(days=max(0.0, params.days - params.warn_days))
-    return sum(now - at >= from_then for at in binned.values())
+    return sum(current_time - binned_at >= from_then for binned_at in binned.values())

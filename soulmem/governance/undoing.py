@@ -49,8 +49,8 @@ def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
     """Whether it is an automatic change whose words are still there; `by_name`: feedback, too, for the user
     asks for that one.
     """
-    told = entry.after if entry.action is Action.CREATE else entry.before
-    if entry.action not in _CHANGES or told is None:
+    stored_values = entry.after if entry.action is Action.CREATE else entry.before
+    if entry.action not in _CHANGES or stored_values is None:
         return False
     return entry.actor is not Actor.USER or (
         by_name and entry.action is Action.FEEDBACK
@@ -63,21 +63,21 @@ def undone_by(
     """Ids of those of the entries that one of these acts of undoing took back: the change or the job that it
     names, or all from a certain entry on.
     """
-    acts = [one for one in undos if one.action is Action.UNDO]
+    acts = [act for act in undos if act.action is Action.UNDO]
     targets: dict[
         tuple[str, str], set[str]
     ] = {}  # what an act changed, for what the user said stayed
-    for one in acts:
-        targets.setdefault((one.source, one.reason), set()).add(one.target)
-    found = set()
+    for act in acts:
+        targets.setdefault((act.source, act.reason), set()).add(act.target)
+    undone_ids = set()
     for entry in entries:
-        for one in acts:
-            hit = entry.target in targets[(one.source, one.reason)] or _edges(
+        for act in acts:
+            hit = entry.target in targets[(act.source, act.reason)] or _edges(
                 entry.before, entry.after
             )
-            if hit and one.id > entry.id and _names(one, entry):
-                found.add(entry.id)
-    return frozenset(found)
+            if hit and act.id > entry.id and _names(act, entry):
+                undone_ids.add(entry.id)
+    return frozenset(undone_ids)
 
 
 def _names(undo: AuditEntry, entry: AuditEntry) -> bool:
@@ -150,11 +150,21 @@ def _take_back(
         else:
             out.born[entry.target] = entry.id
     else:
-        for name in sorted({*before, *(entry.after or {})} - {EDGES}):
-            if (entry.target, name) in mine:
-                out.skipped.append((entry.target, name))
-            elif name in before and (entry.target, name) not in older:
-                out.memories.setdefault(entry.target, {})[name] = before[name]
+        for field_of in sorted(_memory_fields(entry)):
+            if field_of in mine:
+                out.skipped.append(field_of)
+            elif field_of[1] in before and field_of not in older:
+                fields = out.memories.setdefault(entry.target, {})
+                fields[field_of[1]] = before[field_of[1]]
+    _take_back_edges(out, entry, mine, older)
+
+
+def _take_back_edges(
+    out: Reversal,
+    entry: AuditEntry,
+    mine: set[tuple[str, str]],
+    older: set[tuple[str, str]],
+) -> None:
     for key, was in _edges(entry.before, entry.after):
         if (key, EDGES) in mine:
             out.skipped.append((key, EDGES))
@@ -163,20 +173,27 @@ def _take_back(
         elif was is None:
             out.edges[key] = None
         else:
-            known = out.edges.get(key)
-            out.edges[key] = {**(known or {}), **was}
+            out.edges[key] = {**(out.edges.get(key) or {}), **was}
 
 
 def _touched(entry: AuditEntry) -> set[tuple[str, str]]:
+    edges = {(key, EDGES) for key, _ in _edges(entry.before, entry.after)}
+    return _memory_fields(entry) | edges
+
+
+def _memory_fields(entry: AuditEntry) -> set[tuple[str, str]]:
     names = {*(entry.before or {}), *(entry.after or {})} - {EDGES}
-    return {(entry.target, name) for name in names} | {
-        (key, EDGES) for key, _ in _edges(entry.before, entry.after)
-    }
+    return {(entry.target, name) for name in names}
 
 
 def _edges(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> list[tuple[str, dict[str, Any] | None]]:
     """The edges that an entry tells of, each as it was."""
-    was, now = (before or {}).get(EDGES) or {}, (after or {}).get(EDGES) or {}
-    return [(key, was.get(key)) for key in sorted({*was, *now})]
+    before_edges, after_edges = (
+        (before or {}).get(EDGES) or {},
+        (after or {}).get(EDGES) or {},
+    )
+    return [
+        (key, before_edges.get(key)) for key in sorted({*before_edges, *after_edges})
+    ]

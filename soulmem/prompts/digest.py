@@ -79,7 +79,7 @@ def parse(text: str, passage: Passage) -> str:
 
     Raises Unreadable.
     """
-    found = prose_of(text, "digest", passage, _LONGEST)
-    if Grounds(passage).share(found) < EvidenceParams().told:
+    summary = prose_of(text, "digest", passage, _LONGEST)
+    if Grounds(passage).share(summary) < EvidenceParams().overlap:
         raise Unreadable("a digest that has nothing to do with the lines")
-    return found
+    return summary

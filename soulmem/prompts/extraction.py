@@ -186,8 +186,8 @@ def _episodes(lines: Sequence[PassageLine], language: str) -> Mapping[str, objec
     ends = [len(lines) * part // parts for part in range(parts + 1)]
     episodes = {}
     for part in range(parts):
-        told = [line.number for line in lines[ends[part] : ends[part + 1]]]
-        episode = {"lines": {**_FEW, "items": {"enum": told}}, **_EPISODE}
+        numbers = [line.number for line in lines[ends[part] : ends[part + 1]]]
+        episode = {"lines": {**_FEW, "items": {"enum": numbers}}, **_EPISODE}
         episodes[str(part + 1)] = _object({**episode, **_MORE_OF_EPISODE}, episode)
     return _object(episodes, episodes)
 
@@ -219,18 +219,18 @@ def parse(text: str, passage: Passage) -> Drafts:
     An answer may say that there is nothing. Raises Unreadable when it says nothing that can be read, or all
     of it in another script than the chat's.
     """
-    found = dict[str, Any](read_lists(text, _LISTS, _FORMS))
-    if "facts" in found:
-        found["facts"] = _in_english(found["facts"])
+    answer = dict[str, Any](read_lists(text, _LISTS, _FORMS))
+    if "facts" in answer:
+        answer["facts"] = _in_english(answer["facts"])
     form = _JSON[passage.language] + _PLAIN[passage.language]
-    return Drafting(passage, form).drafts(found)
+    return Drafting(passage, form).drafts(answer)
 
 
 def _in_english(facts: Any) -> Any:
     """The facts by the names of their parts in the schema of an English chat."""
-    names = {
-        theirs: ours for keys in _FACT_KEYS.values() for ours, theirs in keys.items()
-    }
+    names: dict[str, str] = {}
+    for keys in _FACT_KEYS.values():
+        names.update({theirs: ours for ours, theirs in keys.items()})
     if isinstance(facts, list):
         return [_in_english(fact) for fact in facts]
     if not isinstance(facts, Mapping):

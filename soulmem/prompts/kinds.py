@@ -105,13 +105,13 @@ def parse(text: str, passage: Passage) -> Drafts:
 
     Raises Unreadable when the answer says nothing that can be read, or names the kind in another script.
     """
-    found = read_lists(text, _KEYS, _FORMS)
-    given, scenes = _kind(found), fields.objects(found.get("scenes", []))
-    if given is None and (scenes or answer_of(text).strip() == ""):
+    answer = read_lists(text, _KEYS, _FORMS)
+    kind_fields, scenes = _kind(answer), fields.objects(answer.get("scenes", []))
+    if kind_fields is None and (scenes or answer_of(text).strip() == ""):
         raise Unreadable("scenes without a kind")
-    if given is None:
+    if kind_fields is None:
         return Drafts()
-    kind = fields.text(given.get("kind"), _LONGEST)
+    kind = fields.text(kind_fields.get("kind"), _LONGEST)
     if kind is None:
         return Drafts()
     grounds = Grounds(passage)
@@ -125,25 +125,29 @@ def parse(text: str, passage: Passage) -> Drafts:
     ]
     if len(shown) < LEAST:
         return _none("a kind that fewer than three scenes show")
-    worth = fields.share(given.get("importance"), _IMPORTANCE)
+    worth = fields.share(kind_fields.get("importance"), _IMPORTANCE)
     return Drafts(abstracts=(DraftAbstract(kind.rstrip(".。"), tuple(shown), worth),))
 
 
-def _kind(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _kind(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The object that has the kind: the answer itself, or the first line of its form."""
-    if "kind" in found:
-        return found
-    return next(iter(fields.objects(found.get("kinds", [])) or ()), None)
+    if "kind" in answer:
+        return answer
+    return next(iter(fields.objects(answer.get("kinds", [])) or ()), None)
 
 
 def _shown(scenes: list[Mapping[str, Any]], passage: Passage) -> list[int]:
     """The scenes, ascending, of which something is quoted that stands there."""
-    said = {line.number: line.text for line in passage.lines}
+    texts = {line.number: line.text for line in passage.lines}
     out = set()
     for scene in scenes:
         words = fields.text(scene.get("words"), 400)
         for number in fields.numbers(scene.get("line"))[:1]:
-            if words is not None and number in said and _is_quoted(words, said[number]):
+            if (
+                words is not None
+                and number in texts
+                and _is_quoted(words, texts[number])
+            ):
                 out.add(number)
     return sorted(out)
 
@@ -158,11 +162,11 @@ def _is_quoted(words: str, text: str) -> bool:
 def _names_in(kind: str, passage: Passage) -> set[str]:
     """The names in it that each of its scenes must have; the character and the user are in all of them."""
     there = {passage.soul, *passage.users, ""}
-    known = {*passage.known, *(line.speaker for line in passage.lines)} - there
+    other_names = {*passage.known, *(line.speaker for line in passage.lines)} - there
     grounds = Grounds(
         replace(passage, soul=kind, users=(), lines=(), known=(), summary="")
     )
-    return {name for name in known if grounds.holds(name)}
+    return {name for name in other_names if grounds.holds(name)}
 
 
 def _has_names(

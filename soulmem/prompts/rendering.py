@@ -61,7 +61,9 @@ def told_of(passage: Passage) -> tuple[str, ...]:
 def _is_sure(name: str, sure: Collection[str]) -> bool:
     """Whether it is more likely a name than a word that was shouted, or a name with the sign behind it."""
     if is_unspaced(name):
-        return name in sure or not any(one and one in name for one in sure)
+        return name in sure or not any(
+            sure_name and sure_name in name for sure_name in sure
+        )
     return name in sure or not (len(name) > 1 and name.isupper())
 
 

@@ -109,15 +109,7 @@ def fire(
     probability and takes it. What an action gets from several triggers adds up.
     """
     p = params or FiringParams()
-    arriving: dict[
-        int, dict[int, tuple[float, Way]]
-    ] = {}  # trigger, seed: attention and its best way
-    for way in ways:
-        strength = _strength(way.strength, tendencies.get(way.trigger, ()))
-        mass = present.get(way.seed, 0.0) * way.passes * strength
-        held = arriving.setdefault(way.trigger, {})
-        if mass > held.get(way.seed, (0.0, way))[0]:
-            held[way.seed] = mass, way
+    arriving = _arriving(present, ways, tendencies)
     shares: dict[int, float] = {}
     causes: dict[int, tuple[float, int, Way | None]] = {}
     for trigger, choice in tendencies.items():
@@ -145,6 +137,22 @@ def fire(
         if share >= p.threshold
     ]
     return sorted(fired, key=lambda impulse: (-impulse.share, impulse.action))
+
+
+def _arriving(
+    present: Mapping[int, float],
+    ways: Iterable[Way],
+    tendencies: Mapping[int, Sequence[Tendency]],
+) -> dict[int, dict[int, tuple[float, Way]]]:
+    """By trigger and situation: the attention that arrives, and the best path that it takes."""
+    arriving: dict[int, dict[int, tuple[float, Way]]] = {}
+    for way in ways:
+        strength = _strength(way.strength, tendencies.get(way.trigger, ()))
+        mass = present.get(way.seed, 0.0) * way.passes * strength
+        by_situation = arriving.setdefault(way.trigger, {})
+        if mass > by_situation.get(way.seed, (0.0, way))[0]:
+            by_situation[way.seed] = mass, way
+    return arriving
 
 
 def choose(actions: Sequence[tuple[int, float]], number: float) -> int | None:

@@ -86,7 +86,7 @@ def spread_from(
     incidence: Incidence,
     seeds: Ints,
     share: Floats,
-    known: Bools,
+    visible: Bools,
     params: SpreadingParams | None = None,
 ) -> Active | None:
     """Let energy spread from these terms over what terms are met with in the known rows.
@@ -98,11 +98,11 @@ def spread_from(
     is only as large as the energy comes far.
     """
     p = params or SpreadingParams()
-    windows = incidence.counts(known)[seeds].astype(np.int64)
-    there = windows > 0
-    if not there.any():
+    windows = incidence.counts(visible)[seeds].astype(np.int64)
+    occurring = windows > 0
+    if not occurring.any():
         return None
-    seeds, share, windows = seeds[there], share[there], windows[there]
+    seeds, share, windows = seeds[occurring], share[occurring], windows[occurring]
     place = np.full(
         incidence.terms, -1, np.int64
     )  # of a term among those that energy may come to
@@ -113,18 +113,22 @@ def spread_from(
             _links(terms.size, place, met), np.arange(seeds.size), p.spread, share
         )
         fresh = [
-            at
-            for at in np.flatnonzero(active.energy > p.spread.threshold).tolist()
-            if at not in met
+            term
+            for term in np.flatnonzero(active.energy > p.spread.threshold).tolist()
+            if term not in met
         ]
-        fresh.sort(key=lambda at: (-active.energy[at], incidence.key(int(terms[at]))))
+        fresh.sort(
+            key=lambda term: (-active.energy[term], incidence.key(int(terms[term])))
+        )
         fresh = fresh[: max(0, p.fired - len(met))]
         if not fresh:
-            return _told(terms, place, met, active, windows, incidence.windows(known))
-        found = all_associates(incidence, terms[fresh].tolist(), known, p.cooccurrence)
-        met.update(zip(fresh, found, strict=True))
-        for one in found:
-            new = one.terms[place[one.terms] < 0]
+            return _told(terms, place, met, active, windows, incidence.windows(visible))
+        associates = all_associates(
+            incidence, terms[fresh].tolist(), visible, p.cooccurrence
+        )
+        met.update(zip(fresh, associates, strict=True))
+        for associate in associates:
+            new = associate.terms[place[associate.terms] < 0]
             place[new] = np.arange(terms.size, terms.size + new.size)
             terms = np.concatenate([terms, new])
 
@@ -132,7 +136,7 @@ def spread_from(
 def called(
     active: Active,
     incidence: Incidence,
-    known: Bools,
+    visible: Bools,
     met: int,
     least: float,
     alike: float,
@@ -150,28 +154,33 @@ def called(
         return Called(_NONE, _NONE, np.zeros(0), _NONE)
     strong = np.flatnonzero((pull > 0) & (pull >= alike * best))
     which = np.append(np.arange(active.seeds), strong)
-    at, rows = incidence.rows_of(active.terms[which], known)
-    direct = np.unique(rows[at < active.seeds])
-    led = (at >= active.seeds) & ~np.isin(rows, direct)
-    rows, place = rows[led], which[at[led]]
+    term, rows = incidence.rows_of(active.terms[which], visible)
+    direct = np.unique(rows[term < active.seeds])
+    led = (term >= active.seeds) & ~np.isin(rows, direct)
+    rows, place = rows[led], which[term[led]]
     order = np.lexsort((rows, -pull[place]))
     _, first = np.unique(rows[order], return_index=True)
     order = order[np.sort(first)]
     return Called(rows[order], place[order], pull[place[order]], direct)
 
 
-def row_energy(active: Active, incidence: Incidence, known: Bools) -> Floats:
+def row_energy(active: Active, incidence: Incidence, visible: Bools) -> Floats:
     """How active each row is by the terms it holds: the sum of their pulls, float64[n], >= 0."""
-    at, rows = incidence.rows_of(active.terms, known)
-    return np.bincount(rows, weights=active.pull[at], minlength=known.size).astype(
+    term, rows = incidence.rows_of(active.terms, visible)
+    return np.bincount(rows, weights=active.pull[term], minlength=visible.size).astype(
         np.float64
     )
 
 
 def _links(count: int, place: Ints, met: Mapping[int, Associates]) -> Links:
-    source = [_NONE, *(np.full(found.terms.size, at) for at, found in met.items())]
-    target = [_NONE, *(place[found.terms] for found in met.values())]
-    weight = np.concatenate([np.zeros(0), *(found.strength for found in met.values())])
+    source = [
+        _NONE,
+        *(np.full(associates.terms.size, term) for term, associates in met.items()),
+    ]
+    target = [_NONE, *(place[associates.terms] for associates in met.values())]
+    weight = np.concatenate(
+        [np.zeros(0), *(associates.strength for associates in met.values())]
+    )
     return Links.of(count, np.concatenate(source), np.concatenate(target), weight)
 
 
@@ -184,24 +193,24 @@ def _told(
     total: int,
 ) -> Active:
     """The result in terms of the incidence, without what got no energy."""
-    held, together = (
+    term_windows, joint_windows = (
         np.append(windows, np.zeros(terms.size - windows.size, np.int64)),
         np.zeros_like(terms),
     )
-    for own, found in met.items():
-        at = place[found.terms]
-        held[at] = found.windows
-        first = active.parent[at] == own
-        together[at[first]] = found.pair[first]
+    for own, associates in met.items():
+        positions = place[associates.terms]
+        term_windows[positions] = associates.windows
+        first = active.parent[positions] == own
+        joint_windows[positions[first]] = associates.pair[first]
     kept = np.flatnonzero(active.energy > 0)
     among = np.full(terms.size + 1, -1, np.int64)  # the last stands for none
     among[kept] = np.arange(kept.size)
     return Active(
         terms=terms[kept],
         energy=active.energy[kept],
-        met=together[kept],
+        met=joint_windows[kept],
         parent=among[active.parent[kept]],
-        windows=held[kept],
+        windows=term_windows[kept],
         seeds=windows.size,
         total=total,
         activation=active,

@@ -18,13 +18,9 @@ Ints = NDArray[np.int64]
 
 # What merely came next is no association.
 _SEQUENCE = np.zeros(256, np.bool_)
-_SEQUENCE[
-    [
-        arc_class(EdgeKind.NEXT, kind, back=back)
-        for kind in MEMORY_KINDS
-        for back in (False, True)
-    ]
-] = True
+for _kind in MEMORY_KINDS:
+    _SEQUENCE[arc_class(EdgeKind.NEXT, _kind)] = True
+    _SEQUENCE[arc_class(EdgeKind.NEXT, _kind, back=True)] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +68,17 @@ def ways(
     for step in range(1, p.hops + 1):
         if step > 1:
             front = front[_degree(graph, front) <= p.crowd]
-        at, source = _arcs_of(graph, front)
-        if not at.size:
+        arcs, source = _arcs_of(graph, front)
+        if not arcs.size:
             break
-        target = graph.indices[at].astype(np.int64)
-        weight = np.where(alive[target], graph.weight[at] * factor[graph.kind[at]], 0.0)
-        total = np.bincount(source, weights=weight, minlength=front.size)
-        new = (hops[target] < 0) & (weight > 0) & ~_SEQUENCE[graph.kind[at]]
-        start, share = (
-            front[source[new]],
-            (weight[new] / total[source[new]]).astype(np.float32),
+        target = graph.indices[arcs].astype(np.int64)
+        weight = np.where(
+            alive[target], graph.weight[arcs] * factor[graph.kind[arcs]], 0.0
         )
+        total = np.bincount(source, weights=weight, minlength=front.size)
+        new = (hops[target] < 0) & (weight > 0) & ~_SEQUENCE[graph.kind[arcs]]
+        start = front[source[new]]
+        share = (weight[new] / total[source[new]]).astype(np.float32)
         np.add.at(flow, target[new], flow[start] * share)
         np.maximum.at(
             straight,
@@ -99,12 +95,12 @@ def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:
     count = _degree(graph, rows)
     source = np.repeat(np.arange(rows.size), count)
     start = graph.indptr[rows].astype(np.int64)
-    at = (
+    arcs = (
         np.arange(count.sum())
         - np.repeat(np.cumsum(count) - count, count)
         + np.repeat(start, count)
     )
-    return at, source
+    return arcs, source
 
 
 def _degree(graph: Csr, rows: Ints) -> Ints:

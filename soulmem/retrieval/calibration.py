@@ -17,9 +17,9 @@ from soulmem.retrieval.calibration_texts import EXAMPLES
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-TEXTS: tuple[str, ...] = tuple(
-    text for each in EXAMPLES for text in (*each.situations, *each.lines)
-)
+TEXTS: tuple[str, ...] = ()
+for _language in EXAMPLES:
+    TEXTS += _language.situations + _language.lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,22 @@ class Calibration:
         for each in EXAMPLES:
             middle = start + len(each.situations)
             stop = middle + len(each.lines)
-            told, said = vectors[start:middle], vectors[middle:stop]
+            situation_vectors, line_vectors = (
+                vectors[start:middle],
+                vectors[middle:stop],
+            )
             start = stop
-            situations.append(told.mean(axis=0))
-            lines.append(said.mean(axis=0))
-            cosines = _unit(said - lines[-1]) @ _unit(told - situations[-1]).T
+            situations.append(situation_vectors.mean(axis=0))
+            lines.append(line_vectors.mean(axis=0))
+            cosines = (
+                _unit(line_vectors - lines[-1])
+                @ _unit(situation_vectors - situations[-1]).T
+            )
             deviation.append(max(float(cosines.std()), 1e-6))
         return Calibration(
-            *(
-                np.asarray(column, np.float32)
-                for column in (situations, lines, deviation)
-            )
+            np.asarray(situations, np.float32),
+            np.asarray(lines, np.float32),
+            np.asarray(deviation, np.float32),
         )
 
     def fit(
@@ -71,29 +76,31 @@ class Calibration:
                 they have in common with its words: of 32 taught situations (en, zh), a line that shares a
                 word with one is found in 100 of 100 instead of 87, at as many false alarms.
         """
-        said, told = _nearest(lines, self.lines), _nearest(situations, self.situations)
-        about = _unit(situations - self.situations[told])
+        line_language, situation_language = (
+            _nearest(lines, self.lines),
+            _nearest(situations, self.situations),
+        )
+        about = _unit(situations - self.situations[situation_language])
         if any(len(seen) for seen in scenes):
             seen = np.concatenate(list(scenes))
             read = ~np.isnan(seen).any(axis=1)
-            of, seen = (
-                np.repeat(np.arange(len(scenes)), [len(each) for each in scenes])[read],
-                seen[read],
-            )
+            sizes = [len(lines_of_one) for lines_of_one in scenes]
+            of = np.repeat(np.arange(len(scenes)), sizes)[read]
+            seen = seen[read]
             middle = np.zeros_like(about)
             np.add.at(middle, of, _unit(seen - self.lines[_nearest(seen, self.lines)]))
             about[of] = _unit(about + _unit(middle))[of]
-        cosines = _unit(lines - self.lines[said]) @ about.T
-        return np.asarray(cosines / self.deviation[told], np.float32)
+        cosines = _unit(lines - self.lines[line_language]) @ about.T
+        return np.asarray(cosines / self.deviation[situation_language], np.float32)
 
     def between(self, situations: Floats) -> Floats:
         """Deviations by which each two situations, or reactions, are alike, shape (n, n), symmetric.
 
         Unit rows, (n, dim). NaN where a row is NaN.
         """
-        told = _nearest(situations, self.situations)
-        about = _unit(situations - self.situations[told])
-        deviation = self.deviation[told]
+        language = _nearest(situations, self.situations)
+        about = _unit(situations - self.situations[language])
+        deviation = self.deviation[language]
         return np.asarray(
             about @ about.T / np.sqrt(deviation[:, None] * deviation), np.float32
         )
@@ -124,11 +131,11 @@ def word_fit(
     p = params or WordParams()
     weight = rarity(frequency, texts)
     out = np.zeros((len(lines), len(situations)), np.float32)
-    said = [set(tokens) for tokens in lines]
+    line_words = [set(tokens) for tokens in lines]
     for column, tokens in enumerate(situations):
         weights = {token: weight(token) for token in set(tokens)}
         whole = sum(weights.values())
-        for row, words in enumerate(said):
+        for row, words in enumerate(line_words):
             shared = sum(weights[token] for token in words & weights.keys())
             out[row, column] = shared / whole if whole else 0.0
     return np.asarray(p.level + p.slope * (out - p.half), np.float32)
@@ -139,8 +146,8 @@ def rarity(frequency: Callable[[str], int], texts: int) -> Callable[[str], float
     usual, total = _usual(), texts + len(TEXTS)
 
     def weight(token: str) -> float:
-        found = frequency(token) + usual[token]
-        return log(1 + (total - found + 0.5) / (found + 0.5))
+        occurrences = frequency(token) + usual[token]
+        return log(1 + (total - occurrences + 0.5) / (occurrences + 0.5))
 
     return weight
 
@@ -149,7 +156,10 @@ def rarity(frequency: Callable[[str], int], texts: int) -> Callable[[str], float
 def _usual() -> Counter[str]:
     """In how many of the neutral texts each token occurs."""
     tokens = Tokeniser().tokens
-    return Counter(token for text in TEXTS for token in set(tokens(text)))
+    counts: Counter[str] = Counter()
+    for text in TEXTS:
+        counts.update(set(tokens(text)))
+    return counts
 
 
 def _nearest(vectors: Floats, centres: Floats) -> Ints:

@@ -35,29 +35,31 @@ def choose(
     with relevance the score scaled to 0..1 over the candidates, and `likeness` as below. A candidate that no
     longer fits is passed over for a smaller one.
     """
-    left = np.isfinite(scores)
-    if not left.any():
+    available = np.isfinite(scores)
+    if not available.any():
         return []
-    low, high = float(scores[left].min()), float(scores[left].max())
+    low, high = float(scores[available].min()), float(scores[available].max())
     relevance = np.where(
-        left, (scores - low) / (high - low) if high > low else 1.0, 0.0
+        available, (scores - low) / (high - low) if high > low else 1.0, 0.0
     )
     alike = likeness(vectors)
     repeats = np.zeros(scores.size, np.float32)
     chosen: list[int] = []
     room = budget
-    waiting = [at for at in reversed(seated) if left[at]]
+    waiting = [position for position in reversed(seated) if available[position]]
     while len(chosen) < max_items:
-        left &= tokens <= room
-        if not left.any():
+        available &= tokens <= room
+        if not available.any():
             break
         gain = (1 - novelty) * relevance - novelty * repeats
         best = (
-            waiting.pop() if waiting else int(np.argmax(np.where(left, gain, -np.inf)))
+            waiting.pop()
+            if waiting
+            else int(np.argmax(np.where(available, gain, -np.inf)))
         )
-        if not left[best]:
+        if not available[best]:
             continue
-        left[best] = False
+        available[best] = False
         if is_new is not None and not is_new(best):
             continue
         chosen.append(best)
@@ -72,9 +74,9 @@ def likeness(vectors: Floats) -> Floats:
     (cosine - c) / (1 - c), at least 0, where c is the mean cosine of two candidates: among e5 vectors any two
     texts reach .8, among others .1. A row of NaN resembles nothing, nor does anything when all are the same.
     """
-    known = np.isfinite(vectors).all(axis=1)
+    has_vector = np.isfinite(vectors).all(axis=1)
     cosine = np.nan_to_num(vectors) @ np.nan_to_num(vectors).T
-    pairs = np.outer(known, known) & ~np.eye(known.size, dtype=np.bool_)
+    pairs = np.outer(has_vector, has_vector) & ~np.eye(has_vector.size, dtype=np.bool_)
     out = np.zeros(cosine.shape, np.float32)
     usual = float(cosine[pairs].mean()) if pairs.any() else 1.0
     if usual < 1 - 1e-6:

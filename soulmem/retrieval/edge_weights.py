@@ -97,8 +97,8 @@ def fact_factors(cosine: Floats, params: EdgeWeightParams | None = None) -> Floa
     p = params or EdgeWeightParams()
     usual = float(np.sum(cosine, dtype=np.float64)) / max(cosine.size, 1)
     if not isfinite(usual):  # some have no vector
-        known = cosine[np.isfinite(cosine)]
-        usual = float(known.mean()) if known.size else 1.0
+        finite = cosine[np.isfinite(cosine)]
+        usual = float(finite.mean()) if finite.size else 1.0
     if usual >= 1 - 1e-6 or not cosine.size:
         return np.ones(cosine.shape, np.float32)
     out = np.float32(1 / (1 - usual)) * (cosine - np.float32(usual))

@@ -64,9 +64,9 @@ class Fused:
 
 def standardise(values: Floats, among: Bools) -> Floats:
     """(value - mean) / deviation, both over the finite values in `among`; 0 where that is not defined."""
-    known = among & np.isfinite(values)
+    finite = among & np.isfinite(values)
     out = np.zeros(values.shape, np.float32)
-    sample = values[known]
+    sample = values[finite]
     if sample.size < 2:
         return out
     centred = sample - np.float32(sample.mean(dtype=np.float64))
@@ -75,7 +75,7 @@ def standardise(values: Floats, among: Bools) -> Floats:
     )
     if deviation < NOISE * max(1.0, usual):
         return out  # all alike in float32: the part says nothing, and rounding noise must not
-    out[known] = centred / np.float32(deviation)
+    out[finite] = centred / np.float32(deviation)
     return out
 
 
@@ -86,10 +86,10 @@ def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Float
         return standardise(values, among)[rows]
     group = np.ascontiguousarray(among).view(np.uint8)
     mean, scale = compiled.measure(np.ascontiguousarray(values, np.float32), group, 1)
-    here = values[rows]
-    known = among[rows] & np.isfinite(here)
-    out = np.zeros(here.shape, np.float32)
-    out[known] = (here[known] - np.float32(mean)) * np.float32(scale)
+    row_values = values[rows]
+    finite = among[rows] & np.isfinite(row_values)
+    out = np.zeros(row_values.shape, np.float32)
+    out[finite] = (row_values[finite] - np.float32(mean)) * np.float32(scale)
     return out
 
 
@@ -167,16 +167,18 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
         (e.lexical, words_in, _at(words_in, e.after, np.nan)),
     )
     groups = _by_script(e, p.few)
-    meant = sum(
+    meaning_score = sum(
         (_part(meaning, group) for group in groups),
         np.zeros(e.visible.shape, np.float32),
     )
-    said = _part(words, groups[0])
-    own = np.where(groups[0] & ~np.any(np.isfinite(meaning), axis=0), said, meant)
+    word_score = _part(words, groups[0])
+    own = np.where(
+        groups[0] & ~np.any(np.isfinite(meaning), axis=0), word_score, meaning_score
+    )
     if len(groups) == 1:
-        own += p.lexical * said
+        own += p.lexical * word_score
     else:
-        own += p.lexical * np.where(groups[1], own, said)
+        own += p.lexical * np.where(groups[1], own, word_score)
     return np.where(e.visible, own, 0).astype(np.float32)
 
 

@@ -99,18 +99,22 @@ class LexicalIndex:
         """In how many rows the token occurs."""
         if self._frequencies[0] != self._revision:
             self._frequencies = self._revision, {}
-        known, asked = self._frequencies[1], self._asked
+        frequencies, asked = self._frequencies[1], self._asked
         if (
-            token not in known
+            token not in frequencies
             and asked is not None
             and asked.revision == self._revision
         ):
-            known.update(
-                zip(asked.tokens, np.diff(asked.found.starts).tolist(), strict=True)
+            frequencies.update(
+                zip(
+                    asked.tokens,
+                    np.diff(asked.occurrences.starts).tolist(),
+                    strict=True,
+                )
             )
-        if token not in known:
-            known[token] = self._postings.of([token]).rows.size
-        return known[token]
+        if token not in frequencies:
+            frequencies[token] = self._postings.of([token]).rows.size
+        return frequencies[token]
 
     def scores(
         self, tokens: Mapping[str, float] | Sequence[str], n_rows: int
@@ -128,12 +132,12 @@ class LexicalIndex:
                 )
             discount = self._discounts[1]
             asked = self._ask(tokens)
-            found, compiled = asked.found, kernels()
+            occurrences, compiled = asked.occurrences, kernels()
             if compiled is not None:
                 compiled.add_words(*asked.arguments, self._count, discount, out)
             else:
                 for token, weight in enumerate(asked.weight.tolist()):
-                    rows, counts = found.of(token)
+                    rows, counts = occurrences.of(token)
                     _add(
                         out,
                         rows,
@@ -158,7 +162,7 @@ class LexicalIndex:
             compiled.add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
         else:
             for token, weight in enumerate(asked.weight.tolist()):
-                hit, counts = pairs.of(*asked.found.of(token))
+                hit, counts = pairs.of(*asked.occurrences.of(token))
                 _add(out, hit, counts, weight, pairs.count, pairs.discount)
         return out[: before.size]
 
@@ -204,22 +208,22 @@ class LexicalIndex:
             self._asked = asked
         asked.weight = np.fromiter(
             weights.values(), np.float32, len(weights)
-        ) * self._sharpened(asked.found)
+        ) * self._sharpened(asked.occurrences)
         return asked
 
-    def _sharpened(self, found: Occurrences) -> Floats:
+    def _sharpened(self, occurrences: Occurrences) -> Floats:
         """By how much each token counts less than one that no other row holds."""
-        n, frequency = max(self._count, 1), np.diff(found.starts)
+        n, frequency = max(self._count, 1), np.diff(occurrences.starts)
         rarity = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) / np.log1p(n)
         return np.asarray(np.maximum(rarity, 0.0) ** self._params.sharpness, np.float32)
 
     def _pairs_of(self, before: RowNumbers) -> _Pairs:
         """The pairs along `before`; kept until a row changes or another array is given."""
-        known = self._pairs
+        cached = self._pairs
         if (
-            known is None
-            or known.before is not before
-            or known.revision != self._revision
+            cached is None
+            or cached.before is not before
+            or cached.revision != self._revision
         ):
             n = max(before.size, self._lengths.size)
             lengths = np.zeros(
@@ -227,19 +231,19 @@ class LexicalIndex:
             )  # one more, where there is no row before
             lengths[: self._lengths.size] = self._lengths
             first = lengths[before]
-            both = np.zeros(n, np.float32)
-            both[: before.size] = np.where(
+            joint_length = np.zeros(n, np.float32)
+            joint_length[: before.size] = np.where(
                 (first > 0) & (lengths[: before.size] > 0),
                 first + lengths[: before.size],
                 0,
             )
-            second = np.flatnonzero(both)
+            second = np.flatnonzero(joint_length)
             discount = np.full(n, np.nan, np.float32)
             if second.size:
-                mean = float(both[second].mean(dtype=np.float64))
-                discount[second] = self._discount(both[second], mean)
-            known = self._pairs = _Pairs(before, self._revision, second, discount)
-        return known
+                mean = float(joint_length[second].mean(dtype=np.float64))
+                discount[second] = self._discount(joint_length[second], mean)
+            cached = self._pairs = _Pairs(before, self._revision, second, discount)
+        return cached
 
     def _discount(self, lengths: Floats, mean: float) -> Floats:
         k1, b = self._params.k1, self._params.b
@@ -250,17 +254,22 @@ class _Asked:
     """The tokens of a query, and where they occur."""
 
     def __init__(
-        self, revision: int, tokens: tuple[str, ...], found: Occurrences
+        self, revision: int, tokens: tuple[str, ...], occurrences: Occurrences
     ) -> None:
         self.revision = revision
         self.tokens = tokens
-        self.found = found
+        self.occurrences = occurrences
         self.weight = np.zeros(0, np.float32)
 
     @property
     def arguments(self) -> tuple[Ints, RowNumbers, Counts, Floats]:
         """As kernels take them."""
-        return self.found.starts, self.found.rows, self.found.counts, self.weight
+        return (
+            self.occurrences.starts,
+            self.occurrences.rows,
+            self.occurrences.counts,
+            self.weight,
+        )
 
 
 class _Pairs:
@@ -301,9 +310,9 @@ class _Pairs:
         skip = np.repeat(self._heads[rows] - (np.cumsum(many) - many), many)
         pairs = np.concatenate([rows[own], self._by_first[skip + np.arange(skip.size)]])
         hit, which = np.unique(pairs, return_inverse=True)
-        found = np.concatenate([counts[own], np.repeat(counts, many)])
+        pair_counts = np.concatenate([counts[own], np.repeat(counts, many)])
         return hit.astype(np.int64), np.bincount(
-            which, weights=found, minlength=hit.size
+            which, weights=pair_counts, minlength=hit.size
         ).astype(np.float32)
 
 

@@ -106,7 +106,7 @@ class Postings:
 
     def _looked_up(self, wanted: Hashes, compiled: Kernels) -> Occurrences:
         """The same as `_of`, without the price of some arrays for each run."""
-        found: list[tuple[_Run, Hashes, Hashes, bool]] = []
+        hits: list[tuple[_Run, Hashes, Hashes, bool]] = []
         size = np.zeros(wanted.size, np.int64)
         for run in self._runs:
             begin, end = np.empty_like(wanted), np.empty_like(wanted)
@@ -116,12 +116,12 @@ class Postings:
                 size += end - begin
             else:
                 compiled.count_home(run.rows, begin, end, self._home, run.number, size)
-            found.append((run, begin, end, whole))
+            hits.append((run, begin, end, whole))
         starts = np.zeros(wanted.size + 1, np.int64)
         np.cumsum(size, out=starts[1:])
         place, total = starts[:-1].copy(), int(starts[-1])
         rows, counts = np.empty(total, np.int32), np.empty(total, np.uint8)
-        for run, begin, end, whole in found:
+        for run, begin, end, whole in hits:
             where = begin, end, self._home, run.number, whole, place
             compiled.take_home(run.rows, run.counts, *where, rows, counts)
         return Occurrences(starts, rows, counts)
@@ -137,11 +137,11 @@ class Postings:
             where = np.repeat(start - (np.cumsum(size) - size), size) + np.arange(
                 token.size
             )
-            held, often = run.rows[where], run.counts[where]
+            run_rows, often = run.rows[where], run.counts[where]
             if self._left.get(run.number):
-                there = self._home[held] == run.number
-                token, held, often = token[there], held[there], often[there]
-            parts.append((token, held, often))
+                there = self._home[run_rows] == run.number
+                token, run_rows, often = token[there], run_rows[there], often[there]
+            parts.append((token, run_rows, often))
         of, rows, counts = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
@@ -168,9 +168,9 @@ class Postings:
             [0, *np.searchsorted(run.tokens, bounds).tolist(), run.tokens.size]
             for run in runs
         ]
-        for at in range(_SLICES):
+        for step in range(_SLICES):
             pieces = [
-                self._at_home(run, cut[at], cut[at + 1])
+                self._at_home(run, cut[step], cut[step + 1])
                 for run, cut in zip(runs, cuts, strict=True)
             ]
             parts.append(_in_order(pieces))
@@ -191,14 +191,10 @@ class Postings:
             [r.number, r.tokens.size, r.rows.size, self._left.get(r.number, 0)]
             for r in runs
         ]
-        joined = {
-            name: [getattr(r, name) for r in runs]
-            for name in ("tokens", "starts", "rows", "counts")
-        }
-        columns = {
-            name: np.concatenate(parts) if len(parts) > 1 else parts[0]
-            for name, parts in joined.items()
-        }
+        columns = {}
+        for name in ("tokens", "starts", "rows", "counts"):
+            parts = [getattr(run, name) for run in runs]
+            columns[name] = np.concatenate(parts) if len(parts) > 1 else parts[0]
         return {"home": self._home, "runs": np.asarray(shape, np.int64), **columns}
 
     @classmethod
@@ -210,7 +206,9 @@ class Postings:
         home = arrays["home"]
         out._home = home if home.flags.writeable else home.copy()
         token = posting = 0
-        for i, (number, tokens, postings, left) in enumerate(arrays["runs"].tolist()):
+        for i, (number, tokens, postings, departed) in enumerate(
+            arrays["runs"].tolist()
+        ):
             run = _Run(
                 number,
                 arrays["tokens"][token : token + tokens],
@@ -219,7 +217,7 @@ class Postings:
                 arrays["counts"][posting : posting + postings],
             )
             out._runs.append(run)
-            out._left[number] = left
+            out._left[number] = departed
             out._next = max(out._next, number)
             token, posting = token + tokens, posting + postings
         return out
@@ -248,10 +246,10 @@ class Postings:
         ):
             if self._runs[-2].rows.size > _LARGE_RUN:
                 break
-            two, one = self._runs.pop(), self._runs.pop()
-            self._runs.append(self._merged([one, two]))
-        left = sum(self._left.get(run.number, 0) for run in self._runs)
-        if left > max(_MANY_DROPPED, np.count_nonzero(self._home != _NOWHERE) // 2):
+            later, earlier = self._runs.pop(), self._runs.pop()
+            self._runs.append(self._merged([earlier, later]))
+        departed = sum(self._left.get(run.number, 0) for run in self._runs)
+        if departed > max(_MANY_DROPPED, np.count_nonzero(self._home != _NOWHERE) // 2):
             self._runs = [self._merged([run]) for run in self._runs]
 
     def _merged(self, runs: Sequence[_Run]) -> _Run:
@@ -327,8 +325,8 @@ def _places(run: _Run, wanted: Hashes) -> tuple[Hashes, Hashes]:
     """Where the postings of each wanted token start and stop in the run."""
     if not run.tokens.size:
         return np.zeros_like(wanted), np.zeros_like(wanted)
-    at = np.minimum(np.searchsorted(run.tokens, wanted), run.tokens.size - 1)
-    start = run.starts[at].astype(np.int64)
-    return start, np.where(run.tokens[at] == wanted, run.starts[at + 1], start).astype(
-        np.int64
-    )
+    index = np.minimum(np.searchsorted(run.tokens, wanted), run.tokens.size - 1)
+    start = run.starts[index].astype(np.int64)
+    return start, np.where(
+        run.tokens[index] == wanted, run.starts[index + 1], start
+    ).astype(np.int64)

@@ -32,9 +32,9 @@ def from_messages(
     Give them as their memories are written: their vectors are then known already.
     """
     p = params or QueryParams()
-    said = [text.strip() for text in texts if text.strip()][-p.messages :]
-    raw = [p.message_recency**age for age in reversed(range(len(said)))]
-    return [(text, weight / sum(raw)) for text, weight in zip(said, raw, strict=True)]
+    recent = [text.strip() for text in texts if text.strip()][-p.messages :]
+    raw = [p.message_recency**age for age in reversed(range(len(recent)))]
+    return [(text, weight / sum(raw)) for text, weight in zip(recent, raw, strict=True)]
 
 
 def from_text(text: str, params: QueryParams | None = None) -> list[Part]:

@@ -83,9 +83,12 @@ class ContextText:
             return text
         kept: list[str] = []
         for sentence in _sentences(text, start):
-            said = units_of(sentence)
+            sentence_units = units_of(sentence)
             if not (
-                is_sentence(said) and (self._has(said) or self._nearly_has(said, names))
+                is_sentence(sentence_units)
+                and (
+                    self._has(sentence_units) or self._nearly_has(sentence_units, names)
+                )
             ):
                 kept.append(sentence)
         rest = "".join(kept)

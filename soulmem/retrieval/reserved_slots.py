@@ -92,7 +92,7 @@ def by_association(
 def by_learning(
     pull: NDArray[np.float64],
     vectors: Floats,
-    told: int,
+    selected: int,
     places: int,
     params: SeatParams | None = None,
 ) -> list[int]:
@@ -106,17 +106,19 @@ def by_learning(
     p = params or SeatParams()
     alike = likeness(vectors)
     repeats = (
-        alike[told:, :told].max(axis=1) if told else np.zeros(pull.size, np.float32)
+        alike[selected:, :selected].max(axis=1)
+        if selected
+        else np.zeros(pull.size, np.float32)
     )
     strength = pull / pull.max(initial=1e-9)
-    left = np.ones(pull.size, np.bool_)
+    available = np.ones(pull.size, np.bool_)
     out: list[int] = []
-    while len(out) < places and left.any():
-        gain = np.where(left, strength - p.novelty * repeats, -np.inf)
+    while len(out) < places and available.any():
+        gain = np.where(available, strength - p.novelty * repeats, -np.inf)
         best = int(np.argmax(gain))
         out.append(best)
-        left[best] = False
-        repeats = np.maximum(repeats, alike[told:, told + best])
+        available[best] = False
+        repeats = np.maximum(repeats, alike[selected:, selected + best])
     return out
 
 
@@ -140,11 +142,10 @@ def by_kind(
     """
     p = params or SeatParams()
     none = np.float32(-np.inf)
-    return [
-        row
-        for kind in kinds
-        for row in best_rows(np.where(kind, score, none), p.of_kind).tolist()
-    ]
+    rows: list[int] = []
+    for kind in kinds:
+        rows += best_rows(np.where(kind, score, none), p.of_kind).tolist()
+    return rows
 
 
 def in_order(
@@ -161,31 +162,33 @@ def in_order(
     among the ten of a short answer is among the first ten of a long one.
     """
     p = params or SeatParams()
-    rest = sorted(chosen, key=lambda row: (-float(score[row]), row))
-    seated = [row for row in front if row in chosen and row != rest[0]]
-    late = deque(
-        row for row in behind if row in chosen and row not in seated and row != rest[0]
-    )
-    early = deque(
-        rest[:1]
-        + seated
-        + [row for row in rest[1:] if row not in seated and row not in late]
-    )
+    ranked = sorted(chosen, key=lambda row: (-float(score[row]), row))
+    best, others = ranked[:1], ranked[1:]
+    seated = [row for row in front if row in others]
+    late = [row for row in behind if row in others and row not in seated]
+    rest = [row for row in others if row not in seated and row not in late]
+    early = deque([*best, *seated, *rest])
+    return _merged(early, deque(late), score, len(seated), p)
+
+
+def _merged(
+    early: deque[int],
+    late: deque[int],
+    score: Floats,
+    n_front: int,
+    params: SeatParams,
+) -> list[int]:
+    """Both queues in their order; of every ten places the last are of `late`, unless its scores come first."""
     out: list[int] = []
     owed = 0
-    while early or late:
+    while early and late:
         place = len(out) % _TEN
         if place == 0:
-            owed = min(round(p.associated * _TEN), len(late))
-        ahead = (
-            len(out) > len(seated)
-            and late
-            and early
-            and score[late[0]] > score[early[0]]
-        )
-        if late and (not early or _TEN - place <= owed or ahead):
+            owed = min(round(params.associated * _TEN), len(late))
+        is_better = len(out) > n_front and score[late[0]] > score[early[0]]
+        if _TEN - place <= owed or is_better:
             out.append(late.popleft())
             owed -= 1
         else:
             out.append(early.popleft())
-    return out
+    return [*out, *early, *late]

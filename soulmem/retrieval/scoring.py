@@ -56,8 +56,12 @@ def voice(
     text alone (k = 0) leads where text already is: there the walk is one voice among others.
     """
     p = params or ScoreParams()
-    known = document_frequency[document_frequency > 0]
-    specific = 1.0 / (1.0 + (float(known.min()) / p.common) ** 2) if known.size else 0.0
+    frequencies = document_frequency[document_frequency > 0]
+    specific = (
+        1.0 / (1.0 + (float(frequencies.min()) / p.common) ** 2)
+        if frequencies.size
+        else 0.0
+    )
     return p.walk * (p.least + (1.0 - p.least) * specific)
 
 

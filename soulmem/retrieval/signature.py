@@ -36,21 +36,30 @@ def signature_fit(
     """
     p = params or SignatureParams()
     out = np.zeros((len(lines), len(scenes)), np.float32)
-    for column, seen in enumerate(scenes):
-        held = Counter(word for words in seen for word in set(words))
-        weights = {
-            word: weight(word) for word, count in held.items() if count >= p.scenes
-        }
-        marks = {
-            word: found
-            for word, found in weights.items()
-            if found >= p.rare * log1p(texts)
-        }
+    least_weight = p.rare * log1p(texts)
+    for column, scene_words in enumerate(scenes):
+        marks = _marking_words(scene_words, weight, p.scenes, least_weight)
         whole = sum(marks.values())
-        for row, words in enumerate(lines if whole else ()):
-            out[row, column] = (
-                p.fit
-                * sum(found for word, found in marks.items() if word in words)
-                / whole
-            )
+        if not whole:
+            continue
+        for row, words in enumerate(lines):
+            shared = sum(marks[word] for word in marks if word in words)
+            out[row, column] = p.fit * shared / whole
     return out
+
+
+def _marking_words(
+    scenes: Sequence[Collection[str]],
+    weight: Callable[[str], float],
+    least_scenes: int,
+    least_weight: float,
+) -> dict[str, float]:
+    """Weights of the rare words that at least `least_scenes` of the scenes contain."""
+    counts: Counter[str] = Counter()
+    for words in scenes:
+        counts.update(set(words))
+    marks: dict[str, float] = {}
+    for word, count in counts.items():
+        if count >= least_scenes and weight(word) >= least_weight:
+            marks[word] = weight(word)
+    return marks

@@ -19,7 +19,7 @@ class WhenParams:
     """How much a time counts that the cue asks for."""
 
     prefer: float = 1.5  # standard deviations that a memory of that time gains; far better ones stay ahead
-    told: float = 0.3  # 0..1, of that where the cue does not ask but tells ("yesterday I was ill")
+    stated: float = 0.3  # 0..1, of that where the cue does not ask but tells ("yesterday I was ill")
     next: float = (
         0.7  # 0..1, how much less sure a further reading is that holds something, too
     )
@@ -49,12 +49,12 @@ def sureness(
     """
     p = params or WhenParams()
     out = np.zeros(happened.size, np.float32)
-    left = confidence
+    remaining_confidence = confidence
     for start, end in spans:
-        held = eligible & inside(happened, ended, start, end)
-        if held.any():
-            out[held] = np.maximum(out[held], np.float32(left))
-            left *= p.next
+        in_span = eligible & inside(happened, ended, start, end)
+        if in_span.any():
+            out[in_span] = np.maximum(out[in_span], np.float32(remaining_confidence))
+            remaining_confidence *= p.next
     return out
 
 
@@ -76,6 +76,8 @@ def spread(happened: Doubles, worth: Floats, count: int) -> list[int]:
     order = np.lexsort((happened, -worth))  # the worthiest first
     turn = np.zeros(happened.size, np.int64)
     seen: dict[float, int] = {}
-    for at in order.tolist():
-        turn[at] = seen[part[at]] = seen.get(part[at], -1) + 1
-    return [int(at) for at in order[np.argsort(turn[order], kind="stable")]][:count]
+    for position in order.tolist():
+        turn[position] = seen[part[position]] = seen.get(part[position], -1) + 1
+    return [
+        int(position) for position in order[np.argsort(turn[order], kind="stable")]
+    ][:count]

@@ -19,10 +19,10 @@ _MOST_TITLE = 200  # signs
 
 def read_world(data: bytes, title: str, cast: Cast) -> Lore:
     """A world's file: SillyTavern's own, or a book by itself. Raises Unprocessable."""
-    found = json_object(data)
-    if isinstance(found.get("data"), dict) and "entries" in found["data"]:
-        found = found["data"]
-    entries = found.get("entries")
+    world = json_object(data)
+    if isinstance(world.get("data"), dict) and "entries" in world["data"]:
+        world = world["data"]
+    entries = world.get("entries")
     if not isinstance(entries, dict | list):
         raise Unprocessable(
             "the file has no `entries`, so it is no world info: export the world from SillyTavern",
@@ -33,7 +33,7 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
 
 def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -> Lore:
     """The entries of a book, in either of the two spellings; one that cannot be read stops nothing."""
-    told: list[Statement] = []
+    entry_statements: list[Statement] = []
     names: list[KnownName] = []
     broken: list[BrokenPart] = []
     disabled = 0
@@ -49,17 +49,20 @@ def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -
             disabled += 1
             continue
         content = plain(well_formed(content), cast).strip()
-        keys = [plain(well_formed(one), cast) for one in _texts(entry, "key", "keys")]
+        keys = [
+            plain(well_formed(raw_key), cast)
+            for raw_key in _texts(entry, "key", "keys")
+        ]
         heading = _title(entry)
         importance = _CONSTANT if entry.get("constant") is True else None
-        told += [
+        entry_statements += [
             Statement(text, part, importance=importance)
             for text in _pieces(content, heading, keys)
         ]
         names += [*names_of_keys(keys, heading, content), *names_in(content)]
     return Lore(
         title,
-        tuple(told),
+        tuple(entry_statements),
         united(names, [cast.character], cast.user, source),
         tuple(broken),
         disabled,
@@ -76,14 +79,11 @@ def _texts(entry: dict[str, Any], *fields: str) -> list[str]:
     out: list[str] = []
     for field in fields:
         value = entry.get(field)
-        some = (
-            value
-            if isinstance(value, list)
-            else value.split(",")
-            if isinstance(value, str)
-            else []
-        )
-        out += [one.strip() for one in some if isinstance(one, str) and one.strip()]
+        if isinstance(value, str):
+            value = value.split(",")
+        for part in value if isinstance(value, list) else ():
+            if isinstance(part, str) and part.strip():
+                out.append(part.strip())
     return out
 
 
@@ -102,11 +102,9 @@ def _pieces(content: str, heading: str, keys: list[str]) -> Iterable[str]:
     about = next((name for name in (heading, *keys) if name), "")
     pieces = [content]
     if columns(content) > LONGEST:
-        parts = [
-            part
-            for line in content.split("\n")
-            for part in joined(sentences(line.strip()))
-        ]
+        parts: list[str] = []
+        for line in content.split("\n"):
+            parts += joined(sentences(line.strip()))
         pieces = _packed(parts)
     for piece in pieces:
         says_so = not about or about.casefold() in piece.casefold()

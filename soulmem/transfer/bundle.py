@@ -219,13 +219,11 @@ def _take(bundle: Bundle, line: Line, number: int) -> None:
 
 
 def _take_chat(bundle: Bundle, chat: Chat) -> None:
-    for name in (
-        chat.id,
-        *chat.souls,
-        *chat.cast,
-        *((chat.parent.chat, chat.parent.slot) if chat.parent else ()),
-    ):
-        check_id(name, "chat")
+    ids: list[str] = [chat.id, *chat.souls, *chat.cast]
+    if chat.parent is not None:
+        ids += [chat.parent.chat, chat.parent.slot]
+    for id_ in ids:
+        check_id(id_, "chat")
     _aware(chat.created, chat.tail_since)
     bundle.chats[chat.id] = chat
     bundle.messages.setdefault(chat.id, [])
@@ -247,48 +245,66 @@ def _take_message(bundle: Bundle, line: MessageLine) -> None:
 
 def _take_graph(bundle: Bundle, line: Graph) -> None:
     if isinstance(line, MemoryLine):
-        memory = line.memory
-        _check_soul(bundle, memory.soul)
-        check_id(memory.id, "memory")
-        span = memory.situation.time_span
-        _aware(memory.created, *((span.start, span.end) if span else ()))
-        _storable(memory.text, *memory.tags)
-        bundle.memories[memory.id] = memory
+        _take_memory(bundle, line.memory)
     elif isinstance(line, EdgeLine):
-        edge = line.edge
-        _check_soul(bundle, edge.soul)
-        _aware(edge.touched)
-        if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
-            raise Unprocessable("a number of the edge is not finite")
-        bundle.edges[edge.id] = edge
+        _take_edge(bundle, line.edge)
     elif isinstance(line, UsageLine):
-        usage = line.usage
-        _check_soul(bundle, usage.soul)
-        _aware(usage.first.at, *(stamp.at for stamp in usage.stamps))
-        if not usage.stamps:
-            raise Unprocessable("a usage without any moment")
-        bundle.usages[usage.memory] = usage
+        _take_usage(bundle, line.usage)
     elif isinstance(line, OpinionLine):
-        opinion = line.opinion
-        _check_soul(bundle, opinion.soul)
-        check_id(opinion.memory, "memory")
-        for chat in opinion.not_in:
-            check_id(chat, "chat")
-        bundle.opinions[opinion.memory] = opinion
+        _take_opinion(bundle, line.opinion)
     elif isinstance(line, DerivationLine):
-        derived = line.derivation
-        _check_soul(bundle, derived.soul)
-        check_id(derived.id, "derivation")
-        _aware(derived.made)
-        if not derived.read:
-            raise Unprocessable("a derivation of nothing")
-        bundle.derivations[derived.id] = derived
+        _take_derivation(bundle, line.derivation)
     else:
-        record = line.recall
-        _check_soul(bundle, record.soul)
-        check_id(record.trace, "trace")
-        _aware(record.stamp.at)
-        bundle.recalls[record.trace] = record
+        _take_recall(bundle, line.recall)
+
+
+def _take_memory(bundle: Bundle, memory: Memory) -> None:
+    _check_soul(bundle, memory.soul)
+    check_id(memory.id, "memory")
+    span = memory.situation.time_span
+    _aware(memory.created, *((span.start, span.end) if span else ()))
+    _storable(memory.text, *memory.tags)
+    bundle.memories[memory.id] = memory
+
+
+def _take_edge(bundle: Bundle, edge: Edge) -> None:
+    _check_soul(bundle, edge.soul)
+    _aware(edge.touched)
+    if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
+        raise Unprocessable("a number of the edge is not finite")
+    bundle.edges[edge.id] = edge
+
+
+def _take_usage(bundle: Bundle, usage: Usage) -> None:
+    _check_soul(bundle, usage.soul)
+    _aware(usage.first.at, *(stamp.at for stamp in usage.stamps))
+    if not usage.stamps:
+        raise Unprocessable("a usage without any moment")
+    bundle.usages[usage.memory] = usage
+
+
+def _take_opinion(bundle: Bundle, opinion: Opinion) -> None:
+    _check_soul(bundle, opinion.soul)
+    check_id(opinion.memory, "memory")
+    for chat in opinion.not_in:
+        check_id(chat, "chat")
+    bundle.opinions[opinion.memory] = opinion
+
+
+def _take_derivation(bundle: Bundle, derivation: Derivation) -> None:
+    _check_soul(bundle, derivation.soul)
+    check_id(derivation.id, "derivation")
+    _aware(derivation.made)
+    if not derivation.read:
+        raise Unprocessable("a derivation of nothing")
+    bundle.derivations[derivation.id] = derivation
+
+
+def _take_recall(bundle: Bundle, record: RecallRecord) -> None:
+    _check_soul(bundle, record.soul)
+    check_id(record.trace, "trace")
+    _aware(record.stamp.at)
+    bundle.recalls[record.trace] = record
 
 
 def _check_soul(bundle: Bundle, soul: SoulId) -> None:

@@ -41,11 +41,11 @@ def card_data(data: bytes) -> dict[str, Any]:
     """The card's own object, with its name. Raises Unprocessable for what is none."""
     whole = json_object(_json_of(data))
     inner = whole.get("data")
-    found = inner if isinstance(inner, dict) else whole
-    name = found.get("name")
-    if _FIELDS.isdisjoint(found) or not isinstance(name, str) or not name.strip():
+    card = inner if isinstance(inner, dict) else whole
+    name = card.get("name")
+    if _FIELDS.isdisjoint(card) or not isinstance(name, str) or not name.strip():
         raise Unprocessable(f"the file {_NO_CARD}", field="text")
-    return found
+    return card
 
 
 def card_name(card: dict[str, Any]) -> str:
@@ -58,32 +58,23 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     as `cast.character`. Raises Unprocessable.
     """
     card = card_data(data)
-    broken = [
-        BrokenPart(field, "no_text")
-        for field in _FIELDS
-        if not isinstance(card.get(field, ""), str)
-    ]
-    texts = {
-        field: well_formed(card[field])
-        for field in _FIELDS
-        if isinstance(card.get(field), str)
-    }
+    texts, broken = _texts(card)
     name = card_name(card)
     own = [cast.character, name]
     if isinstance(card.get("nickname"), str):
         own += own_names(well_formed(card["nickname"]))
-    told: list[Statement] = []
+    stated: list[Statement] = []
     names: list[KnownName] = []
     for field in _IN_PROMPT:
         text = texts.get(field, "")
         for key, piece in _said(text, cast):
             if key is not None and key.casefold().replace(" ", "") in OWN_KEYS:
                 own += own_names(piece)
-            told += _habits(key, piece, field)
+            stated += _habits(key, piece, field)
             names += names_in(piece, is_prose=key is None)
     for line in plain(texts.get("first_mes", ""), cast).split("\n"):
         names += names_in(line.strip())
-    told += [
+    stated += [
         Statement(piece, "examples")
         for piece in examples(texts.get("mes_example", ""), cast)
     ]
@@ -91,14 +82,25 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     inside = Lore(name)
     if isinstance(book, dict) and isinstance(book.get("entries"), dict | list):
         inside = read_entries(book["entries"], name, "book", cast, CARD)
-        broken += [
-            BrokenPart(f"character_book {one.where}", one.reason)
-            for one in inside.broken
-        ]
+        for entry in inside.broken:
+            broken.append(BrokenPart(f"character_book {entry.where}", entry.reason))
     every = united([*names, *inside.names], list(dict.fromkeys(own)), cast.user, CARD)
     return Lore(
-        name, (*told, *inside.statements), every, tuple(broken), inside.disabled
+        name, (*stated, *inside.statements), every, tuple(broken), inside.disabled
     )
+
+
+def _texts(card: dict[str, Any]) -> tuple[dict[str, str], list[BrokenPart]]:
+    """The text fields of the card, and those that hold something else than a text."""
+    texts: dict[str, str] = {}
+    broken: list[BrokenPart] = []
+    for field in _FIELDS:
+        value = card.get(field)
+        if isinstance(value, str):
+            texts[field] = well_formed(value)
+        elif field in card:
+            broken.append(BrokenPart(field, "no_text"))
+    return texts, broken
 
 
 def _json_of(data: bytes) -> bytes:
@@ -134,7 +136,7 @@ def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
     if key is None or not _HABITS.fullmatch(key):
         return []
     each = [
-        one.strip(" .。")
-        for one in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)
+        habit.strip(" .。")
+        for habit in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)
     ]
-    return [Statement(one, part, MemoryKind.ACTION) for one in each if one]
+    return [Statement(habit, part, MemoryKind.ACTION) for habit in each if habit]

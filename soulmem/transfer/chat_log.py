@@ -87,23 +87,7 @@ def read_chat_log(
 
     `title` is the file's name without ending; `local` is the zone of dates without one (None: the machine's).
     """
-    header = _Header()
-    rows: list[dict[str, Any]] = []
-    broken: list[BrokenLine] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            row = _row(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
-        except ValueError as error:
-            broken.append(BrokenLine(number, str(error)))
-            continue
-        if row is None:
-            continue
-        if "mes" not in row and not rows and _is_header(row):
-            header = _header(row)
-        elif not isinstance(row.get("mes"), str):
-            broken.append(BrokenLine(number, "no_text"))
-        else:
-            rows.append(row)
+    header, rows, broken = _read_rows(lines)
     own, copied_from = _identity(header, title)
     messages = tuple(
         _message(row, slot, header, local)
@@ -123,6 +107,30 @@ def read_chat_log(
             *(m.present or () for m in messages)
         ),
     )
+
+
+def _read_rows(
+    lines: Iterable[bytes],
+) -> tuple[_Header, list[dict[str, Any]], list[BrokenLine]]:
+    """The header, the rows that are messages, and the lines that cannot be read."""
+    header = _Header()
+    rows: list[dict[str, Any]] = []
+    broken: list[BrokenLine] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            row = _row(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        except ValueError as error:
+            broken.append(BrokenLine(number, str(error)))
+            continue
+        if row is None:
+            continue
+        if "mes" not in row and not rows and _is_header(row):
+            header = _header(row)
+        elif not isinstance(row.get("mes"), str):
+            broken.append(BrokenLine(number, "no_text"))
+        else:
+            rows.append(row)
+    return header, rows, broken
 
 
 def as_branch(log: ChatLog, parent: ChatId, theirs: Collection[SlotId]) -> ChatLog:
@@ -213,10 +221,12 @@ def _message(
 
 def _ids(value: Any) -> tuple[SoulId, ...] | None:
     """The souls that the extension listed, None when it listed none."""
-    found = (
-        [SoulId(one) for one in value if as_id(one)] if isinstance(value, list) else []
+    souls = (
+        [SoulId(raw_id) for raw_id in value if as_id(raw_id)]
+        if isinstance(value, list)
+        else []
     )
-    return tuple(found) or None
+    return tuple(souls) or None
 
 
 def _usual_name(role: Role, header: _Header) -> str:
@@ -236,7 +246,6 @@ def _role(row: Mapping[str, Any], extra: Mapping[str, Any]) -> Role:
 
 def _persona(rows: Iterable[dict[str, Any]], header: _Header) -> str:
     """The name the user mostly went by."""
-    names = Counter(
-        name for row in rows if row.get("is_user") and (name := _name(row.get("name")))
-    )
+    names = Counter(_name(row.get("name")) for row in rows if row.get("is_user"))
+    names.pop("", None)
     return names.most_common(1)[0][0] if names else header.user

@@ -26,11 +26,11 @@ def format_of(data: bytes, ending: str) -> str | None:
     if ending.lower() == ".jsonl" or _is_line_of_chat(data):
         return ST_CHAT
     try:
-        found = json_object(data)
+        content = json_object(data)
     except Unprocessable:
         return None
-    inner = found.get("data")
-    if "entries" in found or (isinstance(inner, dict) and "entries" in inner):
+    inner = content.get("data")
+    if "entries" in content or (isinstance(inner, dict) and "entries" in inner):
         return WORLD_INFO
     try:
         card_data(data)

@@ -32,7 +32,7 @@ def json_object(data: bytes) -> dict[str, Any]:
     """The object that a JSON file holds. Raises Unprocessable."""
     check_text(data)
     try:
-        found = json.loads(data.removeprefix(_BOM).decode())
+        content = json.loads(data.removeprefix(_BOM).decode())
     except UnicodeDecodeError as error:
         raise Unprocessable(
             f"byte {data[error.start]:#04x} at {error.start} is no UTF-8: save the file as UTF-8",
@@ -45,8 +45,8 @@ def json_object(data: bytes) -> dict[str, Any]:
         raise Unprocessable(
             f"the file is no JSON ({reason}): export it again", field="text"
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise Unprocessable(
             "the file holds no JSON object: choose another", field="text"
         )
-    return found
+    return content

@@ -13,27 +13,30 @@ _MOST = 64 << 20  # bytes; no card is larger, but a packed text can unpack to an
 
 def png_texts(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
     """The `wanted` texts by keyword, unpacked; the last of each. Raises Unprocessable."""
-    found = {}
+    texts = {}
     for kind, body in _chunks(data):
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
             keyword, _, rest = body.partition(b"\x00")
             name = keyword.decode("latin-1").lower()
             if name in wanted:
-                found[name] = _text(kind, rest)
-    return found
+                texts[name] = _text(kind, rest)
+    return texts
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Kind and content of each chunk; a picture that was cut off ends early."""
-    at = len(SIGNATURE)
-    while at + 8 <= len(data):
-        length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
-        if at + 8 + length > len(data):
+    offset = len(SIGNATURE)
+    while offset + 8 <= len(data):
+        length, kind = (
+            int.from_bytes(data[offset : offset + 4], "big"),
+            data[offset + 4 : offset + 8],
+        )
+        if offset + 8 + length > len(data):
             raise Unprocessable(
                 "the picture is cut off: save or export it again", field="base64"
             )
-        yield kind, data[at + 8 : at + 8 + length]
-        at += 12 + length
+        yield kind, data[offset + 8 : offset + 8 + length]
+        offset += 12 + length
 
 
 def _text(kind: bytes, rest: bytes) -> bytes:

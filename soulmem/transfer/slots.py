@@ -20,17 +20,10 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
     slots: list[str | None] = []
     taken: set[str] = set()
     for row in rows:
-        slot = next(
-            (
-                found
-                for extra in _extras(row)
-                if (found := as_id(stamp_of(extra).get("id")))
-            ),
-            None,
-        )
-        slots.append(
-            None if slot in taken else slot
-        )  # a copied message carries its original's slot
+        ids = (as_id(stamp_of(extra).get("id")) for extra in _extras(row))
+        slot = next(filter(None, ids), None)
+        # a copied message carries its original's slot
+        slots.append(None if slot in taken else slot)
         if slot is not None:
             taken.add(slot)
     return [

@@ -57,28 +57,31 @@ def worded(
     clauses = [_plain(clause) for clause in _CLAUSE.split(_MARKS.sub("", text))]
     asked = _HE.sub("", verb.strip())
     plain = _plain(asked)
-    at = _clause_of(clauses, plain)
-    if at is not None:
-        return _in_clause(clauses, at, plain, asked, subject, thing, names)
+    clause_index = _clause_of(clauses, plain)
+    if clause_index is not None:
+        return _in_clause(clauses, clause_index, plain, asked, subject, thing, names)
     for cut in (1, 2):  # `挂灯笼` may stand as `把灯笼挂`
         turned = f"把{plain[cut:]}{plain[:cut]}"
-        at = _clause_of(clauses, turned) if len(plain) > cut + 1 else None
-        if at is not None:
-            found = _in_clause(clauses, at, turned, turned, subject, thing, names)
+        clause_index = _clause_of(clauses, turned) if len(plain) > cut + 1 else None
+        if clause_index is not None:
+            wording = _in_clause(
+                clauses, clause_index, turned, turned, subject, thing, names
+            )
             own = (plain[:cut], plain[cut:])
-            return replace(found, instead=own if is_thing(own[1]) else None)
+            return replace(wording, instead=own if is_thing(own[1]) else None)
     return None
 
 
 def _clause_of(clauses: Sequence[str], wanted: str) -> int | None:
     return next(
-        (at for at, clause in enumerate(clauses) if wanted and wanted in clause), None
+        (index for index, clause in enumerate(clauses) if wanted and wanted in clause),
+        None,
     )
 
 
 def _in_clause(
     clauses: Sequence[str],
-    at: int,
+    clause_index: int,
     wanted: str,
     verb: str,
     subject: str,
@@ -86,18 +89,20 @@ def _in_clause(
     names: Iterable[str],
 ) -> Wording:
     """As the clause has it, where `wanted` is the verb without its aspects."""
-    before, behind = clauses[at].split(wanted, 1)
-    known = sorted({subject, *names} - {""}, key=len, reverse=True)
-    who, lead = _subject(before, known)
-    if who is None and not before and at:
-        who, _ = _subject(clauses[at - 1], known)  # the clause before tells of whom
+    before, behind = clauses[clause_index].split(wanted, 1)
+    longest_names = sorted({subject, *names} - {""}, key=len, reverse=True)
+    who, lead = _subject(before, longest_names)
+    if who is None and not before and clause_index:
+        who, _ = _subject(
+            clauses[clause_index - 1], longest_names
+        )  # the clause before tells of whom
     rest = _plain(thing)
     is_taken = bool(rest) and lead == "把" + rest
     is_there = is_taken or rest in behind[: len(rest) + _MOST_BETWEEN]
     more = "" if is_taken or _PRONOUNS.keys() & set(lead) else lead
-    is_sure = not _UNSURE.search("，".join(clauses[: at + 1])) and not _NOT.search(
-        before.removesuffix(more)
-    )
+    is_sure = not _UNSURE.search(
+        "，".join(clauses[: clause_index + 1])
+    ) and not _NOT.search(before.removesuffix(more))
     return Wording(
         subject=who if is_sure else None,
         verb=more + _WHO.sub("", verb.strip()),
@@ -141,21 +146,27 @@ def _plain(text: str) -> str:
 def _subject(before: str, names: Iterable[str]) -> tuple[str | Person | None, str]:
     """Who stands before the verb, and what between them belongs to the verb."""
     own = _OF.sub("", before)
-    found: list[tuple[int, int, str | Person]] = []
+    mentions: list[tuple[int, int, str | Person]] = []
     for name in names:
-        at = own.find(_plain(name))
-        if at >= 0 and not any(start <= at < stop for start, stop, _ in found):
-            found.append((at, at + len(name), name))
-    for at, sign in enumerate(own):
-        if sign in _PRONOUNS and not any(
-            start <= at < stop for start, stop, _ in found
+        position = own.find(_plain(name))
+        if position >= 0 and not any(
+            start <= position < stop for start, stop, _ in mentions
         ):
-            found.append((at, at + 1, _PRONOUNS[sign]))
+            mentions.append((position, position + len(name), name))
+    for position, sign in enumerate(own):
+        if sign in _PRONOUNS and not any(
+            start <= position < stop for start, stop, _ in mentions
+        ):
+            mentions.append((position, position + 1, _PRONOUNS[sign]))
     free = sorted(
-        (one for one in found if not one[0] or not _COVERB.match(own[one[0] - 1])),
+        (
+            mention
+            for mention in mentions
+            if not mention[0] or not _COVERB.match(own[mention[0] - 1])
+        ),
         key=lambda o: o[0],
     )
-    whom = {one[2] for one in free}
+    whom = {mention[2] for mention in free}
     if (
         free
         and free[-1][2] is Person.OTHER
@@ -186,8 +197,8 @@ def _between(signs: str) -> str:
 def _split(lead: str, verb: str) -> tuple[str, str] | None:
     """Verb and object among the verb's own signs: of `把灯笼挂在了阁楼上` what stands behind `在了`."""
     plain = _MARKS.sub("", verb)
-    found = _HINGE.fullmatch(plain) or _VERB.fullmatch(plain)
-    if found is None or _PRONOUNS.keys() & set(plain):
+    match = _HINGE.fullmatch(plain) or _VERB.fullmatch(plain)
+    if match is None or _PRONOUNS.keys() & set(plain):
         return None
-    thing = _PLACE.sub("", found.group(2))
-    return (lead + found.group(1), thing) if is_thing(thing) else None
+    thing = _PLACE.sub("", match.group(2))
+    return (lead + match.group(1), thing) if is_thing(thing) else None

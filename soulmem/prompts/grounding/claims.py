@@ -51,9 +51,9 @@ class Claims:
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
         every = sentences(passage)
-        self._stated = tuple(one for one in every if not one.asks)
-        self._asked = tuple(one for one in every if one.asks)
-        self._bare = {_bare(one.text) for one in every}
+        self._stated = tuple(sentence for sentence in every if not sentence.asks)
+        self._asked = tuple(sentence for sentence in every if sentence.asks)
+        self._bare = {_bare(sentence.text) for sentence in every}
         self._names = tuple(
             dict.fromkeys(
                 (*passage.names, *passage.known, passage.soul, *passage.users)
@@ -80,15 +80,17 @@ class Claims:
             thing = ""
         claims = [
             claim
-            for one in self._stated
-            if (claim := self._claim(one, subject, verb, thing)) is not None
+            for sentence in self._stated
+            if (claim := self._claim(sentence, subject, verb, thing)) is not None
         ]
         best = min(claims, key=lambda claim: claim.truth.value, default=None)
         if best is not None and not (
             best.truth is Truth.DENIED and english_wording.is_plain(verb)
         ):
             return self._repeated(best, claims)
-        is_asked = any(self._worded(one, subject, verb, thing) for one in self._asked)
+        is_asked = any(
+            self._worded(sentence, subject, verb, thing) for sentence in self._asked
+        )
         if is_asked or not self._is_thing(thing) or self._is_apart(verb, thing):
             return denied
         return Claim(Truth.REWORDED, subject, verb, thing)
@@ -99,9 +101,8 @@ class Claims:
             claim.truth is Truth.REWORDED
         ):  # perhaps not even the first tells of the same
             return claim
-        lines = sorted(
-            {line for one in claims if one.says(claim) for line in one.lines}
-        )
+        saying = [other.lines for other in claims if other.says(claim)]
+        lines = sorted(set[int]().union(*saying))
         return replace(claim, lines=(*lines[:1], *lines[1:][-_AGAIN:]))
 
     def _is_sentence(self, thing: str) -> bool:
@@ -140,39 +141,45 @@ class Claims:
         if wording is None:
             return None
         denied = Claim(Truth.DENIED, subject, verb, thing)
-        said, found = wording.verb, wording.object
-        if found is None and any(
+        said_verb, said_thing = wording.verb, wording.object
+        if said_thing is None and any(
             self._is_meant(sentence, person, thing) for person in wording.persons
         ):
-            found = thing
-        if found is None and wording.instead is not None:
-            said, found = wording.instead
-        if found is None or not self._is_thing(found):
+            said_thing = thing
+        if said_thing is None and wording.instead is not None:
+            said_verb, said_thing = wording.instead
+        if said_thing is None or not self._is_thing(said_thing):
             return denied
         who = self._who(sentence, wording.subject, subject)
         if who is None:
-            return Claim(Truth.REWORDED, subject, verb, found, (sentence.line,))
-        if not who or who.casefold() == found.casefold():
+            return Claim(Truth.REWORDED, subject, verb, said_thing, (sentence.line,))
+        if not who or who.casefold() == said_thing.casefold():
             return denied
-        is_same = who.casefold() == subject.casefold() and found == (thing or found)
+        is_same = who.casefold() == subject.casefold() and said_thing == (
+            thing or said_thing
+        )
         return Claim(
-            Truth.SAID if is_same else Truth.MENDED, who, said, found, (sentence.line,)
+            Truth.SAID if is_same else Truth.MENDED,
+            who,
+            said_verb,
+            said_thing,
+            (sentence.line,),
         )
 
     def _who(
-        self, sentence: Sentence, told: str | Person | None, asked: str
+        self, sentence: Sentence, named: str | Person | None, asked: str
     ) -> str | None:
         """Whom the sentence tells of, as the passage calls them; empty: not of whom was asked for; None: that
         cannot be told.
         """
-        if isinstance(told, str):
-            if told.casefold() == asked.casefold():
+        if isinstance(named, str):
+            if named.casefold() == asked.casefold():
                 return asked
-            return told if is_unspaced(told) or told in self._names else None
-        if told is None:
+            return named if is_unspaced(named) or named in self._names else None
+        if named is None:
             return None
-        if told is not Person.OTHER:
-            return self._meant(sentence, told)
+        if named is not Person.OTHER:
+            return self._meant(sentence, named)
         if sentence.narrated:
             return asked if asked == sentence.speaker else None
         if asked in (sentence.speaker, self._addressee(sentence.speaker)):
@@ -214,10 +221,12 @@ class Claims:
     def _is_apart(self, verb: str, thing: str) -> bool:
         """Whether lines have words of the verb, but none near those of the thing."""
         mine, theirs = set(units(verb)), set(units(thing))
-        saying = [at for at, said in enumerate(self._units) if mine & said]
+        saying = [
+            index for index, line_units in enumerate(self._units) if mine & line_units
+        ]
         return bool(saying) and not any(
-            theirs <= frozenset().union(*self._units[max(0, at - 1) : at + 2])
-            for at in saying
+            theirs <= frozenset().union(*self._units[max(0, index - 1) : index + 2])
+            for index in saying
         )
 
 

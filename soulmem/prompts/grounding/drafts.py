@@ -82,14 +82,16 @@ class Drafting:
         self._reworded: list[DraftFact] = []
         self._spoilt = ""
 
-    def drafts(self, found: Mapping[str, Any]) -> Drafts:
+    def drafts(self, answer: Mapping[str, Any]) -> Drafts:
         """All that stands.
 
         Raises Unreadable when nothing is of the right type, or nothing stands and something came in a foreign
         script or without what makes a draft: the model was cut short, or does not keep to the form.
         """
         lists = {
-            key: fields.objects(found[key], "subject") for key in _LISTS if key in found
+            key: fields.objects(answer[key], "subject")
+            for key in _LISTS
+            if key in answer
         }
         if all(items is None for items in lists.values()):
             raise Unreadable(
@@ -129,7 +131,7 @@ class Drafting:
 
     def _episode(self, item: Mapping[str, Any]) -> DraftEpisode:
         text, was_wrong = self._faithfulness.kept(
-            self._text(item, "text", told=self._params.told)
+            self._text(item, "text", least_overlap=self._params.overlap)
         )
         if not text:
             raise _Dropped("a text that the lines do not say, or of others")
@@ -212,11 +214,11 @@ class Drafting:
     def _of_somebody(self, drafts: Drafts) -> Drafts:
         """Without what is said in other words of everybody: a model at a loss says one thing of each name."""
         reworded = [fact for fact in drafts.facts if fact in self._reworded]
-        said = Counter(_folded((fact.verb, fact.object)) for fact in reworded)
+        times_said = Counter(_folded((fact.verb, fact.object)) for fact in reworded)
         lost = [
             fact
             for fact in reworded
-            if said[_folded((fact.verb, fact.object))] >= _EVERYBODY
+            if times_said[_folded((fact.verb, fact.object))] >= _EVERYBODY
         ]
         self._dropped += ["a fact that is told of everybody"] * len(lost)
         facts = tuple(fact for fact in drafts.facts if fact not in lost)
@@ -228,12 +230,12 @@ class Drafting:
         if wrong <= self._params.wrong * (drafts.count + len(self._dropped)):
             return drafts
         facts = tuple(fact for fact in drafts.facts if fact not in self._reworded)
-        told = (
+        copied_texts = (
             (episode, self._grounds.copied(episode.text)) for episode in drafts.episodes
         )
         borne = (
             (episode, text, self._grounds.lines_of((), text))
-            for episode, text in told
+            for episode, text in copied_texts
             if text
         )
         episodes = tuple(
@@ -302,22 +304,24 @@ class Drafting:
             importance=fields.share(item.get("importance"), _IMPORTANCE),
         )
 
-    def _text(self, item: Mapping[str, Any], key: str, told: float = 0.0) -> str:
-        """A sentence that must stand; at least the share `told` of it in the passage's words."""
+    def _text(
+        self, item: Mapping[str, Any], key: str, least_overlap: float = 0.0
+    ) -> str:
+        """A sentence that must stand; at least the share `least_overlap` of it in the passage's words."""
         self._need(item, key)
-        found = fields.text(item[key])
-        if found is None:
+        text = fields.text(item[key])
+        if text is None:
             raise _Dropped(f"no text under {key!r}")
-        if found.casefold() in self._form:
+        if text.casefold() in self._form:
             raise _Dropped("a text of the form itself")
-        found = self._without_speaker(found)
-        self._check_script(found)
-        found = self._grounds.honest(found)
-        if not found:
+        text = self._without_speaker(text)
+        self._check_script(text)
+        text = self._grounds.honest(text)
+        if not text:
             raise _Dropped("a text that names somebody unknown, or is somebody else's")
-        if self._grounds.share(found) < told:
+        if self._grounds.share(text) < least_overlap:
             raise _Dropped("a text that has nothing to do with the passage")
-        return found
+        return text
 
     def _is_of_the_form(self, verb: str) -> bool:
         """Whether these are several words of what the model was told to write, and not of the lines."""
@@ -349,28 +353,28 @@ class Drafting:
     def _lines(
         self, cited: Iterable[int], text: str, names: Iterable[str] = ()
     ) -> Lines:
-        found = self._grounds.lines_of(cited, text, names)
-        if not found:
+        lines = self._grounds.lines_of(cited, text, names)
+        if not lines:
             raise _Dropped("no lines of the passage bear it out")
-        return found
+        return lines
 
     def _name(self, value: Any) -> str | None:
         """A name; the character and the user are called by theirs."""
-        found = fields.short(value)
-        if found is None:
+        name = fields.short(value)
+        if name is None:
             return None
-        if found.casefold() in _ME:
+        if name.casefold() in _ME:
             return self._passage.soul
-        if found.casefold() in _YOU and len(self._passage.users) == 1:
+        if name.casefold() in _YOU and len(self._passage.users) == 1:
             return self._passage.users[0]
-        return found
+        return name
 
     def _own(
         self, value: Any, read: Callable[[Any], str | None] = fields.short
     ) -> str | None:
         """A detail, if the passage tells it."""
-        found = read(value)
-        return found if found is not None and self._is_told(found) else None
+        detail = read(value)
+        return detail if detail is not None and self._is_told(detail) else None
 
     def _is_told(self, text: str) -> bool:
         """Whether the passage tells it, and not only our form."""
@@ -378,22 +382,22 @@ class Drafting:
 
     def _place(self, value: Any) -> str | None:
         """A place is nobody."""
-        found = self._own(value)
+        place = self._own(value)
         return (
             None
-            if found is None or self._kind(found) is not ParticipantKind.UNKNOWN
-            else found
+            if place is None or self._kind(place) is not ParticipantKind.UNKNOWN
+            else place
         )
 
     def _people(self, value: Any) -> tuple[Participant, ...]:
-        given = (name for name in fields.shorts(value) if is_name_like(name))
+        labels = (name for name in fields.shorts(value) if is_name_like(name))
         names = (
-            self._name(name) for name in given if not self._grounds.is_gesture(name)
+            self._name(name) for name in labels if not self._grounds.is_gesture(name)
         )
-        known = dict.fromkeys(
+        people = dict.fromkeys(
             name for name in names if name and self._grounds.holds(name)
         )
-        return tuple(Participant(name, self._kind(name)) for name in known)
+        return tuple(Participant(name, self._kind(name)) for name in people)
 
     def _kind(self, name: str) -> ParticipantKind:
         plain = name.casefold()
@@ -409,13 +413,13 @@ class Drafting:
     def _feelings(self, value: Any) -> tuple[Emotion, ...]:
         out: dict[str, Emotion] = {}
         for part in value if isinstance(value, list) else [value]:
-            given = part if isinstance(part, Mapping) else {"label": part}
+            feeling = part if isinstance(part, Mapping) else {"label": part}
             for label in filter(
-                self._is_feeling, fields.shorts(given.get("label"), 20)
+                self._is_feeling, fields.shorts(feeling.get("label"), 20)
             ):
                 out.setdefault(
                     label.casefold(),
-                    Emotion(label, fields.share(given.get("intensity"), 0.5)),
+                    Emotion(label, fields.share(feeling.get("intensity"), 0.5)),
                 )
         return tuple(out.values())[:4]
 

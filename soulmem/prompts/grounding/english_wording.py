@@ -93,10 +93,10 @@ def worded(text: str, subject: str, verb: str, thing: str) -> Wording | None:
     who, lead = _subject(tokens, start, {word for word, _ in _tokens(subject)} - _THE)
     if any(word in _NOT or word in _UNSURE for word, _ in tokens[:lead]):
         who = None  # "I never said that he .."
-    found = _find(
+    object_start = _find(
         tokens, end, [stem(w) for w, _ in _tokens(thing) if w not in _THE | _AT]
     )
-    is_there = found is not None and _is_behind(tokens[end:found])
+    is_there = object_start is not None and _is_behind(tokens[end:object_start])
     return Wording(
         subject=who,
         verb=_said(tokens[lead:start], tokens[start:end], asked),
@@ -190,14 +190,19 @@ def _verb(
         forms = next(
             (forms for forms in (_BE, _HAVE) if forms & set(verb)), frozenset[str]()
         )
-        at = next((at for at, (word, _) in enumerate(tokens) if word in forms), None)
-        return None if at is None else (at, at + 1)
+        position = next(
+            (position for position, (word, _) in enumerate(tokens) if word in forms),
+            None,
+        )
+        return None if position is None else (position, position + 1)
     start = _find(tokens, 0, telling[:1])
     while start is not None:
         end: int | None = start + 1
-        for one in telling[1:]:
-            at = _find(tokens, end or 0, [one])
-            end = None if at is None or at - (end or 0) > 2 else at + 1
+        for word_stem in telling[1:]:
+            position = _find(tokens, end or 0, [word_stem])
+            end = (
+                None if position is None or position - (end or 0) > 2 else position + 1
+            )
             if end is None:
                 break
         if end is not None:
@@ -207,12 +212,12 @@ def _verb(
 
 
 def _find(
-    tokens: Sequence[tuple[str, str]], at: int, stems: Sequence[str]
+    tokens: Sequence[tuple[str, str]], start: int, stems: Sequence[str]
 ) -> int | None:
     """Where the run of stems begins, small words between them left out."""
     if not stems:
         return None
-    for begin in range(at, len(tokens)):
+    for begin in range(start, len(tokens)):
         rest = (stem(w) for w, _ in tokens[begin:] if w not in _THE and w not in _AT)
         if stem(tokens[begin][0]) == stems[0] and all(
             a == b for a, b in zip(stems, _padded(rest), strict=False)
@@ -254,8 +259,8 @@ def _mention(
     clause: Sequence[tuple[str, str]], opens: bool, asked: set[str]
 ) -> str | Person | None:
     """The first pronoun or name in a clause that no preposition stands before."""
-    for at, (low, raw) in enumerate(clause):
-        before = clause[at - 1][0] if at else ""
+    for position, (low, raw) in enumerate(clause):
+        before = clause[position - 1][0] if position else ""
         if low in _PRONOUNS:
             return (
                 _PRONOUNS[low] if low not in ("they", "it") else None
@@ -268,15 +273,20 @@ def _mention(
             and low not in _OPENERS | _WHOSE | _LEAD | _THE | _AT | _NO_THING
         )
         if name and (
-            at or not opens or at + 1 == len(clause) or clause[at + 1][1][0].isupper()
+            position
+            or not opens
+            or position + 1 == len(clause)
+            or clause[position + 1][1][0].isupper()
         ):
-            stop = at + 1
+            stop = position + 1
             while stop < len(clause) and clause[stop][1][0].isupper():
                 stop += 1
-            words = clause[at:stop]
-            told = [raw for word, raw in words if word in asked]
+            words = clause[position:stop]
+            asked_words = [raw for word, raw in words if word in asked]
             return " ".join(
-                told if len(told) == len(asked) else [raw for _, raw in words]
+                asked_words
+                if len(asked_words) == len(asked)
+                else [raw for _, raw in words]
             )
         if low in asked:
             return " ".join(raw for word, raw in clause if word in asked)
@@ -291,8 +301,12 @@ def _said(
     """The verb as it was asked for, with what changes its sense: "will fetch", "always hated"."""
     if any(word in _NOT for word, _ in lead):
         return _joined([*lead, *verb])
-    known = {word for word, _ in asked}
-    more = [one for one in lead if one[0] not in _BE | _HAVE and one[0] not in known]
+    asked_words = {word for word, _ in asked}
+    more = [
+        token
+        for token in lead
+        if token[0] not in _BE | _HAVE and token[0] not in asked_words
+    ]
     return _joined([*more, *asked])
 
 
@@ -308,13 +322,16 @@ def _split(
     tokens: Sequence[tuple[str, str]], lead: int, start: int, end: int
 ) -> tuple[str, str] | None:
     """Verb and object among the verb's own words: of "hung the lantern in the attic" the last thing."""
-    end = next((at for at in range(start, end) if tokens[at][0] in _BREAKS), end)
+    end = next(
+        (position for position in range(start, end) if tokens[position][0] in _BREAKS),
+        end,
+    )
     heads = [
-        at
-        for at in range(start + 1, end)
-        if tokens[at][0] in _AT or tokens[at][0] in _THE
+        position
+        for position in range(start + 1, end)
+        if tokens[position][0] in _AT or tokens[position][0] in _THE
     ]
-    heads = [at for at in heads if at - 1 not in heads]
+    heads = [position for position in heads if position - 1 not in heads]
     for number in range(len(heads) - 1, -1, -1):
         begin = heads[number]
         stop = heads[number + 1] if number + 1 < len(heads) else end

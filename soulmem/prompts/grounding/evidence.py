@@ -38,7 +38,7 @@ class EvidenceParams:
     script: float = (
         0.2  # share of the passage's words that a script needs for a draft to be in it
     )
-    told: float = 0.2  # share of a draft's words that must stand in the passage: the rest is rewording
+    overlap: float = 0.2  # share of a draft's words that must stand in the passage: the rest is rewording
     inferred: float = (
         0.5  # .. in one line, for that line to be taken when the model cites none
     )
@@ -78,10 +78,10 @@ class Grounds:
             name.casefold() for name in (passage.soul, *passage.users, *passage.known)
         }
         self._statements = Statements((*self._known, *passage.names))
-        said = Counter[str]()
+        script_counts = Counter[str]()
         for line in passage.lines:
-            said.update(scripts(line.text))
-        self._scripts = said
+            script_counts.update(scripts(line.text))
+        self._scripts = script_counts
         self._written = frozenset(scripts(whole))
         self._words = frozenset(word.casefold() for word in WORD.findall(whole))
         mid = _MID_WORD.findall(whole)
@@ -111,12 +111,12 @@ class Grounds:
         script without spaces every Latin word.
         """
         if SIGNS.search(text):
-            found: Iterable[str] = re.findall(r"[A-Za-z\u00c0-\u024f]{2,}", text)
+            names: Iterable[str] = re.findall(r"[A-Za-z\u00c0-\u024f]{2,}", text)
         elif self._capitals_name:
-            found = (word for word in _MID_WORD.findall(text) if word[0].isupper())
+            names = (word for word in _MID_WORD.findall(text) if word[0].isupper())
         else:
             return ()
-        return tuple(name for name in found if not self._knows(name))
+        return tuple(name for name in names if not self._knows(name))
 
     def _knows(self, name: str) -> bool:
         plain = re.sub(r"['’](?:s|m|ll|d|ve|re)?$", "", name.casefold())
@@ -138,11 +138,10 @@ class Grounds:
     def is_gesture(self, text: str) -> bool:
         """Whether a gesture between asterisks begins so."""
         plain = text.casefold()
-        return any(
-            gesture.strip().casefold().startswith(plain)
-            for line in self._passage.lines
-            for gesture in _GESTURE.findall(line.text)
-        )
+        gestures: list[str] = []
+        for line in self._passage.lines:
+            gestures += _GESTURE.findall(line.text)
+        return any(gesture.strip().casefold().startswith(plain) for gesture in gestures)
 
     def share(self, text: str) -> float:
         """The share of the text's words that stand in the passage; 1 for a text without any."""
@@ -155,11 +154,14 @@ class Grounds:
         True where no line has a word of it: it is said in other words.
         """
         telling = frozenset(units(what)) - self._before
-        most = max((len(said & telling) for said in self._lines.values()), default=0)
+        most = max(
+            (len(line_units & telling) for line_units in self._lines.values()),
+            default=0,
+        )
         about = (
             number
-            for number, said in self._lines.items()
-            if len(said & telling) == most
+            for number, line_units in self._lines.items()
+            if len(line_units & telling) == most
         )
         return not most or any(
             self._speakers.may_be_about(number, subject) for number in about
@@ -169,14 +171,18 @@ class Grounds:
         """The sentences of the text, each once, that neither name somebody unknown nor put a line's words on
         somebody else; one that a line says as "I" or to "you" gets its speaker. Empty when none is left.
         """
-        said = sentences(text)
+        whole_sentences = sentences(text)
         kept = list[str]()
-        for sentence in each_once(said):
+        for sentence in each_once(whole_sentences):
             speaker = self._speakers.speaker_of(sentence)
             true = f"{speaker}: {sentence}" if speaker else self._true(sentence)
             if true:
                 kept.append(true)
-        return text if kept == said else ("" if is_unspaced(text) else " ").join(kept)
+        return (
+            text
+            if kept == whole_sentences
+            else ("" if is_unspaced(text) else " ").join(kept)
+        )
 
     def _is_strange(self, text: str) -> bool:
         """Whether it names somebody unknown, or has a sign of a script of which the passage has none."""
@@ -206,11 +212,14 @@ class Grounds:
     def copied(self, text: str) -> str:
         """The statements of the text that one line says in these words; empty when none is."""
         kept = []
-        for one in self._statements.of(text):
-            mine = frozenset(units(one.text))
-            most = max((len(said & mine) for said in self._lines.values()), default=0)
+        for statement in self._statements.of(text):
+            mine = frozenset(units(statement.text))
+            most = max(
+                (len(line_units & mine) for line_units in self._lines.values()),
+                default=0,
+            )
             if mine and most >= self._params.copied * len(mine):
-                kept.append(one)
+                kept.append(statement)
         return self._statements.told(kept, text)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
@@ -225,21 +234,21 @@ class Grounds:
             if stands(soul.casefold(), text)
         ]
         mine = frozenset(units(action)) - self._before
-        found = {number for number in cited if number in own}
-        if 2 * len(found) > len(own):
-            found = {number for number in found if self._lines[number] & mine}
+        lines = {number for number in cited if number in own}
+        if 2 * len(lines) > len(own):
+            lines = {number for number in lines if self._lines[number] & mine}
         spoken = {
             line.number
             for line in self._passage.lines
             if line.speaker.casefold() == soul.casefold()
         }
         if len(mine) > 1:
-            found |= {
+            lines |= {
                 n
                 for n in spoken
                 if len(self._lines[n] & mine) >= self._params.alike * len(mine)
             }
-        return tuple(sorted(found))
+        return tuple(sorted(lines))
 
     def lines_of(
         self, cited: Iterable[int], text: str, names: Iterable[str] = ()
@@ -251,11 +260,11 @@ class Grounds:
         at least half of the text is taken. Where so many are cited that it tells nothing, each sentence
         looks for its own.
         """
-        found = self._bearing(cited, text, names)
-        if len(found) > self._params.wide:
+        lines = self._bearing(cited, text, names)
+        if len(lines) > self._params.wide:
             each = [self._bearing((), sentence, names) for sentence in sentences(text)]
-            found = frozenset[int]().union(*each) if all(each) else frozenset[int]()
-        return tuple(sorted(found)) if len(found) <= self._params.wide else ()
+            lines = frozenset[int]().union(*each) if all(each) else frozenset[int]()
+        return tuple(sorted(lines)) if len(lines) <= self._params.wide else ()
 
     def _bearing(
         self, cited: Iterable[int], text: str, names: Iterable[str]

@@ -55,7 +55,7 @@ class FaithfulnessParams:
     most: int = (
         9  # words and names; a clause with more of them sums up more than one thing
     )
-    said: float = 0.5  # share of a sentence's words that stand in the passage, for it to be said there
+    known_share: float = 0.5  # share of a sentence's words that stand in the passage, for it to be said there
     copied: float = 0.8  # share of its words that one line has, for that line to decide whom it is about
     wrong: float = 0.25  # share of unfaithful sentences from which a model is believed nothing else
 
@@ -83,9 +83,11 @@ class Faithfulness:
         self._talkers = tuple(
             dict.fromkeys(name.casefold() for name in talkers if name)
         )
-        told = (name.casefold() for name in (*passage.names, *passage.known))
+        other_names = (name.casefold() for name in (*passage.names, *passage.known))
         self._others = tuple(
-            name for name in dict.fromkeys(told) if name and name not in self._talkers
+            name
+            for name in dict.fromkeys(other_names)
+            if name and name not in self._talkers
         )
         self._statements = Statements((*self._talkers, *self._others))
         self._name = self._statements.name
@@ -107,7 +109,7 @@ class Faithfulness:
         """Text and words of each run of lines that may tell of one thing."""
         for end in range(1, len(lines) + 1):
             run = lines[max(0, end - self._params.window) : end]
-            text = "\n".join(part for line in run for part in line).casefold()
+            text = "\n".join(map("\n".join, run)).casefold()
             yield text, frozenset(units("\n".join(text for _, text in run)))
 
     def kept(self, text: str) -> Kept:
@@ -119,17 +121,19 @@ class Faithfulness:
         """
         every = self._statements.of(text)
         subjects, verdicts = list[str](), dict[Statement, Verdict]()
-        for one in every:
-            goes_on = one.goes_on or bool(_PRONOUN.match(one.text))
-            subjects = self._subjects(one.text) or (subjects if goes_on else [])
-            verdicts[one] = self.of(one.text, subjects)
+        for statement in every:
+            goes_on = statement.goes_on or bool(_PRONOUN.match(statement.text))
+            subjects = self._subjects(statement.text) or (subjects if goes_on else [])
+            verdicts[statement] = self.of(statement.text, subjects)
         wrong = sum(verdict is Verdict.UNFAITHFUL for verdict in verdicts.values())
         is_doubtful = wrong >= max(1.0, self._params.wrong * len(every))
 
-        def is_believed(one: Statement) -> bool:
+        def is_believed(statement: Statement) -> bool:
             if is_doubtful:
-                return verdicts[one] is Verdict.SAID and self._is_near(one.text)
-            return verdicts[one] is not Verdict.UNFAITHFUL
+                return verdicts[statement] is Verdict.SAID and self._is_near(
+                    statement.text
+                )
+            return verdicts[statement] is not Verdict.UNFAITHFUL
 
         return Kept(
             self._statements.told(standing(every, is_believed), text), wrong > 0
@@ -151,10 +155,10 @@ class Faithfulness:
         ):
             return Verdict.UNFAITHFUL
         words = self._words(sentence)
-        said = len(words & self._known)
+        known_words = len(words & self._known)
         return (
             Verdict.SAID
-            if words and said >= self._params.said * len(words)
+            if words and known_words >= self._params.known_share * len(words)
             else Verdict.REWORDED
         )
 
@@ -185,13 +189,14 @@ class Faithfulness:
         if not saying or not subjects:
             return False
         aside = {name for name in self._named(sentence) if name not in subjects}
-        fits = {
-            one: any(self._may_say_of(line, words, one, aside) for line in saying)
-            for one in subjects
-        }
-        talking = [fits[one] for one in subjects if one in self._talkers]
+        fits = dict[str, bool]()
+        for subject in subjects:
+            fits[subject] = any(
+                self._may_say_of(line, words, subject, aside) for line in saying
+            )
+        talking = [fits[subject] for subject in subjects if subject in self._talkers]
         return not (
-            all(fits[one] for one in subjects if one in self._others)
+            all(fits[subject] for subject in subjects if subject in self._others)
             and (any(talking) or not talking)
         )
 
@@ -203,12 +208,14 @@ class Faithfulness:
         """
         if self._speakers.may_be_about(line.number, subject):
             return True
-        said = max(
+        closest_sentence = max(
             sentences(line.text),
             key=lambda one: len(words & frozenset(units(one))),
             default="",
         )
-        is_free = self._named(said) <= aside and not SECOND.search(said)
+        is_free = self._named(closest_sentence) <= aside and not SECOND.search(
+            closest_sentence
+        )
         return is_free and subject == line.speaker.casefold()
 
     def _is_near(self, sentence: str) -> bool:
@@ -221,14 +228,11 @@ class Faithfulness:
         names, words = self._named(clause), self._words(clause) & self._known
         if not 2 <= len(names) + len(words) <= self._params.most:
             return True
-        near = (
-            said
-            for text, said in self._windows
-            if all(stands(name, text) for name in names)
-        )
-        return max(
-            (len(said & words) for said in near), default=-1
-        ) >= self._params.together * len(words)
+        most = -1
+        for text, window_words in self._windows:
+            if all(stands(name, text) for name in names):
+                most = max(most, len(window_words & words))
+        return most >= self._params.together * len(words)
 
     def _named(self, text: str) -> set[str]:
         """Who is named in it besides those who talk."""
@@ -237,7 +241,7 @@ class Faithfulness:
 
     def _subjects(self, sentence: str) -> list[str]:
         """Whom the sentence begins with: two of "Al and Petra sold", none of "Al's boat" or "Al: I .."."""
-        rest, found = sentence.casefold().strip(), list[str]()
+        rest, subjects = sentence.casefold().strip(), list[str]()
         while True:
             names = (
                 name
@@ -248,11 +252,11 @@ class Faithfulness:
             rest = rest[len(name) :]
             is_part = rest[:1].isascii() and rest[:1].isalnum()
             if not name or is_part or rest.startswith(_NO_SUBJECT):
-                return found
-            found.append(name)
+                return subjects
+            subjects.append(name)
             more = _AND.match(rest)
             if more is None:
-                return found
+                return subjects
             rest = rest[more.end() :]
 
     def _words(self, text: str) -> frozenset[str]:

@@ -26,29 +26,32 @@ class Sentence:
 
 def sentences(passage: Passage) -> tuple[Sentence, ...]:
     """All of them, in order."""
-    return tuple(one for line in passage.lines for one in _of(line))
+    out: list[Sentence] = []
+    for line in passage.lines:
+        out += _of(line)
+    return tuple(out)
 
 
 def _of(line: PassageLine) -> Iterator[Sentence]:
-    has_quotes = any(found.group(2) for found in _PARTS.finditer(line.text))
-    at = 0
-    for found in _PARTS.finditer(line.text):
-        yield from _split(line, line.text[at : found.start()], has_quotes)
+    has_quotes = any(part.group(2) for part in _PARTS.finditer(line.text))
+    position = 0
+    for part in _PARTS.finditer(line.text):
+        yield from _split(line, line.text[position : part.start()], has_quotes)
         yield from _split(
-            line, found.group(1) or found.group(2), found.group(1) is not None
+            line, part.group(1) or part.group(2), part.group(1) is not None
         )
-        at = found.end()
-    yield from _split(line, line.text[at:], has_quotes)
+        position = part.end()
+    yield from _split(line, line.text[position:], has_quotes)
 
 
 def _split(line: PassageLine, text: str, narrated: bool) -> Iterator[Sentence]:
-    for found in _SENTENCE.finditer(text):
-        said = found.group().strip()
-        if said.strip(".!?。！？… "):
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group().strip()
+        if sentence.strip(".!?。！？… "):
             yield Sentence(
                 line.number,
                 line.speaker,
-                said,
+                sentence,
                 narrated,
-                _ASKS.search(said) is not None,
+                _ASKS.search(sentence) is not None,
             )

@@ -54,20 +54,20 @@ PARTICLES = frozenset(
 
 def units(text: str) -> list[str]:
     """What a text says, piece by piece: words that mean something by their stems, pairs of unspaced signs."""
-    found = [
+    out = [
         stem(word)
         for word in WORD.findall(text.casefold())
         if len(word) > 3 and word not in _COMMON
     ]
-    found += [
+    out += [
         word
         for word in WORD.findall(text.casefold())
         if word.isdigit() and len(word) <= 3
     ]
     for run in SIGNS.findall(text):
-        pairs = (run[at : at + 2] for at in range(len(run) - 1))
-        found += [pair for pair in pairs if not PARTICLES.intersection(pair)]
-    return found
+        pairs = (run[index : index + 2] for index in range(len(run) - 1))
+        out += [pair for pair in pairs if not PARTICLES.intersection(pair)]
+    return out
 
 
 def is_common(text: str) -> bool:
@@ -100,7 +100,9 @@ def stands(name: str, text: str) -> bool:
 def sentences(text: str) -> list[str]:
     """The sentences of a text, with their marks."""
     return [
-        said for found in _SENTENCE.finditer(text) if (said := found.group().strip())
+        sentence
+        for match in _SENTENCE.finditer(text)
+        if (sentence := match.group().strip())
     ]
 
 
@@ -110,16 +112,14 @@ def each_once(parts: Sequence[str]) -> list[str]:
     """
     bare = {part: "".join(filter(str.isalnum, part.casefold())) for part in parts}
     first: dict[str, str] = {}
-    for part, said in bare.items():
-        first.setdefault(said, part)
-    return [
-        part
-        for said, part in first.items()
-        if not (
-            _BROKEN_OFF.search(part)
-            and any(one != said and one.startswith(said) for one in first)
-        )
-    ]
+    for part, bare_part in bare.items():
+        first.setdefault(bare_part, part)
+    out: list[str] = []
+    for bare_part, part in first.items():
+        goes_on = any(o != bare_part and o.startswith(bare_part) for o in first)
+        if not (goes_on and _BROKEN_OFF.search(part)):
+            out.append(part)
+    return out
 
 
 def scripts(text: str) -> Counter[str]:

@@ -33,13 +33,13 @@ def prose_of(text: str, key: str, passage: Passage, longest: int) -> str:
 
     Raises Unreadable.
     """
-    found = fields.text(_said(text, key, longest), longest)
-    if found is None:
+    prose = fields.text(_said(text, key, longest), longest)
+    if prose is None:
         raise Unreadable(f"no text under {key!r}, or not one whole sentence")
     grounds = Grounds(passage)
-    if grounds.is_foreign(found):
+    if grounds.is_foreign(prose):
         raise Unreadable(f"a {key} in another script than the chat's")
-    kept = Faithfulness(passage).kept(grounds.honest(found)).text
+    kept = Faithfulness(passage).kept(grounds.honest(prose)).text
     if not kept:
         raise Unreadable(f"a {key} of what the chat does not say")
     return kept

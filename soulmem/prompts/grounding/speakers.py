@@ -48,19 +48,20 @@ class Speakers:
         """Whether the line of this number can be saying something of the subject."""
         if not self._is_known:
             return True
-        at = next(
-            (at for at, line in enumerate(self._lines) if line.number == number), None
+        index = next(
+            (index for index, line in enumerate(self._lines) if line.number == number),
+            None,
         )
-        if at is None:
+        if index is None:
             return False
-        line, plain = self._lines[at], subject.casefold()
+        line, plain = self._lines[index], subject.casefold()
         if stands(plain, line.text.casefold()):
             return True
         if plain == line.speaker.casefold():
             return _is_own(line)
         if plain in self._people:
             return bool(SECOND.search(line.text) or _BOTH.search(line.text))
-        before = self._lines[max(0, at - _BACK) : at]
+        before = self._lines[max(0, index - _BACK) : index]
         return any(
             stands(plain, (b.speaker + "\n" + b.text).casefold()) for b in before
         )
@@ -100,11 +101,11 @@ class Speakers:
             )
             run = _words(sentence[len(name) :])[:_SIGNS]
             return name, run if name and len(run) == _SIGNS else ""
-        found = _NAME.match(sentence)
-        if found is None:
+        match = _NAME.match(sentence)
+        if match is None:
             return "", ""
-        words = _words(sentence[found.end() :]).split()[:3]
-        return found.group().strip(), " ".join(words) if len(words) > 1 else ""
+        words = _words(sentence[match.end() :]).split()[:3]
+        return match.group().strip(), " ".join(words) if len(words) > 1 else ""
 
 
 def _is_own(line: PassageLine) -> bool:

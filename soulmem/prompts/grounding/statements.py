@@ -49,10 +49,11 @@ class Statements:
     def of(self, text: str) -> list[Statement]:
         """What the text states, in order, each thing once; what breaks off where another goes on is out."""
         parts = list(self._all(text))
-        found = dict[str, Statement]()
-        for one in parts:
-            found.setdefault(one.text, one)
-        return [found[said] for said in each_once([one.text for one in parts])]
+        by_text = dict[str, Statement]()
+        for statement in parts:
+            by_text.setdefault(statement.text, statement)
+        texts = each_once([statement.text for statement in parts])
+        return [by_text[statement_text] for statement_text in texts]
 
     def _all(self, text: str) -> Iterator[Statement]:
         for number, sentence in enumerate(sentences(text)):
@@ -65,11 +66,13 @@ class Statements:
             return text
         unspaced = is_unspaced(text)
         out = list[str]()
-        for number in dict.fromkeys(one.sentence for one in kept):
-            mine = [one for one in kept if one.sentence == number]
-            whole = len(mine) == sum(one.sentence == number for one in every)
+        for number in dict.fromkeys(statement.sentence for statement in kept):
+            mine = [statement for statement in kept if statement.sentence == number]
+            whole = len(mine) == sum(
+                statement.sentence == number for statement in every
+            )
             out.append(
-                ("" if unspaced else " ").join(one.text for one in mine)
+                ("" if unspaced else " ").join(statement.text for statement in mine)
                 if whole
                 else _mended(mine, unspaced)
             )
@@ -80,14 +83,16 @@ class Statements:
             for part in _SIDE_BY_SIDE.findall(sentence):
                 yield Statement(part, number)
             return
-        found = [""]
+        clauses = [""]
         for part in self._cut.split(sentence):
-            if self._says_little(part) or self._says_little(found[-1]):
-                found[-1] = f"{found[-1]} {part}".strip()
+            if self._says_little(part) or self._says_little(clauses[-1]):
+                clauses[-1] = f"{clauses[-1]} {part}".strip()
             else:
-                found.append(part)
-        for at, part in enumerate(found):
-            yield Statement(part, number, at > 0 and not self._begins_with_name(part))
+                clauses.append(part)
+        for index, part in enumerate(clauses):
+            yield Statement(
+                part, number, index > 0 and not self._begins_with_name(part)
+            )
 
     def _says_little(self, part: str) -> bool:
         return len(set(units(self.name.sub("\n", part)))) < _LEAST
@@ -101,29 +106,31 @@ def standing(
 ) -> list[Statement]:
     """Those that are true; what goes on about somebody stands and falls with what it goes on from."""
     kept = list[Statement]()
-    for at, one in enumerate(every):
-        if is_true(one) and (not one.goes_on or (at > 0 and every[at - 1] in kept)):
-            kept.append(one)
+    for index, statement in enumerate(every):
+        if is_true(statement) and (
+            not statement.goes_on or (index > 0 and every[index - 1] in kept)
+        ):
+            kept.append(statement)
     return kept
 
 
 def _mended(parts: Sequence[Statement], unspaced: bool) -> str:
     """Parts of a sentence of which others are left out, with their ends."""
     if unspaced:
-        said = "".join(part.text for part in parts)
-        return said[:-1] + "。" if said.endswith(("，", "；")) else said
-    said = ""
+        joined = "".join(part.text for part in parts)
+        return joined[:-1] + "。" if joined.endswith(("，", "；")) else joined
+    joined = ""
     for part in parts:
-        if said and part.goes_on:
-            said = f"{said}, {part.text.rstrip(',;')}"
+        if joined and part.goes_on:
+            joined = f"{joined}, {part.text.rstrip(',;')}"
         else:
             bare = _CONJUNCTION.sub("", part.text, count=1).rstrip(",; ")
-            said = (
-                f"{said}. {bare[:1].upper()}{bare[1:]}"
-                if said
+            joined = (
+                f"{joined}. {bare[:1].upper()}{bare[1:]}"
+                if joined
                 else f"{bare[:1].upper()}{bare[1:]}"
             )
-    return said if said.endswith((".", "!", "?", '"', "”", "…")) else said + "."
+    return joined if joined.endswith((".", "!", "?", '"', "”", "…")) else joined + "."
 
 
 def _pattern(name: str) -> str:

@@ -90,35 +90,20 @@ def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
 
 def shorts(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, ...]:
     """Names or labels, each once, from a list or from one text with separators."""
-    parts = (
-        value
-        if isinstance(value, list)
-        else _LISTS.split(value)
-        if isinstance(value, str)
-        else []
-    )
-    found = (
+    if isinstance(value, str):
+        value = _LISTS.split(value)
+    parts = value if isinstance(value, list) else []
+    labels = (
         short(part.get("name") if isinstance(part, Mapping) else part, limit)
         for part in parts
     )
-    return tuple(dict.fromkeys(part for part in found if part))[:most]
+    return tuple(dict.fromkeys(part for part in labels if part))[:most]
 
 
 def share(value: Any, default: float) -> float:
     """A number within 0..1: also of 7/10, 70 %, 7, "high"; `default` for anything else."""
     if isinstance(value, str):
-        word = value.strip().lower()
-        if word in _LEVELS:
-            return _LEVELS[word]
-        found = _NUMBER.findall(word)
-        if not found:
-            return default
-        number = float(found[0].replace(",", "."))
-        if "%" in word or "％" in word:
-            number /= 100
-        elif "/" in word and len(found) > 1 and float(found[1].replace(",", ".")) > 0:
-            number /= float(found[1].replace(",", "."))
-        return _scaled(number)
+        return _share_of_words(value.strip().lower(), default)
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
@@ -126,6 +111,21 @@ def share(value: Any, default: float) -> float:
     ):
         return default
     return _scaled(float(value) if abs(value) < 1e9 else 1e9)
+
+
+def _share_of_words(words: str, default: float) -> float:
+    """`share` of a text in lower case."""
+    if words in _LEVELS:
+        return _LEVELS[words]
+    numbers = [float(n.replace(",", ".")) for n in _NUMBER.findall(words)]
+    if not numbers:
+        return default
+    number = numbers[0]
+    if "%" in words or "％" in words:
+        number /= 100
+    elif "/" in words and len(numbers) > 1 and numbers[1] > 0:
+        number /= numbers[1]
+    return _scaled(number)
 
 
 def _scaled(number: float) -> float:
@@ -141,19 +141,19 @@ def truth(value: Any) -> bool:
 
 def numbers(value: Any) -> tuple[int, ...]:
     """Numbers of lines, ascending, each once: of [1, "2"], "1, 3-5", "[4]", 7; empty for anything else."""
-    found: set[int] = set()
+    line_numbers: set[int] = set()
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, bool):
             continue
         if isinstance(part, int | float) and math.isfinite(part) and abs(part) < 1e9:
-            found.add(int(part))
+            line_numbers.add(int(part))
         elif isinstance(part, str):
             for start, end, alone in _SPAN.findall(part[:200]):
                 if alone:
-                    found.add(int(alone[:9]))
+                    line_numbers.add(int(alone[:9]))
                 elif int(end[:9]) - int(start[:9]) < _MOST_LINES:
-                    found.update(range(int(start[:9]), int(end[:9]) + 1))
-    return tuple(sorted(found))
+                    line_numbers.update(range(int(start[:9]), int(end[:9]) + 1))
+    return tuple(sorted(line_numbers))
 
 
 def objects(value: Any, name: str = "") -> list[Mapping[str, Any]] | None:
@@ -161,7 +161,9 @@ def objects(value: Any, name: str = "") -> list[Mapping[str, Any]] | None:
     empty list is a list). An object under a word, and not under a number, has this as its `name`.
     """
     if isinstance(value, Mapping):
-        inner = [(key, part) for key, one in value.items() for part in _parts(one)]
+        inner: list[tuple[str, Mapping[str, Any]]] = []
+        for key, member in value.items():
+            inner += [(key, part) for part in _parts(member)]
         if not inner or len({key for key, _ in inner}) < len(value):
             return [value]
         return [
@@ -169,8 +171,8 @@ def objects(value: Any, name: str = "") -> list[Mapping[str, Any]] | None:
         ]
     if not isinstance(value, list):
         return None
-    found = _parts(value)
-    return found if found or not value else None
+    parts = _parts(value)
+    return parts if parts or not value else None
 
 
 def _parts(value: Any) -> list[Mapping[str, Any]]:

@@ -44,14 +44,14 @@ def read_json(text: str, start: int = 0) -> tuple[Any, int]:
     way is a Partial. Raises ValueError when no value begins there.
     """
     try:
-        found, end = json.JSONDecoder(strict=False).raw_decode(text, start)
-        return _carried(found), end
+        value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
+        return _carried(value), end
     except (ValueError, RecursionError):
         reader = _Reader(text, start)
-    found = reader.value(0)
-    if isinstance(found, _Missing):
+    value = reader.value(0)
+    if isinstance(value, _Missing):
         raise ValueError("no value")
-    return found, min(reader.at, len(text))
+    return value, min(reader.at, len(text))
 
 
 def _carried(value: Any) -> Any:
@@ -59,9 +59,9 @@ def _carried(value: Any) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, list):
-        return [_carried(one) for one in value]
+        return [_carried(part) for part in value]
     if isinstance(value, dict):
-        return {_carried(key): _carried(one) for key, one in value.items()}
+        return {_carried(key): _carried(part) for key, part in value.items()}
     return value
 
 
@@ -89,8 +89,8 @@ class _Reader:
         return self._text[self.at : self.at + 1]
 
     def _space(self) -> None:
-        found = _SPACE.match(self._text, self.at)
-        self.at = found.end() if found else self.at
+        match = _SPACE.match(self._text, self.at)
+        self.at = match.end() if match else self.at
 
     def _object(self, depth: int) -> dict[str, Any]:
         self.at += 1
@@ -179,16 +179,16 @@ class _Reader:
 
     def _word(self) -> Any:
         """A number, a bare word; _MISSING where none is, or where it may have been cut."""
-        found = _WORD.match(self._text, self.at)
-        if not found:
+        match = _WORD.match(self._text, self.at)
+        if not match:
             if self.at < len(self._text):
                 self._skip()
                 return None
             return _MISSING
-        self.at = found.end()
+        self.at = match.end()
         if self.at >= len(self._text):
             return _MISSING  # 0.1 of 0.15
-        word = found.group()
+        word = match.group()
         if word.lower() in _WORDS:
             return _WORDS[word.lower()]
         try:

@@ -23,8 +23,8 @@ def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
     """
     body = answer_of(text[:_LONGEST])
     best: Mapping[str, Any] = {}
-    for found in _values(body):
-        named = _named(found, wanted)
+    for value in _values(body):
+        named = _named(value, wanted)
         if _known(named, wanted) > _known(best, wanted):
             best = named
     if not best:
@@ -45,47 +45,47 @@ def read_lists(
         return lines
 
 
-def _named(found: Any, wanted: Collection[str]) -> Mapping[str, Any]:
+def _named(value: Any, wanted: Collection[str]) -> Mapping[str, Any]:
     """The members of what was found, or of an object inside it."""
-    if isinstance(found, list):
-        parts = [part for part in found if isinstance(part, Mapping)]
-        together = {
-            str(key).strip().lower(): value
-            for part in parts
-            for key, value in part.items()
-        }
-        return (
-            together
-            if _known(together, wanted) or not parts
-            else {next(iter(wanted)): parts}
-        )
-    if not isinstance(found, Mapping):
+    if isinstance(value, list):
+        parts = [part for part in value if isinstance(part, Mapping)]
+        together: dict[str, Any] = {}
+        for part in parts:
+            together.update(_lower_keys(part))
+        if _known(together, wanted) or not parts:
+            return together
+        return {next(iter(wanted)): parts}
+    if not isinstance(value, Mapping):
         return {}
-    named = {str(key).strip().lower(): value for key, value in found.items()}
-    inner = (
-        value
-        for value in named.values()
-        if isinstance(value, Mapping) and _known(value, wanted)
-    )
-    return named if _known(named, wanted) else next(inner, named)
+    named = _lower_keys(value)
+    if _known(named, wanted):
+        return named
+    for member in named.values():
+        if isinstance(member, Mapping) and _known(member, wanted):
+            return member
+    return named
 
 
-def _known(found: Mapping[str, Any], wanted: Collection[str]) -> int:
-    return sum(key in found for key in wanted)
+def _lower_keys(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(key).strip().lower(): member for key, member in members.items()}
+
+
+def _known(members: Mapping[str, Any], wanted: Collection[str]) -> int:
+    return sum(key in members for key in wanted)
 
 
 def _values(body: str) -> Iterator[Any]:
     """Values in the text, from left to right; a list, or an object without members, may hide a better one."""
-    at = 0
+    position = 0
     for _ in range(_TRIES):
-        opening = _OPENING.search(body, at)
+        opening = _OPENING.search(body, position)
         if opening is None:
             return
-        at = opening.end()
+        position = opening.end()
         try:
             value, end = read_json(body, opening.start())
         except ValueError:
             continue
         if isinstance(value, Mapping) and value:
-            at = max(at, end)
+            position = max(position, end)
         yield value

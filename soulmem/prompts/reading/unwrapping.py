@@ -26,15 +26,15 @@ _CONTROL = re.compile(
 
 def answer_of(text: str) -> str:
     """What is left without reasoning and control marks. Raises Unreadable when that is nothing."""
-    found = text
+    answer = text
     for start, end in _THOUGHTS:
-        found = _without(found, start, end)
-    found = _CONTROL.sub("", found).strip()
-    if not found:
+        answer = _without(answer, start, end)
+    answer = _CONTROL.sub("", answer).strip()
+    if not answer:
         raise Unreadable(
             "an empty answer" if not text.strip() else "nothing but reasoning"
         )
-    return found
+    return answer
 
 
 def fenced(text: str) -> str:
@@ -53,7 +53,7 @@ def _without(text: str, start: str, end: str) -> str:
     return text[:first] if first >= 0 and _outside_json(text, first) else text
 
 
-def _outside_json(text: str, at: int) -> bool:
+def _outside_json(text: str, position: int) -> bool:
     """Whether the place is not inside an answer that began before it: a chat may speak of such marks."""
-    head = text[:at].lstrip()
+    head = text[:position].lstrip()
     return not head.startswith(("{", "[{", "```"))
