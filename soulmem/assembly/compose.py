@@ -53,7 +53,7 @@ _HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PromptLine:
     """A memory as it stands in its block."""
 
     memory: MemoryId
@@ -63,7 +63,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PromptBlock:
     """A finished block; its text is the header and the lines, joined by line breaks."""
 
     section: Section
@@ -71,10 +71,10 @@ class Text:
     depth: int | None
     text: str
     tokens: int
-    lines: tuple[Line, ...]
+    lines: tuple[PromptLine, ...]
 
 
-def harmless(text: str) -> str:
+def without_macros(text: str) -> str:
     """`text` with everything broken up by a space that SillyTavern would run as a macro: `{{`, also with
     backslashes between, which it takes away in one pass and runs in the next, and its old names in angle
     brackets.
@@ -82,13 +82,13 @@ def harmless(text: str) -> str:
     return _OLD_MACRO.sub("< ", _BRACE.sub("{ ", text))
 
 
-def line_of(memory: Memory, *, fired: bool = False) -> Line:
+def line_of(memory: Memory, *, fired: bool = False) -> PromptLine:
     """How the memory will read, and what it costs with its line break.
 
     `fired` is for an action that is set off now.
     """
-    text = harmless(memory.text)
-    return Line(
+    text = without_macros(memory.text)
+    return PromptLine(
         memory.id, section_of(memory, fired=fired), text, estimate_tokens(text) + 1
     )
 
@@ -121,9 +121,10 @@ class Budget:
     """Spends tokens on whole memories; a section's header is paid with its first one."""
 
     def __init__(self, tokens: int, soul_name: str, language: str) -> None:
-        self.left = tokens
+        self.tokens_left = tokens
         self._headers = {
-            s: harmless(h.format(name=soul_name)) for s, h in _HEADERS[language].items()
+            s: without_macros(h.format(name=soul_name))
+            for s, h in _HEADERS[language].items()
         }
         self._open: set[Section] = set()
 
@@ -133,20 +134,20 @@ class Budget:
             0 if section in self._open else estimate_tokens(self._headers[section]) + 1
         )
 
-    def take(self, line: Line) -> bool:
+    def take(self, line: PromptLine) -> bool:
         """Spend the line's tokens if they are there."""
         cost = line.tokens + self.header_cost(line.section)
-        if cost > self.left:
+        if cost > self.tokens_left:
             return False
-        self.left -= cost
+        self.tokens_left -= cost
         self._open.add(line.section)
         return True
 
     def blocks(
         self,
-        chosen: Sequence[tuple[Memory, Line]],
+        chosen: Sequence[tuple[Memory, PromptLine]],
         age: Callable[[Memory], tuple[float, int]],
-    ) -> list[Text]:
+    ) -> list[PromptBlock]:
         """The blocks of what was taken: episodes by `age` (least first), what stands high in the prompt by
         importance, facts and impulses as they come.
         """
@@ -165,7 +166,7 @@ class Budget:
             header = self._headers[section]
             inside = section in _IN_PROMPT
             out.append(
-                Text(
+                PromptBlock(
                     section=section,
                     position="in_prompt" if inside else "in_chat",
                     depth=None if inside else _DEPTH,

@@ -13,7 +13,7 @@ _NIGHT = timedelta(
 )  # a span that ends before six in the morning ends with the day before
 
 
-def written(start: datetime, end: datetime, year: int, language: str) -> str:
+def span_text(start: datetime, end: datetime, year: int, language: str) -> str:
     """The days from `start` (inclusive) to `end` (exclusive), en or zh; `year` goes without saying."""
     first = start.date()
     last = max(first, (end - timedelta(microseconds=1)).date())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from soulmem.assembly.compose import language_of
-from soulmem.assembly.dates import written
+from soulmem.assembly.dates import span_text
 
 _PAST = {
     "en": ("{} (no longer so)", "{} (until {}, no longer so)"),
@@ -22,5 +22,5 @@ def as_past(text: str, until: datetime | None, story: str | None = None) -> str:
     if story is None and until is None:
         return bare.format(text)
     if story is None and until is not None:
-        story = written(until, until + timedelta(microseconds=1), 0, language)
+        story = span_text(until, until + timedelta(microseconds=1), 0, language)
     return dated.format(text, story)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from soulmem.assembly.dates import written
+from soulmem.assembly.dates import span_text
 
 _LABEL = 40  # characters of a memory that is named as a step of the path
 
@@ -42,7 +42,7 @@ class NamedTime:
         """The words, followed by the days in brackets."""
         if self.start is None or self.end is None:
             return self.words
-        days = written(self.start, self.end, self.year, language)
+        days = span_text(self.start, self.end, self.year, language)
         return (
             f"{self.words}（{days}）" if language == "zh" else f"{self.words} ({days})"
         )

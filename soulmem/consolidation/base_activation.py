@@ -31,25 +31,27 @@ class ActivationParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class ActivationEvent:
     """A moment at which a concept was met."""
 
     turn: float  # turns of the soul's clock
     gain: float  # 0..1, of what is missing to 1
 
 
-def mention(
+def mention_event(
     turn: float, salience: float, params: ActivationParams | None = None
-) -> Met:
+) -> ActivationEvent:
     """A mention; `salience` 0..1 is how much the text is about the concept."""
     p = params or ActivationParams()
-    return Met(turn, p.mention * salience)
+    return ActivationEvent(turn, p.mention * salience)
 
 
-def recall(turn: float, params: ActivationParams | None = None) -> Met:
+def recall_event(
+    turn: float, params: ActivationParams | None = None
+) -> ActivationEvent:
     """A recall that teaches."""
     p = params or ActivationParams()
-    return Met(turn, p.recall)
+    return ActivationEvent(turn, p.recall)
 
 
 def base_activations(
@@ -97,7 +99,7 @@ def base_activations(
 
 
 def base_activation(
-    met: Iterable[Met],
+    met: Iterable[ActivationEvent],
     current_turn: float,
     pace: float = 1.0,
     params: ActivationParams | None = None,
@@ -107,8 +109,8 @@ def base_activation(
         A' = A * exp(-pace * elapsed / stability)   between two moments
         A' = A + gain * (1 - A)                     at each
 
-    They are gone through once, in order of time; those of one moment commute. What lies ahead of `current_turn` counts
-    as met now. `pace` 0..2 is the soul's dial of forgetting: at 0 nothing fades.
+    Events are applied in order of time; those of one moment commute. An event later than `current_turn`
+    counts as one at `current_turn`. `pace` 0..2 is the soul's forgetting setting: at 0 nothing fades.
     """
     p = params or ActivationParams()
     activation, last = 0.0, None

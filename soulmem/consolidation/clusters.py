@@ -30,19 +30,19 @@ class ClusterParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class SceneCluster:
     """Scenes of one kind, by their places ascending; `alike` as in the params."""
 
     scenes: tuple[int, ...]
     alike: float
 
 
-def clusters(
+def scene_clusters(
     vectors: Floats,
     places: Sequence[int],
     worth: Sequence[float],
     params: ClusterParams,
-) -> list[Cluster]:
+) -> list[SceneCluster]:
     """Clusters that share no scene, the best first.
 
     vectors  float32[n, d], unit; rows of NaN are left out
@@ -59,7 +59,7 @@ def clusters(
     )
     if kept.size < params.least + 1:
         return []
-    score = standing_out(vectors[kept])
+    score = pair_deviations(vectors[kept])
     near = np.abs(where[kept][:, None] - where[kept][None, :]) < params.apart
     score[near] = -np.inf
     weight = np.asarray(worth, np.float64)[kept]
@@ -76,7 +76,7 @@ def clusters(
         for candidate in candidates
     }
     order = sorted(rank, key=lambda candidate: (-rank[candidate], candidate.scenes))
-    out: list[Cluster] = []
+    out: list[SceneCluster] = []
     taken: set[int] = set()
     for candidate in order:
         if taken.isdisjoint(candidate.scenes):
@@ -85,11 +85,11 @@ def clusters(
                 (int(kept[index]) for index in candidate.scenes),
                 key=lambda index: (where[index], index),
             )
-            out.append(Cluster(tuple(scenes), candidate.alike))
+            out.append(SceneCluster(tuple(scenes), candidate.alike))
     return out
 
 
-def standing_out(vectors: Floats) -> NDArray[np.float32]:
+def pair_deviations(vectors: Floats) -> NDArray[np.float32]:
     """By how many standard deviations each pair is more alike than pairs are, float32[n, n]; 0 throughout
     where all are the same. The deviation is told by the pairs below the median, where no two are of a kind.
     """
@@ -108,7 +108,7 @@ def standing_out(vectors: Floats) -> NDArray[np.float32]:
 
 def _grown(
     score: NDArray[np.float32], seed: int, params: ClusterParams
-) -> Cluster | None:
+) -> SceneCluster | None:
     """The cluster round an episode: at each step with the one most like all that are in it."""
     scenes = [seed]
     total = score[seed].astype(np.float64)
@@ -126,6 +126,6 @@ def _grown(
         worst = np.minimum(worst, score[best])
     if len(scenes) < params.least:
         return None
-    return Cluster(
+    return SceneCluster(
         tuple(sorted(scenes)), inside / (len(scenes) * (len(scenes) - 1) / 2)
     )

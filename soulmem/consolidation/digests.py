@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DigestLine:
     """A text that may be quoted. `keys` are what it is about, `importance` is 0..1, and so is `asked`: how
     much it is about what the digest is wanted for.
     """
@@ -27,7 +27,9 @@ class DigestParams:
     common: float = 0.5  # what a text gains by being about what the others are about, against its importance
 
 
-def digest(lines: Sequence[Line], params: DigestParams | None = None) -> list[int]:
+def choose_lines(
+    lines: Sequence[DigestLine], params: DigestParams | None = None
+) -> list[int]:
     """Places of the lines to quote, ascending: the important ones, and those about what most are about.
 
     A text that says the same as one chosen before is left out.

@@ -9,7 +9,7 @@ from soulmem.consolidation.plasticity import (
     PlasticityParams,
     depressed,
     potentiated,
-    undone,
+    strength_before,
 )
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.ids import ChatId
@@ -26,7 +26,7 @@ class FeedbackParams:
     outer: float = 3.0  # >= 0, lessons of a recall that one word is worth; design 4.7
 
 
-def judged(
+def opinion_after(
     opinion: Opinion,
     verdict: Verdict,
     text: str,
@@ -52,7 +52,7 @@ def judged(
     return opinion
 
 
-def way_after(
+def strength_after(
     strength: float,
     verdict: Verdict,
     *,
@@ -72,7 +72,7 @@ def way_after(
         less = replace(plasticity, eta_d=min(1.0, params.outer * plasticity.eta_d))
         lower = min(
             depressed(strength, keep=False, params=less),
-            undone(strength, params.outer, plasticity),
+            strength_before(strength, params.outer, plasticity),
         )
         return max(lower, min(strength, FLOOR)) if keep else lower
     return strength

@@ -37,7 +37,7 @@ class HabitParams:
     )
 
 
-def scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
+def count_scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
     """How many scenes these messages are: each a chat and the place in it. A run of them is one scene."""
     count = 0
     last: tuple[str, int] | None = None
@@ -48,7 +48,7 @@ def scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
     return count
 
 
-def shared(wordings: Sequence[Collection[str]]) -> Floats:
+def word_overlap(wordings: Sequence[Collection[str]]) -> Floats:
     """The share of their words that each two wordings have in common, 0..1, shape (n, n)."""
     vocabulary = sorted(set[str]().union(*wordings))
     column = {word: number for number, word in enumerate(vocabulary)}
@@ -63,7 +63,7 @@ def shared(wordings: Sequence[Collection[str]]) -> Floats:
     )
 
 
-def groups(alike: Bools, params: HabitParams) -> list[list[int]]:
+def wording_groups(alike: Bools, params: HabitParams) -> list[list[int]]:
     """Which wordings are of one habit; `alike` is shape (n, n) and symmetric.
 
     One by one in their order, each joins the group of which most are like it, or is the first of a new one:

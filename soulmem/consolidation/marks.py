@@ -24,7 +24,7 @@ class MarkParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MarkedMessage:
     """What of a message decides about marks. Times are aware."""
 
     opens_exchange: bool
@@ -33,7 +33,9 @@ class Said:
     location: str | None = None
 
 
-def slid(messages: Sequence[Said], *, ended: bool, params: MarkParams) -> int:
+def count_slid_out(
+    messages: Sequence[MarkedMessage], *, ended: bool, params: MarkParams
+) -> int:
     """How many messages, from the first on, have slid out; all of them of a chat that has `ended`."""
     if ended:
         return len(messages)
@@ -70,7 +72,9 @@ def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
     return list(zip([start, *ends[:-1]], ends, strict=True)) if ends else []
 
 
-def _long_after(before: Said, message: Said, pause: timedelta) -> bool:
+def _long_after(
+    before: MarkedMessage, message: MarkedMessage, pause: timedelta
+) -> bool:
     pairs = ((before.sent_at, message.sent_at), (before.story_at, message.story_at))
     return any(
         earlier is not None and later is not None and later - earlier >= pause
@@ -78,7 +82,7 @@ def _long_after(before: Said, message: Said, pause: timedelta) -> bool:
     )
 
 
-def _elsewhere(place: str | None, message: Said) -> bool:
+def _elsewhere(place: str | None, message: MarkedMessage) -> bool:
     return (
         place is not None and message.location is not None and message.location != place
     )

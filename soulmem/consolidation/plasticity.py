@@ -32,19 +32,19 @@ class PlasticityParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class PlasticityUpdate:
     """What one recall teaches: the share, 0..1, of each edge it used, and which it was offered in vain."""
 
     used: Mapping[str, float]
     idle: frozenset[str]
 
 
-def lesson(
+def plasticity_update(
     paths: Mapping[str, float],
     together: Collection[str],
     walked: Mapping[str, float],
     params: PlasticityParams,
-) -> Lesson:
+) -> PlasticityUpdate:
     """Sort the edges of a recall.
 
     paths     flow >= 0 by edge over which a recalled memory was reached
@@ -64,7 +64,7 @@ def lesson(
         for edge, flow in walked.items()
         if flow >= least > 0.0 and edge not in used
     )
-    return Lesson(used, idle)
+    return PlasticityUpdate(used, idle)
 
 
 def potentiated(strength: float, share: float, params: PlasticityParams) -> float:
@@ -81,7 +81,7 @@ def depressed(strength: float, *, keep: bool, params: PlasticityParams) -> float
     return max(lower, min(strength, FLOOR)) if keep else lower
 
 
-def undone(strength: float, uses: float, params: PlasticityParams) -> float:
+def strength_before(strength: float, uses: float, params: PlasticityParams) -> float:
     """The strength, 0..1, before so many uses of full share: the inverse of `potentiated`."""
     remaining_gap = (1.0 - params.eta) ** uses
     return (
@@ -89,7 +89,9 @@ def undone(strength: float, uses: float, params: PlasticityParams) -> float:
     )
 
 
-def steadied(stability: float, elapsed: float, params: PlasticityParams) -> float:
+def stability_after(
+    stability: float, elapsed: float, params: PlasticityParams
+) -> float:
     """S, in turns, after a use that came `elapsed` turns after the last one: spaced uses last longer."""
     if elapsed < params.spaced:
         return stability

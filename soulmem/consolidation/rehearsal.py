@@ -34,7 +34,7 @@ class RehearsalParams:
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
 
 
-def worth(
+def rehearsal_worth(
     importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams
 ) -> Floats:
     """How much memories ask to be gone over, 0..1 each: importance x recall x recency (design 5), where the
@@ -50,7 +50,7 @@ def worth(
     )
 
 
-def to_link(
+def pairs_to_link(
     recalled: Iterable[Set[K]],
     frequency: Mapping[K, float],
     joined: Set[frozenset[K]],

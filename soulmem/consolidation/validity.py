@@ -16,7 +16,7 @@ Moment = tuple[float, int]  # POSIX seconds, and the place among what is as old
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FactClaim:
     """A fact as it was told: of whom, what of them, and when."""
 
     key: str
@@ -40,14 +40,14 @@ class FactValidity:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FactEnd:
     """When a fact ceased to hold, and through which other one."""
 
     moment: Moment
     by: str
 
 
-def ended(claim: Claim, others: Sequence[Claim]) -> Ended | None:
+def fact_end(claim: FactClaim, others: Sequence[FactClaim]) -> FactEnd | None:
     """Since when the fact holds no more, by these others; None where it holds.
 
     What was told last counts: a fact that was told again after its contrary holds once more, and then the
@@ -56,7 +56,7 @@ def ended(claim: Claim, others: Sequence[Claim]) -> Ended | None:
     last = claim.times[-1]
     contradictions: list[tuple[Moment, str]] = []
     for other in others:
-        if (claim.by_hand and not other.by_hand) or not excludes(other, claim):
+        if (claim.by_hand and not other.by_hand) or not are_exclusive(other, claim):
             continue
         # Told in one breath, that it is over is the later of the two.
         is_later = other.times[-1] > last or (
@@ -68,15 +68,15 @@ def ended(claim: Claim, others: Sequence[Claim]) -> Ended | None:
             contradictions.append(
                 (next(moment for moment in other.times if moment >= last), other.key)
             )
-    return Ended(*min(contradictions)) if contradictions else None
+    return FactEnd(*min(contradictions)) if contradictions else None
 
 
-def excludes(claim: Claim, other: Claim) -> bool:
+def are_exclusive(claim: FactClaim, other: FactClaim) -> bool:
     """Whether the two cannot both hold at a time."""
     mine, theirs = claim.relation, other.relation
     same_pair = _is_same_pair(claim, other)
     if mine.is_over is not theirs.is_over:
-        return same_pair and says_the_same(mine, theirs)
+        return same_pair and is_same_relation(mine, theirs)
     if mine.is_over or mine.topic is None or mine.topic != theirs.topic:
         return False
     if mine.pole:
@@ -87,7 +87,7 @@ def excludes(claim: Claim, other: Claim) -> bool:
     return claim.subject == other.subject and claim.object != other.object
 
 
-def says_the_same(relation: Relation, other: Relation) -> bool:
+def is_same_relation(relation: Relation, other: Relation) -> bool:
     """Whether two verbs, apart from whether it is over, tell the same of the same."""
     if relation.base == other.base:
         return True
@@ -97,16 +97,16 @@ def says_the_same(relation: Relation, other: Relation) -> bool:
     )
 
 
-def is_twice(claim: Claim, other: Claim) -> bool:
+def is_same_fact(claim: FactClaim, other: FactClaim) -> bool:
     """Whether the two are one fact in two wordings."""
     if claim.relation.is_over is not other.relation.is_over or not _is_same_pair(
         claim, other
     ):
         return False
-    return says_the_same(claim.relation, other.relation)
+    return is_same_relation(claim.relation, other.relation)
 
 
-def _is_same_pair(claim: Claim, other: Claim) -> bool:
+def _is_same_pair(claim: FactClaim, other: FactClaim) -> bool:
     if (claim.subject, claim.object) == (other.subject, other.object):
         return True
     mutual = claim.relation.is_mutual and other.relation.is_mutual

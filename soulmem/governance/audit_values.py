@@ -13,7 +13,7 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion
 
 # What a memory is; its evidence and what its text is about follow from the chat and the text.
-TOLD = (
+MEMORY_FIELDS = (
     *(
         "kind",
         "text",
@@ -31,28 +31,32 @@ _EDGE: Mapping[str, Any] = get_type_hints(Edge)
 _EDGE_FIELDS = tuple(f.name for f in fields(Edge) if f.name != "soul")
 
 
-def told(memory: Memory, names: Iterable[str] = TOLD) -> dict[str, Any]:
+def memory_values(
+    memory: Memory, names: Iterable[str] = MEMORY_FIELDS
+) -> dict[str, Any]:
     """These fields of a memory, as JSON can say them."""
     return {name: _plain(getattr(memory, name)) for name in names}
 
 
-def difference(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, Any]]:
+def memory_difference(
+    old: Memory, new: Memory
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields in which they differ: as they were, and as they became."""
-    names = [name for name in TOLD if getattr(old, name) != getattr(new, name)]
-    return told(old, names), told(new, names)
+    names = [name for name in MEMORY_FIELDS if getattr(old, name) != getattr(new, name)]
+    return memory_values(old, names), memory_values(new, names)
 
 
-def with_told(memory: Memory, values: Mapping[str, Any]) -> Memory:
-    """The memory with these fields as they were told; others than those of `TOLD` are ignored."""
+def memory_with_values(memory: Memory, values: Mapping[str, Any]) -> Memory:
+    """The memory with these fields as they were told; others than those of `MEMORY_FIELDS` are ignored."""
     made = {
         name: msgspec.convert(values[name], _MEMORY[name])
-        for name in TOLD
+        for name in MEMORY_FIELDS
         if name in values
     }
     return replace(memory, **made) if made else memory
 
 
-def told_edge(edge: Edge) -> dict[str, Any]:
+def edge_values(edge: Edge) -> dict[str, Any]:
     """An edge, as JSON can say it."""
     return {name: _plain(getattr(edge, name)) for name in _EDGE_FIELDS}
 
@@ -66,7 +70,7 @@ def edge_difference(old: Edge, new: Edge) -> tuple[dict[str, Any], dict[str, Any
     )
 
 
-def edge_with_told(edge: Edge, values: Mapping[str, Any]) -> Edge:
+def edge_with_values(edge: Edge, values: Mapping[str, Any]) -> Edge:
     """The edge with these fields as they were told."""
     made = {
         name: msgspec.convert(values[name], _EDGE[name])
@@ -76,18 +80,18 @@ def edge_with_told(edge: Edge, values: Mapping[str, Any]) -> Edge:
     return replace(edge, **made) if made else edge
 
 
-def edge_of(soul: str, values: Mapping[str, Any]) -> Edge:
-    """A whole edge, as `told_edge` told it."""
+def edge_of_values(soul: str, values: Mapping[str, Any]) -> Edge:
+    """A whole edge, as `edge_values` told it."""
     return msgspec.convert({"soul": soul, **values}, Edge)
 
 
-def opinion_told(opinion: Opinion) -> dict[str, Any]:
+def opinion_values(opinion: Opinion) -> dict[str, Any]:
     """An opinion, as JSON can say it."""
     values: dict[str, Any] = _plain(opinion)
     return values
 
 
-def opinion_from(values: Any) -> Opinion:
+def opinion_of_values(values: Any) -> Opinion:
     """The opinion that an entry told; what else an older SoulMem wrote there has no meaning any more."""
     return msgspec.convert(values, Opinion)
 

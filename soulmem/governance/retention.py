@@ -21,7 +21,7 @@ class BinParams:
     )
 
 
-def due(
+def expired(
     binned: Mapping[K, datetime], current_time: datetime, params: BinParams
 ) -> list[K]:
     """What has lain in the bin for long enough."""
@@ -31,7 +31,7 @@ def due(
     ]
 
 
-def going_soon(
+def count_expiring_soon(
     binned: Mapping[K, datetime], current_time: datetime, params: BinParams
 ) -> int:
     """How many go for good soon."""

@@ -37,7 +37,7 @@ class Reversal:
     """
 
     memories: dict[str, dict[str, Any]] = field(default_factory=dict)
-    born: dict[str, str] = field(
+    created: dict[str, str] = field(
         default_factory=dict
     )  # memory to the entry that made it
     edges: dict[str, dict[str, Any] | None] = field(default_factory=dict)
@@ -148,7 +148,7 @@ def _take_back(
         if entry.target in kept:
             out.skipped.append((entry.target, "state"))
         else:
-            out.born[entry.target] = entry.id
+            out.created[entry.target] = entry.id
     else:
         for field_of in sorted(_memory_fields(entry)):
             if field_of in mine:

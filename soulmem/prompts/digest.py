@@ -8,7 +8,7 @@ from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.prompts.grounding.evidence import EvidenceParams, Grounds
 from soulmem.prompts.grounding.prose import prose_of
-from soulmem.prompts.rendering import marked
+from soulmem.prompts.rendering import rendered_passage
 
 NAME, VERSION = (
     "digest",
@@ -63,7 +63,7 @@ def render(passage: Passage, period: str, *, plain: bool = False) -> Prompt:
     """The call for a "day", "week", "month" or "year". `plain` asks for bare sentences."""
     what, as_json, as_text = _ASK[passage.language]
     asked = what.replace("{period}", _PERIODS[passage.language][period])
-    user = "\n".join((marked(passage), asked, as_text if plain else as_json))
+    user = "\n".join((rendered_passage(passage), asked, as_text if plain else as_json))
     return Prompt(
         NAME,
         VERSION,

@@ -10,7 +10,7 @@ from soulmem.domain.llm import Prompt
 from soulmem.prompts.grounding.drafts import Drafting
 from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_lists
-from soulmem.prompts.rendering import marked, tagged, told_of
+from soulmem.prompts.rendering import fact_names, names_tag, rendered_passage
 
 NAME, VERSION = (
     "extraction",
@@ -206,10 +206,12 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
     """The call. `plain` asks for lines instead of JSON, for models that cannot keep to that."""
     system = _SYSTEM[passage.language]
     if plain:
-        user = "\n".join((marked(passage), _PLAIN[passage.language]))
+        user = "\n".join((rendered_passage(passage), _PLAIN[passage.language]))
         return Prompt(NAME, VERSION, system, user, None, _MAX_TOKENS)
-    names = told_of(passage)
-    user = "\n".join((marked(passage), tagged(names), _JSON[passage.language]))
+    names = fact_names(passage)
+    user = "\n".join(
+        (rendered_passage(passage), names_tag(names), _JSON[passage.language])
+    )
     return Prompt(NAME, VERSION, system, user, _schema(passage, names), _MAX_TOKENS)
 
 

@@ -17,7 +17,7 @@ from soulmem.prompts.grounding.passage_words import units
 from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_lists
 from soulmem.prompts.reading.unwrapping import answer_of
-from soulmem.prompts.rendering import marked
+from soulmem.prompts.rendering import rendered_passage
 
 NAME, VERSION = (
     "kinds",
@@ -89,7 +89,9 @@ _SCHEMA: Mapping[str, object] = {
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
     """The call; each line of the passage is a scene. `plain` asks for lines instead of JSON."""
-    user = "\n".join((marked(passage), (_PLAIN if plain else _JSON)[passage.language]))
+    user = "\n".join(
+        (rendered_passage(passage), (_PLAIN if plain else _JSON)[passage.language])
+    )
     return Prompt(
         NAME,
         VERSION,

@@ -26,7 +26,7 @@ def language_of(texts: Iterable[str]) -> str:
     return "zh" if is_unspaced(whole) and not _KANA.search(whole) else "en"
 
 
-def marked(passage: Passage) -> str:
+def rendered_passage(passage: Passage) -> str:
     """The passage as the model sees it: the chat last."""
     names = [
         ("character", passage.soul),
@@ -48,7 +48,7 @@ def marked(passage: Passage) -> str:
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])
 
 
-def told_of(passage: Passage) -> tuple[str, ...]:
+def fact_names(passage: Passage) -> tuple[str, ...]:
     """The names of whom the lines tell, those who talk last."""
     talk = (passage.soul, *passage.users)[:_NAMED]
     sure = (passage.soul, *passage.users, *passage.known)
@@ -67,7 +67,7 @@ def _is_sure(name: str, sure: Collection[str]) -> bool:
     return name in sure or not (len(name) > 1 and name.isupper())
 
 
-def tagged(names: Sequence[str]) -> str:
+def names_tag(names: Sequence[str]) -> str:
     """These as a prompt shows them."""
     return "<names>" + "; ".join(names) + "</names>"
 

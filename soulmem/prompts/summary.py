@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt
 from soulmem.prompts.grounding.prose import prose_of
-from soulmem.prompts.rendering import marked
+from soulmem.prompts.rendering import rendered_passage
 
 NAME, VERSION = (
     "summary",
@@ -53,7 +53,7 @@ _SCHEMA: Mapping[str, object] = {
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
     """The call. `plain` asks for bare sentences, for models that cannot keep to JSON."""
     what, as_json, as_text = _ASK[passage.language]
-    user = "\n".join((marked(passage), what, as_text if plain else as_json))
+    user = "\n".join((rendered_passage(passage), what, as_text if plain else as_json))
     return Prompt(
         NAME,
         VERSION,

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class FiringParams:
+class ActionSelectionParams:
     """When a situation counts as present, and what that is worth.
 
     Measured with the packaged encoder on 26 situations each in en and zh, 20 at a time: all near cues fire;
@@ -31,7 +31,7 @@ class FiringParams:
     )
     sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 do alike
     present: float = 3.9  # fit at which a lone situation gets half of the attention
-    taught: float = 1.5  # by which one must fit better that scenes tell: a mean is nearer to everything
+    taught_margin: float = 1.5  # by which one must fit better that scenes tell: a mean is nearer to everything
     crowd: int = 20  # above so many situations each must fit better, or their number would fire something
     instance: float = (
         0.5  # what a class of situations passes on to one of its instances
@@ -39,7 +39,7 @@ class FiringParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TriggerPath:
     """One way from a situation to a trigger, `instance` is passed through on the way up or down."""
 
     seed: int
@@ -59,17 +59,17 @@ class Tendency:
 
 
 @dataclass(frozen=True, slots=True)
-class Impulse:
+class SelectedAction:
     """An action that fires, and how the moment led to it."""
 
     action: int
     share: float  # 0..1
     trigger: int
-    way: Way | None  # None where an intent named the trigger itself
+    path: TriggerPath | None  # None where an intent named the trigger itself
 
 
-def attention(
-    fit: NDArray[np.floating[Any]], params: FiringParams | None = None
+def situation_attention(
+    fit: NDArray[np.floating[Any]], params: ActionSelectionParams | None = None
 ) -> Floats:
     """How much of the attention each situation gets, shape (situations,), >= 0, sum below 1.
 
@@ -79,7 +79,7 @@ def attention(
     `Calibration.fit` gives it; a situation is as present as its best line says, and more lines must say it
     louder. A fit of NaN is none.
     """
-    p = params or FiringParams()
+    p = params or ActionSelectionParams()
     if not fit.size:
         return np.zeros(fit.shape[1], np.float64)
     lines, situations = fit.shape
@@ -90,14 +90,14 @@ def attention(
     return np.asarray(weights[:-1] / weights.sum(), np.float64)
 
 
-def fire(
+def select_actions(
     present: Mapping[int, float],
     meant: Mapping[int, float],
-    ways: Iterable[Way],
+    ways: Iterable[TriggerPath],
     tendencies: Mapping[int, Sequence[Tendency]],
     draws: Mapping[int, float],
-    params: FiringParams | None = None,
-) -> list[Impulse]:
+    params: ActionSelectionParams | None = None,
+) -> list[SelectedAction]:
     """The actions that fire, the greatest share first.
 
     present     attention by situation
@@ -108,19 +108,21 @@ def fire(
     geometric mean of the strengths of the two edges `triggers` and `fires`; one action is drawn by
     probability and takes it. What an action gets from several triggers adds up.
     """
-    p = params or FiringParams()
+    p = params or ActionSelectionParams()
     arriving = _arriving(present, ways, tendencies)
     shares: dict[int, float] = {}
-    causes: dict[int, tuple[float, int, Way | None]] = {}
+    causes: dict[int, tuple[float, int, TriggerPath | None]] = {}
     for trigger, choice in tendencies.items():
         scene = arriving.get(trigger, {})
-        sources: list[tuple[float, Way | None]] = list(scene.values())
+        sources: list[tuple[float, TriggerPath | None]] = list(scene.values())
         scene_mass = sum(mass for mass, _ in sources)
         intent_mass = meant.get(trigger, 0.0) * _strength(1.0, choice)
         mass = max(scene_mass, intent_mass)
         if not choice or mass <= 0.0:
             continue
-        action = choose([(t.action, t.probability) for t in choice], draws[trigger])
+        action = draw_action(
+            [(t.action, t.probability) for t in choice], draws[trigger]
+        )
         if action is None:
             continue
         shares[action] = shares.get(action, 0.0) + mass
@@ -132,7 +134,7 @@ def fire(
         if mass > causes.get(action, (0.0, 0, None))[0]:
             causes[action] = mass, trigger, best
     fired = [
-        Impulse(action, min(1.0, share), causes[action][1], causes[action][2])
+        SelectedAction(action, min(1.0, share), causes[action][1], causes[action][2])
         for action, share in shares.items()
         if share >= p.threshold
     ]
@@ -141,11 +143,11 @@ def fire(
 
 def _arriving(
     present: Mapping[int, float],
-    ways: Iterable[Way],
+    ways: Iterable[TriggerPath],
     tendencies: Mapping[int, Sequence[Tendency]],
-) -> dict[int, dict[int, tuple[float, Way]]]:
+) -> dict[int, dict[int, tuple[float, TriggerPath]]]:
     """By trigger and situation: the attention that arrives, and the best path that it takes."""
-    arriving: dict[int, dict[int, tuple[float, Way]]] = {}
+    arriving: dict[int, dict[int, tuple[float, TriggerPath]]] = {}
     for way in ways:
         strength = _strength(way.strength, tendencies.get(way.trigger, ()))
         mass = present.get(way.seed, 0.0) * way.passes * strength
@@ -155,7 +157,7 @@ def _arriving(
     return arriving
 
 
-def choose(actions: Sequence[tuple[int, float]], number: float) -> int | None:
+def draw_action(actions: Sequence[tuple[int, float]], number: float) -> int | None:
     """The action at `number` (0..1) of the row of all, each as wide as its probability; None if all are 0."""
     whole = sum(probability for _, probability in actions)
     if whole <= 0.0:

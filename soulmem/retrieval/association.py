@@ -20,18 +20,18 @@ _NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadingParams:
+class AssociationParams:
     """How far energy goes, and over what."""
 
     spread: SpreadParams = field(default_factory=SpreadParams)
     cooccurrence: CooccurrenceParams = field(default_factory=CooccurrenceParams)
-    fired: int = (
+    most_sources: int = (
         64  # terms that pass energy on, at most: what fires later is far from the cue
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Active:
+class ActiveTerms:
     """The active terms; arrays of one length, the terms of the cue first.
 
     terms     int64[k]
@@ -45,7 +45,7 @@ class Active:
 
     terms: Ints
     energy: Floats
-    met: Ints
+    joint_windows: Ints
     parent: Ints
     windows: Ints
     seeds: int
@@ -67,7 +67,7 @@ class Active:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class AssociatedRows:
     """Rows that only a learned association leads to, best first, each by its strongest term.
 
     rows    int64[m]
@@ -77,18 +77,18 @@ class Called:
     """
 
     rows: Ints
-    place: Ints
+    term_position: Ints
     pull: Floats
-    direct: Ints
+    direct_rows: Ints
 
 
-def spread_from(
+def spread_energy(
     incidence: Incidence,
     seeds: Ints,
     share: Floats,
     visible: Bools,
-    params: SpreadingParams | None = None,
-) -> Active | None:
+    params: AssociationParams | None = None,
+) -> ActiveTerms | None:
     """Let energy spread from these terms over what terms are met with in the known rows.
 
     seeds  int64[k], distinct
@@ -97,7 +97,7 @@ def spread_from(
     None when no known row holds any of them. What a term is met with is counted when it fires, so the graph
     is only as large as the energy comes far.
     """
-    p = params or SpreadingParams()
+    p = params or AssociationParams()
     windows = incidence.counts(visible)[seeds].astype(np.int64)
     occurring = windows > 0
     if not occurring.any():
@@ -120,9 +120,11 @@ def spread_from(
         fresh.sort(
             key=lambda term: (-active.energy[term], incidence.key(int(terms[term])))
         )
-        fresh = fresh[: max(0, p.fired - len(met))]
+        fresh = fresh[: max(0, p.most_sources - len(met))]
         if not fresh:
-            return _told(terms, place, met, active, windows, incidence.windows(visible))
+            return _active_terms(
+                terms, place, met, active, windows, incidence.windows(visible)
+            )
         associates = all_associates(
             incidence, terms[fresh].tolist(), visible, p.cooccurrence
         )
@@ -133,14 +135,14 @@ def spread_from(
             terms = np.concatenate([terms, new])
 
 
-def called(
-    active: Active,
+def associated_rows(
+    active: ActiveTerms,
     incidence: Incidence,
     visible: Bools,
     met: int,
     least: float,
     alike: float,
-) -> Called:
+) -> AssociatedRows:
     """Rows that hold no term of the cue, by the strongest term that the cue's terms led to.
 
     met    windows in which a term must have been met with what led to it
@@ -148,10 +150,10 @@ def called(
     """
     pull = active.pull
     pull[: active.seeds] = 0.0
-    pull[active.met < met] = 0.0
+    pull[active.joint_windows < met] = 0.0
     best = float(pull.max(initial=0.0))
     if best < least or best <= 0:
-        return Called(_NONE, _NONE, np.zeros(0), _NONE)
+        return AssociatedRows(_NONE, _NONE, np.zeros(0), _NONE)
     strong = np.flatnonzero((pull > 0) & (pull >= alike * best))
     which = np.append(np.arange(active.seeds), strong)
     term, rows = incidence.rows_of(active.terms[which], visible)
@@ -161,10 +163,10 @@ def called(
     order = np.lexsort((rows, -pull[place]))
     _, first = np.unique(rows[order], return_index=True)
     order = order[np.sort(first)]
-    return Called(rows[order], place[order], pull[place[order]], direct)
+    return AssociatedRows(rows[order], place[order], pull[place[order]], direct)
 
 
-def row_energy(active: Active, incidence: Incidence, visible: Bools) -> Floats:
+def row_energy(active: ActiveTerms, incidence: Incidence, visible: Bools) -> Floats:
     """How active each row is by the terms it holds: the sum of their pulls, float64[n], >= 0."""
     term, rows = incidence.rows_of(active.terms, visible)
     return np.bincount(rows, weights=active.pull[term], minlength=visible.size).astype(
@@ -184,14 +186,14 @@ def _links(count: int, place: Ints, met: Mapping[int, Associates]) -> Links:
     return Links.of(count, np.concatenate(source), np.concatenate(target), weight)
 
 
-def _told(
+def _active_terms(
     terms: Ints,
     place: Ints,
     met: Mapping[int, Associates],
     active: Activation,
     windows: Ints,
     total: int,
-) -> Active:
+) -> ActiveTerms:
     """The result in terms of the incidence, without what got no energy."""
     term_windows, joint_windows = (
         np.append(windows, np.zeros(terms.size - windows.size, np.int64)),
@@ -205,10 +207,10 @@ def _told(
     kept = np.flatnonzero(active.energy > 0)
     among = np.full(terms.size + 1, -1, np.int64)  # the last stands for none
     among[kept] = np.arange(kept.size)
-    return Active(
+    return ActiveTerms(
         terms=terms[kept],
         energy=active.energy[kept],
-        met=joint_windows[kept],
+        joint_windows=joint_windows[kept],
         parent=among[active.parent[kept]],
         windows=term_windows[kept],
         seeds=windows.size,

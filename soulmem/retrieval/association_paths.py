@@ -24,7 +24,7 @@ for _kind in MEMORY_KINDS:
 
 
 @dataclass(frozen=True, slots=True)
-class WayParams:
+class PathParams:
     """How far and through what a way of associations may lead."""
 
     hops: int = 6  # as far as a path is explained
@@ -32,22 +32,22 @@ class WayParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class AssociationPaths:
     """For each row the fewest associations from a seed, and the straightest of those ways."""
 
     hops: NDArray[np.int8]  # int8[n]; 0 for a seed, -1 where no way leads
-    straight: Floats  # float32[n], 0..1: the least share a node of the way passes on along it; see `ways`
+    directness: Floats  # float32[n], 0..1: the least share a node of the way passes on along it; see below
     flow: Floats  # float32[n], >= 0: what of the walk at the seeds arrives along the shortest ways
 
 
-def ways(
+def association_paths(
     graph: Csr,
     seeds: Rows,
     walked: Floats,
     alive: Bools,
     factor: Floats,
-    params: WayParams | None = None,
-) -> Ways:
+    params: PathParams | None = None,
+) -> AssociationPaths:
     """Breadth first from the seeds, over arcs that are associations and rows that are alive.
 
     seeds   uint32[k]     where the walk started
@@ -57,7 +57,7 @@ def ways(
 
     The first step counts as straight, however many a seed is joined to: that one was called by the cue.
     """
-    p = params or WayParams()
+    p = params or PathParams()
     n = graph.nodes
     hops = np.full(n, -1, np.int8)
     straight, flow = np.zeros(n, np.float32), np.zeros(n, np.float32)
@@ -87,7 +87,7 @@ def ways(
         )
         front = np.unique(target[new])
         hops[front] = step
-    return Ways(hops, straight, flow)
+    return AssociationPaths(hops, straight, flow)
 
 
 def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 
 
-def choose(
+def choose_diverse(
     scores: Floats,
     vectors: Floats,
     tokens: NDArray[np.int64],
@@ -18,7 +18,7 @@ def choose(
     budget: int,
     max_items: int,
     novelty: float = 0.15,
-    seated: Sequence[int] = (),
+    reserved: Sequence[int] = (),
     is_new: Callable[[int], bool] | None = None,
 ) -> list[int]:
     """Positions of the chosen candidates, as they were chosen; their tokens sum to at most `budget`.
@@ -27,13 +27,13 @@ def choose(
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing
     tokens   int64[m]         >= 0, cost of each
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
-    seated   positions that go in before all others, in this order, as far as they fit
+    reserved   positions that go in before all others, in this order, as far as they fit
     is_new   whether a candidate tells anything new; asked of each right before it goes in, and in that order
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
-        next = argmax (1 - novelty) * relevance - novelty * greatest likeness to the chosen
-    with relevance the score scaled to 0..1 over the candidates, and `likeness` as below. A candidate that no
-    longer fits is passed over for a smaller one.
+        next = argmax (1 - novelty) * relevance - novelty * greatest similarity to the chosen
+    with relevance the score scaled to 0..1 over the candidates, and similarity by `relative_similarity`.
+    A candidate that no longer fits is skipped for a smaller one.
     """
     available = np.isfinite(scores)
     if not available.any():
@@ -42,11 +42,11 @@ def choose(
     relevance = np.where(
         available, (scores - low) / (high - low) if high > low else 1.0, 0.0
     )
-    alike = likeness(vectors)
+    alike = relative_similarity(vectors)
     repeats = np.zeros(scores.size, np.float32)
     chosen: list[int] = []
     room = budget
-    waiting = [position for position in reversed(seated) if available[position]]
+    waiting = [position for position in reversed(reserved) if available[position]]
     while len(chosen) < max_items:
         available &= tokens <= room
         if not available.any():
@@ -68,7 +68,7 @@ def choose(
     return chosen
 
 
-def likeness(vectors: Floats) -> Floats:
+def relative_similarity(vectors: Floats) -> Floats:
     """How much more alike two candidates are than candidates usually are: 0..1, shape (m, m).
 
     (cosine - c) / (1 - c), at least 0, where c is the mean cosine of two candidates: among e5 vectors any two

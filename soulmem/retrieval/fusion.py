@@ -32,7 +32,7 @@ class FusionParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class TextEvidence:
     """What is known of each of n memories for one query; every array has shape (n,).
 
     A pair is a memory and the one before it, or after it, taken as one text. A cosine or pair score is NaN
@@ -40,21 +40,21 @@ class Evidence:
     -1 where there is none.
     """
 
-    turn: Floats  # cosine of query and memory
-    pair_in: Floats  # cosine of query and (memory before + this one)
-    pair_out: Floats  # cosine of query and (this one + memory after)
+    alone: Floats  # cosine of query and memory
+    pair_before: Floats  # cosine of query and (memory before + this one)
+    pair_after: Floats  # cosine of query and (this one + memory after)
     lexical: Floats  # BM25, >= 0
     before: RowNumbers
     after: RowNumbers
     visible: Bools
-    lexical_in: Floats | None = (
+    lexical_before: Floats | None = (
         None  # BM25 of (memory before + this one); that of the other pair follows from it
     )
     unread: Bools | None = None  # memories in a script of which the cue has no words
 
 
 @dataclass(frozen=True, slots=True)
-class Fused:
+class TextScores:
     """What each text is worth; every array has shape (n,)."""
 
     score: Floats  # of `fuse`; -inf where not visible
@@ -93,7 +93,7 @@ def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Float
     return out
 
 
-def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
+def fuse_all(evidence: TextEvidence, params: FusionParams | None = None) -> TextScores:
     """All that is asked about the texts, in compiled code once there is some."""
     p, e = params or FusionParams(), evidence
     compiled = kernels()
@@ -101,19 +101,21 @@ def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
         nothing = _nothing(e)
         own = own_score(e, p)
         alone = fuse(
-            replace(e, pair_in=nothing, pair_out=nothing, lexical_in=None),
+            replace(e, pair_before=nothing, pair_after=nothing, lexical_before=None),
             replace(p, neighbour=0.0),
         )
-        return Fused(with_neighbours(own, e.before, e.after, e.visible, p), own, alone)
+        return TextScores(
+            with_neighbours(own, e.before, e.after, e.visible, p), own, alone
+        )
     scripts = _by_script(e, p.few)
     group, groups = scripts[0].astype(np.uint8), len(scripts)
     if groups > 1:
         group += scripts[1]
         group += scripts[1]
     score, alone = np.empty((2, group.size), np.float32)
-    out = Fused(score, np.zeros(group.shape, np.float32), alone)
-    words_in = _nothing(e) if e.lexical_in is None else e.lexical_in
-    views = (e.turn, e.pair_in, e.pair_out, e.lexical, words_in)
+    out = TextScores(score, np.zeros(group.shape, np.float32), alone)
+    words_in = _nothing(e) if e.lexical_before is None else e.lexical_before
+    views = (e.alone, e.pair_before, e.pair_after, e.lexical, words_in)
     beside = e.before, e.after
     compiled.fuse_texts(
         *views,
@@ -129,12 +131,12 @@ def fuse_all(evidence: Evidence, params: FusionParams | None = None) -> Fused:
     return out
 
 
-def _nothing(e: Evidence) -> Floats:
+def _nothing(e: TextEvidence) -> Floats:
     """A view that tells of no row."""
     return np.full(e.visible.shape, np.nan, np.float32)
 
 
-def fuse(evidence: Evidence, params: FusionParams | None = None) -> Floats:
+def fuse(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
     """The text score, shape (n,), higher is better, -inf where not visible.
 
     `own_score`, then `with_neighbours`.
@@ -143,10 +145,10 @@ def fuse(evidence: Evidence, params: FusionParams | None = None) -> Floats:
     return with_neighbours(own_score(e, params), e.before, e.after, e.visible, params)
 
 
-def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
+def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
     """What each memory's own text is worth, told together with what stands beside it; 0 where not visible.
 
-        part(x) = z(mean of z(x of turn), z(x of pair_in), z(x of pair_out), over those that exist)
+        part(x) = z(mean of z(x alone), z(x of pair_before), z(x of pair_after), over those that exist)
         f = part(cosine) + lexical * part(BM25)
 
     z is taken over the visible rows. A memory without pairs is judged by itself alone. One that has no vector
@@ -158,12 +160,12 @@ def own_score(evidence: Evidence, params: FusionParams | None = None) -> Floats:
     p = params or FusionParams()
     e = evidence
     words_in = (
-        e.lexical_in
-        if e.lexical_in is not None
+        e.lexical_before
+        if e.lexical_before is not None
         else np.full(e.lexical.shape, np.nan, np.float32)
     )
     meaning, words = (
-        (e.turn, e.pair_in, e.pair_out),
+        (e.alone, e.pair_before, e.pair_after),
         (e.lexical, words_in, _at(words_in, e.after, np.nan)),
     )
     groups = _by_script(e, p.few)
@@ -200,7 +202,7 @@ def with_neighbours(
     return np.where(visible, score, -np.inf).astype(np.float32)
 
 
-def _by_script(e: Evidence, few: int) -> tuple[Bools, ...]:
+def _by_script(e: TextEvidence, few: int) -> tuple[Bools, ...]:
     """The visible rows: those in a script of the cue and the others; together where either are too few."""
     if e.unread is not None:
         foreign = e.visible & e.unread

@@ -54,7 +54,7 @@ class LexicalIndex:
         self._total = 0
         self._revision = 0  # grows with every change
         self._pairs: _Pairs | None = None
-        self._asked: _Asked | None = None
+        self._asked: _TokenQuery | None = None
         self._discounts: tuple[int, Floats] = (
             -1,
             self._lengths,
@@ -193,7 +193,7 @@ class LexicalIndex:
         out._total = int(out._lengths.sum(dtype=np.float64))
         return out
 
-    def _ask(self, tokens: Mapping[str, float] | Sequence[str]) -> _Asked:
+    def _ask(self, tokens: Mapping[str, float] | Sequence[str]) -> _TokenQuery:
         """Where the tokens occur; kept until others are asked for or a row changes."""
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         asked = self._asked
@@ -202,7 +202,7 @@ class LexicalIndex:
             or asked.revision != self._revision
             or asked.tokens != tuple(weights)
         ):
-            asked = _Asked(
+            asked = _TokenQuery(
                 self._revision, tuple(weights), self._postings.of(tuple(weights))
             )
             self._asked = asked
@@ -250,7 +250,7 @@ class LexicalIndex:
         return np.asarray(k1 * (1 - b + b * lengths / np.float32(mean)), np.float32)
 
 
-class _Asked:
+class _TokenQuery:
     """The tokens of a query, and where they occur."""
 
     def __init__(

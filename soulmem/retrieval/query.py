@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-Part = tuple[
+QueryPart = tuple[
     str, float
 ]  # a text to embed and its share of the query; the shares sum to 1
 
@@ -24,9 +24,9 @@ class QueryParams:
     max_length: int = 180  # tokens, roughly: what an embedder reads of a text before it cuts the end off
 
 
-def from_messages(
+def parts_of_messages(
     texts: Sequence[str], params: QueryParams | None = None
-) -> list[Part]:
+) -> list[QueryPart]:
     """The last messages (oldest first), each a part, the newest counting most; blank ones are ignored.
 
     Give them as their memories are written: their vectors are then known already.
@@ -37,7 +37,7 @@ def from_messages(
     return [(text, weight / sum(raw)) for text, weight in zip(recent, raw, strict=True)]
 
 
-def from_text(text: str, params: QueryParams | None = None) -> list[Part]:
+def parts_of_text(text: str, params: QueryParams | None = None) -> list[QueryPart]:
     """A given query: one part, of the last lines that an embedder can read; no part if it is blank.
 
     One vector of the whole beats a weighted sum of vectors of its lines, and costs one embedding.
@@ -53,8 +53,8 @@ def from_text(text: str, params: QueryParams | None = None) -> list[Part]:
     return [("\n".join(reversed(kept)), 1.0)] if kept else []
 
 
-def words(
-    parts: Iterable[Part],
+def token_weights(
+    parts: Iterable[QueryPart],
     tokens: Callable[[str], list[str]],
     params: QueryParams | None = None,
 ) -> dict[str, float]:

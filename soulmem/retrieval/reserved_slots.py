@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.retrieval.association_paths import Ways
+from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.diversity import likeness
+from soulmem.retrieval.diversity import relative_similarity
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -20,7 +20,7 @@ _TEN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class SeatParams:
+class ReservedSlotParams:
     """How many seats are kept free, and for whom."""
 
     of_kind: int = 2  # episodes, and facts, when there are any; design 4.4
@@ -32,34 +32,34 @@ class SeatParams:
     # A name in more memories than `common` picks none of them; then what one of them leads to, by a way whose
     # steps have this share at least, may stand in front: on so many seats behind the first.
     common: int = 20
-    straight: float = 0.3
+    directness: float = 0.3
     front: int = 4
     # What a learned association leads to is seated when its term was met with what led there in `met`
     # windows at least, and has so much of the energy left that all it is met with share. .05 keeps 19 of 20
     # associations that were met twice beside four rivals, and seats nothing for role-play cues: there a pair
     # that was met twice pulls .01 to .04, and seats for it cost 8 points of R@10.
-    met: int = 2
+    joint_windows: int = 2
     pull: float = 0.05
-    alike: float = 0.5  # 0..1, share of the strongest pull that another needs
+    pull_share: float = 0.5  # 0..1, share of the strongest pull that another needs
     ahead: int = 2  # of these stand in front, else what merely stands beside a mention of the cue comes first
     novelty: float = 0.5  # 0..1, how much telling something new counts among those; .25 to 1 score alike
 
 
 @dataclass(frozen=True, slots=True)
-class Seats:
+class ReservedSlots:
     """Rows that go in before all others."""
 
     front: tuple[int, ...]  # right behind the best by score, in this order
     behind: tuple[int, ...]  # wherever their score puts them
 
 
-def by_association(
+def association_slots(
     score: Floats,
-    ways: Ways,
+    ways: AssociationPaths,
     document_frequency: NDArray[np.int64],
     max_items: int,
-    params: SeatParams | None = None,
-) -> Seats:
+    params: ReservedSlotParams | None = None,
+) -> ReservedSlots:
     """Seats for what is two or more associations away from the cue and not among the first ten by score.
 
     score               float32[n]  by which rows rank; only finite ones may be seated
@@ -67,17 +67,19 @@ def by_association(
                                     nothing to associate with, and the texts' own associations cost role-play
                                     cues 3 to 9 points of R@10
     """
-    p = params or SeatParams()
+    p = params or ReservedSlotParams()
     named = document_frequency[document_frequency > 0]
     if not named.size or max_items < 1:
-        return Seats((), ())
+        return ReservedSlots((), ())
     eligible = np.flatnonzero(
         (ways.hops >= p.hops) & (ways.flow > 0) & np.isfinite(score)
     )
     eligible = eligible[np.lexsort((eligible, -ways.flow[eligible]))]
     front: list[int] = []
     if named.min() > p.common:
-        front = [int(row) for row in eligible[ways.straight[eligible] >= p.straight]]
+        front = [
+            int(row) for row in eligible[ways.directness[eligible] >= p.directness]
+        ]
         front = front[: min(p.front, max_items - 1)]
     first = min(max_items, _TEN)
     anyway = {*best_rows(score, first).tolist(), *front}
@@ -86,15 +88,15 @@ def by_association(
     )
     free = min(free + round(p.associated * (max_items - first)), max_items - len(front))
     behind = [int(row) for row in eligible if int(row) not in anyway][:free]
-    return Seats(tuple(front), tuple(behind))
+    return ReservedSlots(tuple(front), tuple(behind))
 
 
-def by_learning(
+def learned_slots(
     pull: NDArray[np.float64],
     vectors: Floats,
     selected: int,
     places: int,
-    params: SeatParams | None = None,
+    params: ReservedSlotParams | None = None,
 ) -> list[int]:
     """Which of what a learned association leads to has a seat, as places in `pull`, in the order to stand in.
 
@@ -103,8 +105,8 @@ def by_learning(
 
     Maximal marginal relevance: of several that are called alike, first what tells something else.
     """
-    p = params or SeatParams()
-    alike = likeness(vectors)
+    p = params or ReservedSlotParams()
+    alike = relative_similarity(vectors)
     repeats = (
         alike[selected:, :selected].max(axis=1)
         if selected
@@ -122,25 +124,27 @@ def by_learning(
     return out
 
 
-def with_learned(
-    seats: Seats, learned: Sequence[int], params: SeatParams | None = None
-) -> Seats:
+def with_learned_slots(
+    seats: ReservedSlots,
+    learned: Sequence[int],
+    params: ReservedSlotParams | None = None,
+) -> ReservedSlots:
     """The seats with those for a learned association: its best stand in front of all, the others behind."""
-    ahead = (params or SeatParams()).ahead
+    ahead = (params or ReservedSlotParams()).ahead
     front = tuple(dict.fromkeys((*learned[:ahead], *seats.front)))
     behind = dict.fromkeys((*learned[ahead:], *seats.behind))
-    return Seats(front, tuple(row for row in behind if row not in front))
+    return ReservedSlots(front, tuple(row for row in behind if row not in front))
 
 
-def by_kind(
-    score: Floats, kinds: Sequence[Bools], params: SeatParams | None = None
+def kind_slots(
+    score: Floats, kinds: Sequence[Bools], params: ReservedSlotParams | None = None
 ) -> list[int]:
     """The best rows of each kind that has seats of its own.
 
     score  float32[n]  by which rows rank; only finite ones may be seated
     kinds  bool[n] for each kind
     """
-    p = params or SeatParams()
+    p = params or ReservedSlotParams()
     none = np.float32(-np.inf)
     rows: list[int] = []
     for kind in kinds:
@@ -148,12 +152,12 @@ def by_kind(
     return rows
 
 
-def in_order(
+def order_with_slots(
     chosen: Sequence[int],
     score: Floats,
     front: Sequence[int],
     behind: Sequence[int] = (),
-    params: SeatParams | None = None,
+    params: ReservedSlotParams | None = None,
 ) -> list[int]:
     """The chosen rows as they stand: the best by score, those with a front seat, the rest by score.
 
@@ -161,7 +165,7 @@ def in_order(
     which comes first. Of every ten the last places are theirs, unless their scores put them before: what is
     among the ten of a short answer is among the first ten of a long one.
     """
-    p = params or SeatParams()
+    p = params or ReservedSlotParams()
     ranked = sorted(chosen, key=lambda row: (-float(score[row]), row))
     best, others = ranked[:1], ranked[1:]
     seated = [row for row in front if row in others]
@@ -176,7 +180,7 @@ def _merged(
     late: deque[int],
     score: Floats,
     n_front: int,
-    params: SeatParams,
+    params: ReservedSlotParams,
 ) -> list[int]:
     """Both queues in their order; of every ten places the last are of `late`, unless its scores come first."""
     out: list[int] = []

@@ -28,7 +28,7 @@ class ScoreParams:
     mood: float = 0.6  # what a memory gains that fits the mood wholly
 
 
-def emphasis(
+def weight_factor(
     weight: Floats, fit: Floats | None = None, params: ScoreParams | None = None
 ) -> Floats:
     """The factor by which each memory counts, float32[n], > 0.
@@ -43,7 +43,7 @@ def emphasis(
     return factor.astype(np.float32)
 
 
-def voice(
+def walk_weight(
     document_frequency: NDArray[np.floating], params: ScoreParams | None = None
 ) -> float:
     """What the walk counts, 0..walk, by the rarest name it began at.
@@ -65,7 +65,7 @@ def voice(
     return p.walk * (p.least + (1.0 - p.least) * specific)
 
 
-def weighed(score: Floats, factor: Floats) -> Floats:
+def scaled(score: Floats, factor: Floats) -> Floats:
     """Standardised scores by their factor, float32[n]: a greater factor never lowers, whatever the sign."""
     with np.errstate(invalid="ignore"):
         return np.where(score > 0, score * factor, score / factor).astype(np.float32)
@@ -85,14 +85,18 @@ def combine(
 
     text     float32[n]  of `fusion.fuse`
     walked   float32[n]  how often the walk is found at each row, >= 0; 0 where it did not come
-    factor   float32[n]  of `emphasis`; None where all weigh alike
+    factor   float32[n]  of `weight_factor`; None where all weigh alike
     started  float32[n]  how much of it started at each, sum 1; None trusts the walk wholly
 
     z is taken over the visible rows. Where no walk took place the text alone speaks. trust = min(1, twice
     what is found elsewhere than it started): a walk that went nowhere would only repeat the text.
     """
     p = params or ScoreParams()
-    trust = 1.0 if started is None else min(1.0, 2.0 * travelled(walked, started))
+    trust = (
+        1.0
+        if started is None
+        else min(1.0, 2.0 * walk_share_elsewhere(walked, started))
+    )
     compiled = kernels()
     if compiled is None:
         voices = standardise(text, visible)
@@ -104,9 +108,9 @@ def combine(
         voices = np.empty(text.shape, np.float32)
         group = np.ascontiguousarray(visible).view(np.uint8)
         compiled.add_walk(text, walked, group, p.walk * trust, voices)
-    return voices if factor is None else weighed(voices, factor)
+    return voices if factor is None else scaled(voices, factor)
 
 
-def travelled(walked: Floats, started: Floats) -> float:
+def walk_share_elsewhere(walked: Floats, started: Floats) -> float:
     """0..1: how much of the walk is found elsewhere than it started; both sum to 1 at most."""
     return min(max(1.0 - float(np.minimum(walked, started).sum()), 0.0), 1.0)

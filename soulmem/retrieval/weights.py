@@ -34,7 +34,7 @@ class WeightParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
+class MemoryFactors:
     """What is known of n memories; every array has shape (n,)."""
 
     importance: Doubles  # 0..1
@@ -46,7 +46,7 @@ class Facets:
     feedback: Doubles  # 0..1, starts at .5
 
 
-def weight(facets: Facets, params: WeightParams | None = None) -> Floats:
+def memory_weight(facets: MemoryFactors, params: WeightParams | None = None) -> Floats:
     """The weight of each memory, float32[n], 0..1: the mean of the factors by their shares.
 
         importance   1 - (1 - importance) * (1 - feeling): what moved mattered

@@ -105,7 +105,7 @@ Line = Head | SoulLine | ChatLine | MessageLine | Graph | End
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenBundleLine:
     """A line that cannot be read, counted from 1."""
 
     number: int
@@ -126,7 +126,7 @@ class Bundle:
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
     derivations: dict[str, Derivation] = field(default_factory=dict)
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[BrokenBundleLine] = field(default_factory=list)
     whole: bool = False
 
     @property
@@ -173,7 +173,7 @@ def read_bundle(data: bytes) -> Bundle:
                     if isinstance(error, SoulMemError)
                     else _without_texts(error)
                 )
-                bundle.broken.append(Broken(number, reason))
+                bundle.broken.append(BrokenBundleLine(number, reason))
         else:
             if too_new:
                 raise Unprocessable(

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from soulmem.assembly.compose import (
     Budget,
     Section,
-    harmless,
     language_of,
     line_of,
     section_of,
+    without_macros,
 )
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId, SoulId
@@ -64,7 +64,7 @@ def test_no_macro_survives(text: str) -> None:
     """Nothing is left that SillyTavern runs in two passes, each of which takes backslashes of braces away;
     nothing but spaces is added.
     """
-    safe = harmless(text)
+    safe = without_macros(text)
     assert safe.replace(" ", "") == text.replace(" ", "")
     for _ in range(3):
         assert "{{" not in safe
@@ -88,7 +88,7 @@ def test_no_macro_survives(text: str) -> None:
 )
 def test_what_is_broken_up_stays_readable(text: str, told: str) -> None:
     """And what SillyTavern does not run stays as it is."""
-    assert harmless(text) == told
+    assert without_macros(text) == told
 
 
 def test_a_line_is_the_whole_memory_and_pays_its_line_break() -> None:
@@ -145,11 +145,13 @@ def test_the_budget_is_never_exceeded(
     budget = Budget(tokens, name, language)
     chosen = [(m, line) for m in memories if budget.take(line := line_of(m))]
     blocks = budget.blocks(chosen, oldest_first)
-    assert sum(block.tokens for block in blocks) == tokens - budget.left <= tokens
+    assert (
+        sum(block.tokens for block in blocks) == tokens - budget.tokens_left <= tokens
+    )
     assert sum(estimate_tokens(block.text) + 1 for block in blocks) <= tokens
     for block in blocks:
         header, *_ = block.text.split("\n")
-        assert harmless(name) in header
+        assert without_macros(name) in header
         assert block.text == "\n".join([header, *(line.text for line in block.lines)])
         assert block.tokens >= sum(line.tokens for line in block.lines)
         assert "{{" not in block.text
@@ -163,7 +165,7 @@ def test_a_memory_that_does_not_fit_leaves_room_for_a_smaller_one() -> None:
     budget = Budget(30, "Mira", "en")
     long, short = memory(text="rain " * 60), memory("m2", "It rained.")
     assert not budget.take(line_of(long))
-    assert budget.left == 30
+    assert budget.tokens_left == 30
     assert budget.take(line_of(short))
 
 
@@ -176,7 +178,7 @@ def test_a_header_is_paid_once() -> None:
     assert first > 0
     assert budget.header_cost(Section.EPISODES) == 0
     budget.take(line_of(two))
-    assert budget.left == 200 - first - line_of(one).tokens - line_of(two).tokens
+    assert budget.tokens_left == 200 - first - line_of(one).tokens - line_of(two).tokens
 
 
 def test_blocks_stand_in_order_and_in_their_place() -> None:

@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 
 import pytest
 
-from soulmem.assembly.dates import written
-from soulmem.assembly.why import Cause, NamedTime, Reason, sentence
+from soulmem.assembly.dates import span_text
+from soulmem.assembly.why import Cause, NamedTime, Reason, reason_sentence
 
 UTC = timezone.utc
 
@@ -56,8 +56,8 @@ UTC = timezone.utc
 def test_spans_as_a_reader_writes_them(
     start: datetime, end: datetime, english: str, chinese: str
 ) -> None:
-    assert written(start, end, 2026, "en") == english
-    assert written(start, end, 2026, "zh") == chinese
+    assert span_text(start, end, 2026, "en") == english
+    assert span_text(start, end, 2026, "zh") == chinese
 
 
 def test_the_reason_tells_the_time_that_was_asked_about() -> None:
@@ -68,9 +68,9 @@ def test_the_reason_tells_the_time_that_was_asked_about() -> None:
         2026,
     )
     assert (
-        sentence(Reason(Cause.TIME, time=day), "米拉", "zh")
+        reason_sentence(Reason(Cause.TIME, time=day), "米拉", "zh")
         == "因为问到了前天（3月12日），米拉想起了这件事。"
     )
     talk = NamedTime("our last chat", None, None, 2026)
     expected = "It came up because you asked about our last chat."
-    assert sentence(Reason(Cause.TIME, time=talk), "Mira", "en") == expected
+    assert reason_sentence(Reason(Cause.TIME, time=talk), "Mira", "en") == expected

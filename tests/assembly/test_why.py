@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.assembly.why import Cause, Reason, sentence
+from soulmem.assembly.why import Cause, Reason, reason_sentence
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ from soulmem.assembly.why import Cause, Reason, sentence
 )
 def test_the_sentence(reason: Reason, english: str, chinese: str) -> None:
     """Cue, memory and age, in the language of the chat."""
-    assert sentence(reason, "Mira", "en") == english
-    assert sentence(reason, "Mira", "zh") == chinese
+    assert reason_sentence(reason, "Mira", "en") == english
+    assert reason_sentence(reason, "Mira", "zh") == chinese
 
 
 def test_words_without_a_shared_one_is_meaning() -> None:
     """Never an empty quotation."""
-    assert sentence(Reason(Cause.WORDS, (), 5), "Mira", "en") == sentence(
+    assert reason_sentence(Reason(Cause.WORDS, (), 5), "Mira", "en") == reason_sentence(
         Reason(Cause.MEANING, (), 5), "Mira", "en"
     )
 
@@ -88,6 +88,6 @@ def test_words_without_a_shared_one_is_meaning() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_two_words_at_most(cause: Cause, language: str) -> None:
     """A third shared word is not named."""
-    assert "third" not in sentence(
+    assert "third" not in reason_sentence(
         Reason(cause, ("first", "second", "third"), 5), "Mira", language
     )

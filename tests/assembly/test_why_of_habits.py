@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.assembly.why import Cause, Reason, sentence
+from soulmem.assembly.why import Cause, Reason, reason_sentence
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ from soulmem.assembly.why import Cause, Reason, sentence
 )
 def test_what_led_to_a_habit_is_named(cause: Cause, english: str, chinese: str) -> None:
     """Braces and blanks in it do no harm; what comes after the first step is not told."""
-    reason = Reason(cause, way=("a {stranger}  stares", "being watched"))
-    assert sentence(reason, "Mira", "en") == english
-    assert sentence(reason, "Mira", "zh") == chinese
+    reason = Reason(cause, path=("a {stranger}  stares", "being watched"))
+    assert reason_sentence(reason, "Mira", "en") == english
+    assert reason_sentence(reason, "Mira", "zh") == chinese

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from soulmem.adapters import packaged_encoder
-from soulmem.consolidation.clusters import ClusterParams, clusters, standing_out
+from soulmem.consolidation.clusters import (
+    ClusterParams,
+    pair_deviations,
+    scene_clusters,
+)
 from tests.consolidation.scenes import LIKE, OTHER
 
 Floats = NDArray[np.float32]
@@ -30,7 +34,7 @@ def told(language: str) -> tuple[tuple[str, ...], Floats]:
 @pytest.mark.parametrize("language", LIKE)
 def test_the_first_clusters_are_kinds(language: str) -> None:
     kinds, vectors = told(language)
-    found = clusters(
+    found = scene_clusters(
         vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds), ClusterParams()
     )
     named = [[kinds[at] for at in one.scenes] for one in found]
@@ -45,7 +49,7 @@ def test_the_first_clusters_are_kinds(language: str) -> None:
 @pytest.mark.parametrize("language", LIKE)
 def test_what_was_said_in_one_breath_is_one_scene(language: str) -> None:
     kinds, vectors = told(language)
-    for one in clusters(
+    for one in scene_clusters(
         vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()
     ):
         assert min(np.diff(one.scenes)) >= ClusterParams().apart
@@ -59,7 +63,7 @@ def test_of_clusters_as_much_alike_the_worthier_comes_first() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     for worthy in (0, 3):
         worth = [0.9 if worthy <= at < worthy + 3 else 0.1 for at in range(12)]
-        found = clusters(vectors, range(0, 120, 10), worth, ClusterParams())
+        found = scene_clusters(vectors, range(0, 120, 10), worth, ClusterParams())
         assert found[0].scenes == tuple(range(worthy, worthy + 3))
 
 
@@ -73,7 +77,7 @@ def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
     vectors[rng.random(count) < 0.1] = np.nan
     places = np.sort(rng.integers(0, 300, count))
     worth, p = rng.random(count), ClusterParams()
-    found = clusters(vectors, places.tolist(), worth.tolist(), p)
+    found = scene_clusters(vectors, places.tolist(), worth.tolist(), p)
     scenes = [at for one in found for at in one.scenes]
     assert len(set(scenes)) == len(scenes)
     assert not np.isnan(vectors[scenes]).any()
@@ -82,14 +86,16 @@ def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
         assert one.alike >= p.alike - 1e-6
         assert np.diff(places[list(one.scenes)]).min() >= p.apart
     mixed = rng.permutation(count)
-    again = clusters(vectors[mixed], places[mixed].tolist(), worth[mixed].tolist(), p)
+    again = scene_clusters(
+        vectors[mixed], places[mixed].tolist(), worth[mixed].tolist(), p
+    )
     assert {frozenset(mixed[list(one.scenes)].tolist()) for one in again} == {
         frozenset(one.scenes) for one in found
     }
 
 
 def test_nothing_stands_out_of_what_is_all_the_same() -> None:
-    assert not standing_out(np.ones((5, 3), np.float32)).any()
-    assert not clusters(
+    assert not pair_deviations(np.ones((5, 3), np.float32)).any()
+    assert not scene_clusters(
         np.ones((9, 3), np.float32), range(0, 90, 10), [0.5] * 9, ClusterParams()
     )

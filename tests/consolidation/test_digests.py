@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.digests import DigestParams, Line, digest
+from soulmem.consolidation.digests import DigestLine, DigestParams, choose_lines
 
 lines = st.lists(
     st.builds(
-        Line,
+        DigestLine,
         st.text("ab ", min_size=1, max_size=4),
         st.floats(0, 1),
         st.lists(st.sampled_from("xyz"), max_size=3).map(tuple),
@@ -21,9 +21,9 @@ lines = st.lists(
 
 @given(lines, st.integers(1, 6))
 def test_it_quotes_few_in_their_order_and_nothing_twice(
-    given_lines: list[Line], most: int
+    given_lines: list[DigestLine], most: int
 ) -> None:
-    chosen = digest(given_lines, DigestParams(lines=most))
+    chosen = choose_lines(given_lines, DigestParams(lines=most))
 
     assert chosen == sorted(set(chosen))
     said = {" ".join(line.text.split()).casefold() for line in given_lines}
@@ -34,20 +34,23 @@ def test_it_quotes_few_in_their_order_and_nothing_twice(
 
 
 def test_what_matters_comes_first() -> None:
-    told = [Line("a", 0.2), Line("b", 0.9), Line("c", 0.3)]
-    assert digest(told, DigestParams(lines=1)) == [1]
-    assert digest(told, DigestParams(lines=2)) == [1, 2]
+    told = [DigestLine("a", 0.2), DigestLine("b", 0.9), DigestLine("c", 0.3)]
+    assert choose_lines(told, DigestParams(lines=1)) == [1]
+    assert choose_lines(told, DigestParams(lines=2)) == [1, 2]
 
 
 def test_what_most_is_about_weighs() -> None:
     told = [
-        Line("a", 0.3, ("rain",)),
-        Line("b", 0.2, ("storm",)),
-        Line("c", 0.2, ("storm",)),
+        DigestLine("a", 0.3, ("rain",)),
+        DigestLine("b", 0.2, ("storm",)),
+        DigestLine("c", 0.2, ("storm",)),
     ]
-    assert digest(told, DigestParams(lines=2)) == [1, 2]
+    assert choose_lines(told, DigestParams(lines=2)) == [1, 2]
 
 
 def test_what_was_asked_for_weighs_most() -> None:
-    told = [Line("a", 0.9, ("rain",)), Line("b", 0.1, ("heron",), asked=1.0)]
-    assert digest(told, DigestParams(lines=1)) == [1]
+    told = [
+        DigestLine("a", 0.9, ("rain",)),
+        DigestLine("b", 0.1, ("heron",), asked=1.0),
+    ]
+    assert choose_lines(told, DigestParams(lines=1)) == [1]

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.habits import HabitParams, groups, scenes, shared
+from soulmem.consolidation.habits import (
+    HabitParams,
+    count_scenes,
+    word_overlap,
+    wording_groups,
+)
 
 PARAMS = HabitParams(scenes=3, apart=4, company=0.5)
 
@@ -29,7 +34,7 @@ PARAMS = HabitParams(scenes=3, apart=4, company=0.5)
 def test_messages_near_each_other_are_one_scene(
     places: list[tuple[str, int]], count: int
 ) -> None:
-    assert scenes(places, PARAMS) == count
+    assert count_scenes(places, PARAMS) == count
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 60))))
@@ -39,15 +44,15 @@ def test_there_are_no_more_scenes_than_there_is_room_for(
     for chat in "ab":
         mine = [at for where, at in places if where == chat]
         room = 1 + (max(mine) - min(mine)) // PARAMS.apart if mine else 0
-        assert scenes([(chat, at) for at in mine], PARAMS) <= room
-    assert scenes(places, PARAMS) == sum(
-        scenes([p for p in places if p[0] == c], PARAMS) for c in "ab"
+        assert count_scenes([(chat, at) for at in mine], PARAMS) <= room
+    assert count_scenes(places, PARAMS) == sum(
+        count_scenes([p for p in places if p[0] == c], PARAMS) for c in "ab"
     )
 
 
 def test_two_wordings_share_their_words() -> None:
     said = [["pulls", "her", "hood"], ["hood", "pulls"], ["sings"], []]
-    assert shared(said) == pytest.approx(
+    assert word_overlap(said) == pytest.approx(
         np.asarray(
             [[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32
         )
@@ -63,9 +68,9 @@ def alike(count: int, *pairs: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.bo
 
 
 def test_what_is_alike_is_one_habit_and_a_chain_is_not() -> None:
-    assert groups(alike(0), PARAMS) == []
-    assert groups(alike(4, (0, 2), (1, 3)), PARAMS) == [[0, 2], [1, 3]]
-    assert groups(alike(5, (0, 1), (1, 2), (2, 3), (3, 4)), PARAMS) == [
+    assert wording_groups(alike(0), PARAMS) == []
+    assert wording_groups(alike(4, (0, 2), (1, 3)), PARAMS) == [[0, 2], [1, 3]]
+    assert wording_groups(alike(5, (0, 1), (1, 2), (2, 3), (3, 4)), PARAMS) == [
         [0, 1, 2],
         [3, 4],
     ]
@@ -76,7 +81,7 @@ def test_every_wording_is_of_one_habit_and_like_half_of_what_was_before(
     count: int, pairs: list[tuple[int, int]]
 ) -> None:
     matrix = alike(count, *((one % count, other % count) for one, other in pairs))
-    found = groups(matrix, PARAMS)
+    found = wording_groups(matrix, PARAMS)
     assert sorted(at for group in found for at in group) == list(range(count))
     for group in found:
         for place, at in enumerate(group[1:], 1):

@@ -10,15 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.marks import MarkParams, Said, slid, stretches
+from soulmem.consolidation.marks import (
+    MarkedMessage,
+    MarkParams,
+    count_slid_out,
+    stretches,
+)
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 PARAMS = MarkParams(turns=3, least=20)
 
 
-def talk(count: int) -> list[Said]:
+def talk(count: int) -> list[MarkedMessage]:
     """So many messages of the user and the character in turn."""
-    return [Said(opens_exchange=at % 2 == 0) for at in range(count)]
+    return [MarkedMessage(opens_exchange=at % 2 == 0) for at in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -28,47 +33,62 @@ def talk(count: int) -> list[Said]:
 def test_a_mark_stands_at_every_third_exchange_and_three_are_held(
     count: int, out: int
 ) -> None:
-    assert slid(talk(count), ended=False, params=PARAMS) == out
+    assert count_slid_out(talk(count), ended=False, params=PARAMS) == out
 
 
 def test_all_of_a_chat_that_has_ended_has_slid_out() -> None:
-    assert slid(talk(7), ended=True, params=PARAMS) == 7
+    assert count_slid_out(talk(7), ended=True, params=PARAMS) == 7
 
 
 @pytest.mark.parametrize("clock", ["sent_at", "story_at"])
 def test_a_long_pause_is_another_scene(clock: str) -> None:
-    def said(hours: int) -> list[Said]:
+    def said(hours: int) -> list[MarkedMessage]:
         when = NOON + timedelta(hours=hours)
         if clock == "sent_at":
             return [replace(one, sent_at=when) for one in talk(3)]
         return [replace(one, story_at=when) for one in talk(3)]
 
-    assert slid([*said(0), *said(7)], ended=False, params=PARAMS) == 3
-    assert slid([*said(0), *said(5)], ended=False, params=PARAMS) == 0
+    assert count_slid_out([*said(0), *said(7)], ended=False, params=PARAMS) == 3
+    assert count_slid_out([*said(0), *said(5)], ended=False, params=PARAMS) == 0
 
 
 def test_another_place_is_another_scene() -> None:
-    inn = [Said(True, location="the inn"), Said(False), Said(True)]
+    inn = [
+        MarkedMessage(True, location="the inn"),
+        MarkedMessage(False),
+        MarkedMessage(True),
+    ]
     assert (
-        slid([*inn, Said(False, location="the forest")], ended=False, params=PARAMS)
+        count_slid_out(
+            [*inn, MarkedMessage(False, location="the forest")],
+            ended=False,
+            params=PARAMS,
+        )
         == 3
     )
     assert (
-        slid([*inn, Said(False, location="the inn")], ended=False, params=PARAMS) == 0
+        count_slid_out(
+            [*inn, MarkedMessage(False, location="the inn")], ended=False, params=PARAMS
+        )
+        == 0
     )
 
 
 @given(
     st.lists(
         st.builds(
-            Said, st.booleans(), location=st.sampled_from([None, "inn", "forest"])
+            MarkedMessage,
+            st.booleans(),
+            location=st.sampled_from([None, "inn", "forest"]),
         )
     )
 )
-def test_what_has_slid_out_stays_out_as_the_chat_goes_on(messages: list[Said]) -> None:
+def test_what_has_slid_out_stays_out_as_the_chat_goes_on(
+    messages: list[MarkedMessage],
+) -> None:
     last = 0
     for count in range(len(messages) + 1):
-        out = slid(messages[:count], ended=False, params=PARAMS)
+        out = count_slid_out(messages[:count], ended=False, params=PARAMS)
         assert last <= out <= count
         held = sum(said.opens_exchange for said in messages[out:count])
         assert held <= 2 * PARAMS.turns  # the FIFO, and what fills up to the next mark

@@ -13,9 +13,9 @@ from soulmem.consolidation.plasticity import (
     FLOOR,
     PlasticityParams,
     depressed,
-    lesson,
+    plasticity_update,
     potentiated,
-    steadied,
+    stability_after,
 )
 
 PARAMS = PlasticityParams()
@@ -88,14 +88,14 @@ def test_help_every_third_time_is_enough_to_live() -> None:
 
 def test_spaced_uses_make_an_edge_last() -> None:
     """S * 1.8 from ten turns on, else unchanged; it stays a number for ever."""
-    assert steadied(300.0, 10.0, PARAMS) == pytest.approx(540.0)
-    assert steadied(300.0, 9.9, PARAMS) == 300.0
-    assert steadied(300.0, -5.0, PARAMS) == 300.0
+    assert stability_after(300.0, 10.0, PARAMS) == pytest.approx(540.0)
+    assert stability_after(300.0, 9.9, PARAMS) == 300.0
+    assert stability_after(300.0, -5.0, PARAMS) == 300.0
     stability = 300.0
     for _ in range(2000):
-        stability = steadied(stability, 50.0, PARAMS)
+        stability = stability_after(stability, 50.0, PARAMS)
     assert stability == PARAMS.longest
-    assert steadied(2 * PARAMS.longest, 50.0, PARAMS) == 2 * PARAMS.longest
+    assert stability_after(2 * PARAMS.longest, 50.0, PARAMS) == 2 * PARAMS.longest
 
 
 @given(paths=flows, together=st.frozensets(st.sampled_from("abcdefgh")), walked=flows)
@@ -103,7 +103,7 @@ def test_a_lesson_is_for_edges_that_are_used_or_idle_but_not_both(
     paths: dict[str, float], together: frozenset[str], walked: dict[str, float]
 ) -> None:
     """Shares are in 0..1; all of a path and between two memories is used; only walked edges are idle."""
-    taught = lesson(paths, together, walked, PARAMS)
+    taught = plasticity_update(paths, together, walked, PARAMS)
     assert set(taught.used) == {*paths, *together}
     assert all(0.0 <= share <= 1.0 for share in taught.used.values())
     assert taught.idle <= walked.keys() - taught.used.keys()
@@ -126,27 +126,33 @@ def test_the_order_of_a_lesson_does_not_matter(
         order.shuffle(items)
         return dict(items)
 
-    again = lesson(
+    again = plasticity_update(
         shuffled(paths), sorted(together, reverse=True), shuffled(walked), PARAMS
     )
-    assert again == lesson(paths, together, walked, PARAMS)
+    assert again == plasticity_update(paths, together, walked, PARAMS)
 
 
 def test_shares_are_parts_of_the_strongest_flow() -> None:
     """However many memories came; without any flow known all paths count alike."""
-    taught = lesson({"a": 0.4, "b": 0.1}, ["b", "c"], {}, PARAMS)
+    taught = plasticity_update({"a": 0.4, "b": 0.1}, ["b", "c"], {}, PARAMS)
     assert taught.used == pytest.approx({"a": 1.0, "b": 0.5, "c": 0.5})
-    assert lesson({"a": 0.0, "b": 0.0}, [], {}, PARAMS).used == {"a": 1.0, "b": 1.0}
+    assert plasticity_update({"a": 0.0, "b": 0.0}, [], {}, PARAMS).used == {
+        "a": 1.0,
+        "b": 1.0,
+    }
 
 
 def test_only_what_was_walked_strongly_counts_as_offered() -> None:
     """Against the strongest used edge; with none of use, against the strongest of all."""
     walked = {"a": 0.4, "b": 0.2, "c": 0.05, "d": 0.03, "e": 0.0}
     for order in permutations(walked):
-        taught = lesson({"a": 0.4}, [], {key: walked[key] for key in order}, PARAMS)
+        taught = plasticity_update(
+            {"a": 0.4}, [], {key: walked[key] for key in order}, PARAMS
+        )
         assert taught.idle == {"b", "c"}
-    assert lesson({}, [], walked, PARAMS).idle == {"a", "b", "c"}
+    assert plasticity_update({}, [], walked, PARAMS).idle == {"a", "b", "c"}
     assert (
-        lesson({}, ["a"], {"a": 1.0, "b": 0.09, "c": 0.0}, PARAMS).idle == frozenset()
+        plasticity_update({}, ["a"], {"a": 1.0, "b": 0.09, "c": 0.0}, PARAMS).idle
+        == frozenset()
     )
-    assert lesson({}, [], {"a": 0.0}, PARAMS).idle == frozenset()
+    assert plasticity_update({}, [], {"a": 0.0}, PARAMS).idle == frozenset()

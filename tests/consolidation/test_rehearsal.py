@@ -8,7 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.rehearsal import RehearsalParams, to_link, worth
+from soulmem.consolidation.rehearsal import (
+    RehearsalParams,
+    pairs_to_link,
+    rehearsal_worth,
+)
 
 SHARE, COUNT, AGE = st.floats(0.01, 1.0), st.integers(0, 100), st.floats(0.0, 1e5)
 CAME = st.lists(st.sets(st.sampled_from("abcdefghijkl"), max_size=8), max_size=12)
@@ -17,7 +21,7 @@ CAME = st.lists(st.sets(st.sampled_from("abcdefghijkl"), max_size=8), max_size=1
 def worths(*memories: tuple[float, int, float]) -> list[float]:
     """What each is worth, by its importance, recalls and age."""
     importance, recalls, age = zip(*memories, strict=True)
-    found = worth(
+    found = rehearsal_worth(
         np.asarray(importance), np.asarray(recalls), np.asarray(age), RehearsalParams()
     )
     return [float(one) for one in found]
@@ -50,7 +54,7 @@ def test_what_came_together_most_often_is_linked_once(
     other that met more often is left out.
     """
     p = RehearsalParams(links=5)
-    pairs = to_link(came, {"a": 1.0}, joined, p)
+    pairs = pairs_to_link(came, {"a": 1.0}, joined, p)
     times = {
         pair: sum(set(pair) <= one for one in came)
         for pair in combinations("abcdefghijkl", 2)
@@ -67,4 +71,6 @@ def test_what_came_together_most_often_is_linked_once(
 
 def test_among_pairs_met_as_often_the_frequent_come_first() -> None:
     came = [{"a", "b"}, {"c", "d"}]
-    assert to_link(came, {"d": 0.5}, set(), RehearsalParams(links=1)) == [("c", "d")]
+    assert pairs_to_link(came, {"d": 0.5}, set(), RehearsalParams(links=1)) == [
+        ("c", "d")
+    ]

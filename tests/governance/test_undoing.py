@@ -110,7 +110,7 @@ def test_what_was_made_goes_unless_the_user_took_it_up() -> None:
 
     found = reversal([locked, other, made], {"c1", "c2"})
 
-    assert found.born == {"m2": "c2"}
+    assert found.created == {"m2": "c2"}
     assert found.skipped == [("m1", "state")]
 
 
@@ -187,4 +187,4 @@ def test_undoing_is_no_taking_up() -> None:
         {"text": "a"},
     )
 
-    assert reversal([undone, made], {"c1"}).born == {"m1": "c1"}
+    assert reversal([undone, made], {"c1"}).created == {"m1": "c1"}

@@ -8,7 +8,7 @@ import pytest
 from soulmem.adapters import packaged_encoder
 from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import Embedder
-from soulmem.retrieval.action_selection import attention
+from soulmem.retrieval.action_selection import situation_attention
 from soulmem.retrieval.calibration import TEXTS, Calibration, word_fit
 from soulmem.retrieval.calibration_texts import EXAMPLES
 
@@ -82,12 +82,13 @@ def test_what_shares_words_is_present_and_small_talk_is_not(
     situations, near, _ = scenes(language)
     told = embedder.embed(situations)
     for i, line in enumerate(near):
-        shares = attention(calibration.fit(embedder.embed([line]), told))
+        shares = situation_attention(calibration.fit(embedder.embed([line]), told))
         assert np.flatnonzero(shares >= 0.4).tolist() == [i], line
     for line in TALK[language]:
-        assert attention(calibration.fit(embedder.embed([line]), told)).max() < 0.4, (
-            line
-        )
+        assert (
+            situation_attention(calibration.fit(embedder.embed([line]), told)).max()
+            < 0.4
+        ), line
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -99,8 +100,8 @@ def test_one_situation_is_judged_as_among_others(
     told = embedder.embed(situations)
     for i, line in enumerate(near):
         said = embedder.embed([line])
-        assert attention(calibration.fit(said, told[[i]]))[0] > 0.4
-        assert attention(calibration.fit(said, told[[i - 1]]))[0] < 0.4
+        assert situation_attention(calibration.fit(said, told[[i]]))[0] > 0.4
+        assert situation_attention(calibration.fit(said, told[[i - 1]]))[0] < 0.4
 
 
 def test_some_paraphrases_are_present_and_hardly_anything_else(
@@ -113,7 +114,8 @@ def test_some_paraphrases_are_present_and_hardly_anything_else(
         told = embedder.embed(situations)
         for i, line in enumerate(far):
             present = np.flatnonzero(
-                attention(calibration.fit(embedder.embed([line]), told)) >= 0.4
+                situation_attention(calibration.fit(embedder.embed([line]), told))
+                >= 0.4
             )
             right += i in present
             wrong += np.count_nonzero(present != i)
@@ -128,7 +130,7 @@ def test_the_other_language_is_measured_by_its_own(
     """Talk in one language about nothing of the sort does not fit situations in the other."""
     situations = scenes("zh")[0]
     fits = calibration.fit(embedder.embed(TALK["en"]), embedder.embed(situations))
-    assert attention(fits).max() < 0.4
+    assert situation_attention(fits).max() < 0.4
 
 
 def test_what_has_no_vector_has_no_fit(
@@ -192,7 +194,7 @@ def test_without_vectors_words_decide(language: str) -> None:
 
     def present(line: str) -> list[int]:
         fits = word_fit([tokens(line)], told, lambda _: 1, len(told))
-        return [int(at) for at in np.flatnonzero(attention(fits) >= 0.4)]
+        return [int(at) for at in np.flatnonzero(situation_attention(fits) >= 0.4)]
 
     assert [present(line) for line in near] == [[i] for i in range(len(near))]
     assert not any(present(line) for line in (*far, *TALK[language]))

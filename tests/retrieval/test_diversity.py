@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.diversity import Floats, choose, likeness
+from soulmem.retrieval.diversity import Floats, choose_diverse, relative_similarity
 
 
 def units(*rows: tuple[float, ...]) -> Floats:
@@ -36,7 +36,7 @@ def test_the_budget_and_the_number_hold_and_room_is_used(
     novelty: float,
 ) -> None:
     scores, vectors, tokens = case
-    chosen = choose(
+    chosen = choose_diverse(
         scores, vectors, tokens, budget=budget, max_items=max_items, novelty=novelty
     )
     spent = int(tokens[chosen].sum()) if chosen else 0
@@ -52,7 +52,9 @@ def test_without_novelty_the_score_alone_ranks(
     case: tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]],
 ) -> None:
     scores, vectors, tokens = case
-    chosen = choose(scores, vectors, tokens, budget=10**6, max_items=99, novelty=0.0)
+    chosen = choose_diverse(
+        scores, vectors, tokens, budget=10**6, max_items=99, novelty=0.0
+    )
     assert scores[chosen].tolist() == sorted(
         scores[np.isfinite(scores)].tolist(), reverse=True
     )
@@ -62,11 +64,15 @@ def test_a_repetition_gives_way_to_something_else() -> None:
     vectors = units((1, 0.02, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
     scores = np.asarray([3.0, 2.9, 2.6, 0.0], np.float32)
     tokens = np.full(4, 10)
-    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.3) == [
+    assert choose_diverse(
+        scores, vectors, tokens, budget=20, max_items=2, novelty=0.3
+    ) == [
         0,
         2,
     ]
-    assert choose(scores, vectors, tokens, budget=20, max_items=2, novelty=0.0) == [
+    assert choose_diverse(
+        scores, vectors, tokens, budget=20, max_items=2, novelty=0.0
+    ) == [
         0,
         1,
     ]
@@ -75,7 +81,7 @@ def test_a_repetition_gives_way_to_something_else() -> None:
 def test_a_memory_too_long_for_the_room_left_does_not_end_the_choice() -> None:
     scores = np.asarray([3.0, 2.0, 1.0], np.float32)
     vectors = units((1, 0), (0, 1), (1, 1))
-    assert choose(
+    assert choose_diverse(
         scores, vectors, np.asarray([10, 50, 10]), budget=25, max_items=3
     ) == [0, 2]
 
@@ -89,7 +95,7 @@ def test_likeness_is_measured_against_what_is_usual() -> None:
         )
     )
     for vectors in (spread, squeezed):
-        alike = likeness(vectors)
+        alike = relative_similarity(vectors)
         assert alike[0, 1] > 0.9
         assert alike[0, 2] < 0.4
     assert (
@@ -99,22 +105,26 @@ def test_likeness_is_measured_against_what_is_usual() -> None:
 
 def test_candidates_without_vectors_resemble_nothing() -> None:
     vectors = np.full((3, 4), np.nan, np.float32)
-    assert not likeness(vectors).any()
+    assert not relative_similarity(vectors).any()
     scores = np.asarray([1.0, 3.0, 2.0], np.float32)
-    assert choose(scores, vectors, np.full(3, 5), budget=99, max_items=3) == [1, 2, 0]
+    assert choose_diverse(scores, vectors, np.full(3, 5), budget=99, max_items=3) == [
+        1,
+        2,
+        0,
+    ]
 
 
 def test_the_seated_go_in_before_better_ones_as_far_as_they_fit() -> None:
     scores = np.asarray([3.0, 2.0, 1.0, 0.0, np.nan], np.float32)
     vectors = np.full((5, 2), np.nan, np.float32)
     tokens = np.asarray([10, 10, 10, 90, 10])
-    picked = choose(
-        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(3, 4, 2)
+    picked = choose_diverse(
+        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, reserved=(3, 4, 2)
     )
     assert picked == [2, 0, 1]
-    assert choose(
-        scores, vectors, tokens, budget=30, max_items=1, novelty=0.0, seated=(2, 1)
+    assert choose_diverse(
+        scores, vectors, tokens, budget=30, max_items=1, novelty=0.0, reserved=(2, 1)
     ) == [2]
-    assert choose(
-        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, seated=(1, 1)
+    assert choose_diverse(
+        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, reserved=(1, 1)
     ) == [1, 0, 2]

@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import fusion
 from soulmem.retrieval.fusion import (
-    Evidence,
     Floats,
     FusionParams,
+    TextEvidence,
     fuse,
     fuse_all,
     own_score,
@@ -32,14 +32,14 @@ def floats(*values: float) -> Floats:
     return np.asarray(values, np.float32)
 
 
-def chain(n: int, **parts: Floats) -> Evidence:
+def chain(n: int, **parts: Floats) -> TextEvidence:
     """n memories told one after the other, nothing known of them but `parts`."""
     nothing = np.full(n, np.nan, np.float32)
     rows = np.arange(n, dtype=np.int32)
-    plain = Evidence(
-        turn=nothing,
-        pair_in=nothing,
-        pair_out=nothing,
+    plain = TextEvidence(
+        alone=nothing,
+        pair_before=nothing,
+        pair_after=nothing,
         lexical=np.zeros(n, np.float32),
         before=rows - 1,
         after=np.where(rows < n - 1, rows + 1, np.int32(-1)),
@@ -83,9 +83,9 @@ def test_rounding_noise_among_equal_cosines_says_nothing() -> None:
 
 def test_what_is_not_visible_neither_ranks_nor_sways_the_rest() -> None:
     seen = np.asarray([True, True, True, False])
-    quiet = chain(4, turn=floats(0.1, 0.5, 0.3, 0.2), visible=seen)
+    quiet = chain(4, alone=floats(0.1, 0.5, 0.3, 0.2), visible=seen)
     loud = chain(
-        4, turn=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen
+        4, alone=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen
     )
     assert fuse(quiet)[3] == -np.inf
     assert_allclose(fuse(loud)[:3], fuse(quiet)[:3])
@@ -98,7 +98,7 @@ def test_words_decide_when_there_are_no_vectors() -> None:
 
 def test_what_has_no_vector_yet_is_not_behind_what_has_one() -> None:
     turn = floats(0.2, 0.3, 0.4, 0.3, np.nan, 0.2, 0.3, np.nan)
-    late = chain(8, turn=turn, lexical=floats(0, 0.5, 0.5, 0, 9, 0, 0.5, 0))
+    late = chain(8, alone=turn, lexical=floats(0, 0.5, 0.5, 0, 9, 0, 0.5, 0))
     assert int(np.argmax(fuse(late))) == 4
     assert int(np.argmin(fuse(late, ALONE)[[2, 4, 7]])) == 2, (
         "no word of it matches, and nobody read it"
@@ -106,7 +106,7 @@ def test_what_has_no_vector_yet_is_not_behind_what_has_one() -> None:
 
 
 def test_meaning_decides_when_no_word_matches() -> None:
-    score = fuse(chain(3, turn=floats(0.82, 0.84, 0.83)), ALONE)
+    score = fuse(chain(3, alone=floats(0.82, 0.84, 0.83)), ALONE)
     assert np.argsort(-score).tolist() == [1, 2, 0]
 
 
@@ -118,11 +118,16 @@ def test_a_pair_lifts_both_of_its_memories() -> None:
     pair_in = floats(np.nan, 0.3, 0.9, 0.3)
     pair_out = floats(0.3, 0.9, 0.3, np.nan)
     score = fuse(
-        chain(4, turn=floats(0.5, 0.5, 0.5, 0.5), pair_in=pair_in, pair_out=pair_out),
+        chain(
+            4,
+            alone=floats(0.5, 0.5, 0.5, 0.5),
+            pair_before=pair_in,
+            pair_after=pair_out,
+        ),
         ALONE,
     )
     assert set(np.argsort(-score)[:2].tolist()) == {1, 2}
-    by_words = fuse(chain(4, lexical_in=floats(np.nan, 0, 5, 0)), ALONE)
+    by_words = fuse(chain(4, lexical_before=floats(np.nan, 0, 5, 0)), ALONE)
     assert set(np.argsort(-by_words)[:2].tolist()) == {1, 2}
 
 
@@ -140,7 +145,7 @@ def test_a_memory_made_by_hand_competes_with_told_ones() -> None:
     pairs = rng.normal(0.82, 0.02, n).astype(np.float32)
     turn[40] = 0.9  # by hand: no pairs, no neighbours, the best by its own vector
     pairs[40] = np.nan
-    base = chain(n, turn=turn, pair_in=pairs, pair_out=pairs)
+    base = chain(n, alone=turn, pair_before=pairs, pair_after=pairs)
     before, after = base.before.copy(), base.after.copy()
     before[40] = after[39] = -1
     by_hand = replace(base, before=before, after=after)
@@ -161,7 +166,7 @@ def test_no_memories_give_no_scores() -> None:
     assert fuse(chain(0)).shape == (0,)
 
 
-def two_scripts(n: int, **parts: Floats) -> Evidence:
+def two_scripts(n: int, **parts: Floats) -> TextEvidence:
     """2n memories, the first half in the script of the cue."""
     return replace(chain(2 * n, **parts), unread=np.arange(2 * n) >= n)
 
@@ -179,7 +184,7 @@ def test_what_a_script_adds_to_every_cosine_does_not_matter(
     shifted = raw + np.where(np.arange(24) < 12, np.float32(bias), np.float32(0))
     words = np.arange(24, dtype=np.float32) % 5
     fair, biased = (
-        fuse(two_scripts(12, turn=t, lexical=words), ALONE) for t in (raw, shifted)
+        fuse(two_scripts(12, alone=t, lexical=words), ALONE) for t in (raw, shifted)
     )
     assert_allclose(fair, biased, atol=0.02)
 
@@ -189,14 +194,14 @@ def test_words_the_cue_could_not_hold_count_as_their_meaning_does() -> None:
     words = np.concatenate(
         [np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)]
     )
-    score = fuse(two_scripts(10, turn=meaning, lexical=words), ALONE)
+    score = fuse(two_scripts(10, alone=meaning, lexical=words), ALONE)
     assert_allclose(score[10:], score[:10], atol=1e-4)
 
 
 def test_a_handful_in_another_script_is_judged_with_all_others() -> None:
     meaning = np.linspace(0.2, 0.8, 20, dtype=np.float32)
-    few = replace(chain(20, turn=meaning), unread=np.arange(20) >= 15)
-    assert_allclose(fuse(few, ALONE), fuse(chain(20, turn=meaning), ALONE))
+    few = replace(chain(20, alone=meaning), unread=np.arange(20) >= 15)
+    assert_allclose(fuse(few, ALONE), fuse(chain(20, alone=meaning), ALONE))
 
 
 @given(
@@ -245,12 +250,12 @@ def test_all_at_once_is_each_by_itself(
         values[rng.random(n) < {"some": 0.3, "none": 1.1}.get(kind, 0.0)] = np.nan
         return np.full(n, 0.8371, np.float32) if kind == "alike" else values
 
-    evidence = Evidence(
-        turn=view(views[0]),
-        pair_in=view(views[1]),
-        pair_out=view(views[2]),
+    evidence = TextEvidence(
+        alone=view(views[0]),
+        pair_before=view(views[1]),
+        pair_after=view(views[2]),
         lexical=np.maximum(rng.normal(0, 3, n), 0).astype(np.float32),
-        lexical_in=None
+        lexical_before=None
         if views[3] == "none"
         else np.maximum(view(views[3]) - 0.8, 0).astype(np.float32),
         before=rng.integers(-1, max(n, 1), n, np.int32),
@@ -259,7 +264,9 @@ def test_all_at_once_is_each_by_itself(
         unread=None if foreign is None else rng.random(n) < foreign,
     )
     nothing = np.full(n, np.nan, np.float32)
-    bare = replace(evidence, pair_in=nothing, pair_out=nothing, lexical_in=None)
+    bare = replace(
+        evidence, pair_before=nothing, pair_after=nothing, lexical_before=None
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fusion, "kernels", kernels if is_compiled else lambda: None)
         found = fuse_all(evidence)

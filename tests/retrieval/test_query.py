@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.query import QueryParams, from_messages, from_text, words
+from soulmem.retrieval.query import (
+    QueryParams,
+    parts_of_messages,
+    parts_of_text,
+    token_weights,
+)
 
 TEXTS = st.lists(st.text(max_size=20), max_size=8)
 
@@ -15,7 +20,7 @@ TEXTS = st.lists(st.text(max_size=20), max_size=8)
 def test_message_shares_sum_to_one_and_grow_towards_the_newest(
     texts: list[str],
 ) -> None:
-    parts = from_messages(texts)
+    parts = parts_of_messages(texts)
     said = [text.strip() for text in texts if text.strip()]
     shares = [share for _, share in parts]
     assert [text for text, _ in parts] == said[-3:]
@@ -25,7 +30,7 @@ def test_message_shares_sum_to_one_and_grow_towards_the_newest(
 
 @given(st.text(max_size=60))
 def test_a_text_is_embedded_once_or_not_at_all(text: str) -> None:
-    parts = from_text(text)
+    parts = parts_of_text(text)
     assert len(parts) == bool(text.strip())
     assert all(share == 1.0 for _, share in parts)
 
@@ -35,7 +40,7 @@ def test_of_a_long_dialogue_the_end_is_kept() -> None:
         f"line {i}: " + "so much was said on that evening by the harbour " * 2
         for i in range(40)
     ]
-    [(kept, _)] = from_text("\n".join(lines))
+    [(kept, _)] = parts_of_text("\n".join(lines))
     assert kept.endswith(lines[-1].strip())
     assert kept.startswith("line ")
     assert len(kept) / 4 <= QueryParams().max_length
@@ -43,33 +48,33 @@ def test_of_a_long_dialogue_the_end_is_kept() -> None:
 
 def test_one_line_longer_than_the_limit_is_kept_whole() -> None:
     line = "雨" * 2000
-    assert from_text(line) == [(line, 1.0)]
+    assert parts_of_text(line) == [(line, 1.0)]
 
 
 def test_chinese_reaches_the_limit_in_fewer_characters() -> None:
-    [(chinese, _)] = from_text("\n".join(["我们昨天在河边看见了那盏灯笼"] * 100))
-    [(english, _)] = from_text(
+    [(chinese, _)] = parts_of_text("\n".join(["我们昨天在河边看见了那盏灯笼"] * 100))
+    [(english, _)] = parts_of_text(
         "\n".join(["we saw that lantern down by the river"] * 100)
     )
     assert 2 * len(chinese) < len(english)
 
 
 def test_words_of_later_lines_and_later_messages_weigh_more() -> None:
-    weight = words([("ash\nelm", 1.0)], str.split)
+    weight = token_weights([("ash\nelm", 1.0)], str.split)
     assert weight["elm"] > weight["ash"] > 0
-    weight = words(from_messages(["ash", "elm"]), str.split)
+    weight = token_weights(parts_of_messages(["ash", "elm"]), str.split)
     assert weight["elm"] > weight["ash"] > 0
 
 
 def test_repeating_a_word_adds_less_each_time() -> None:
     once, four = (
-        words([("ash", 1.0)], str.split)["ash"],
-        words([("ash ash ash ash", 1.0)], str.split)["ash"],
+        token_weights([("ash", 1.0)], str.split)["ash"],
+        token_weights([("ash ash ash ash", 1.0)], str.split)["ash"],
     )
     assert four == pytest.approx(2 * once)
 
 
 def test_nothing_said_asks_for_nothing() -> None:
-    assert from_messages([" ", ""]) == []
-    assert from_text(" \n ") == []
-    assert words([], str.split) == {}
+    assert parts_of_messages([" ", ""]) == []
+    assert parts_of_text(" \n ") == []
+    assert token_weights([], str.split) == {}

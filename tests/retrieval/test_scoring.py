@@ -16,10 +16,10 @@ from soulmem.retrieval.scoring import (
     Floats,
     ScoreParams,
     combine,
-    emphasis,
-    travelled,
-    voice,
-    weighed,
+    scaled,
+    walk_share_elsewhere,
+    walk_weight,
+    weight_factor,
 )
 
 
@@ -42,33 +42,35 @@ def test_a_better_text_or_a_greater_weight_never_lowers(
 ) -> None:
     low, high = sorted((a, b))
     less, more = sorted((light, heavy))
-    for factor in emphasis(floats(less, more)):
-        one = weighed(floats(low, high), np.full(2, factor, np.float32))
+    for factor in weight_factor(floats(less, more)):
+        one = scaled(floats(low, high), np.full(2, factor, np.float32))
         assert one[0] <= one[1]
     for score in (low, high):
-        two = weighed(floats(score, score), emphasis(floats(less, more)))
+        two = scaled(floats(score, score), weight_factor(floats(less, more)))
         assert two[0] <= two[1]
 
 
 def test_a_walk_is_heard_the_more_the_rarer_the_rarest_name_it_began_at() -> None:
     params = ScoreParams(walk=2.0, least=0.25, common=10.0)
     heard = [
-        voice(np.asarray(df, np.float64), params)
+        walk_weight(np.asarray(df, np.float64), params)
         for df in ([1, 900], [10], [900], [0], [])
     ]
     assert_allclose(heard, [0.5 + 1.5 / 1.01, 1.25, 0.5, 0.5, 0.5], rtol=1e-3)
 
 
 def test_what_fits_the_mood_gains() -> None:
-    plain, fitting = emphasis(floats(0.5, 0.5), floats(0, 1))
+    plain, fitting = weight_factor(floats(0.5, 0.5), floats(0, 1))
     assert fitting > 1.3 * plain
-    assert emphasis(floats(0.5)).tolist() == [plain]
+    assert weight_factor(floats(0.5)).tolist() == [plain]
 
 
 def test_of_two_equal_texts_the_weightier_comes_first() -> None:
     text = floats(5, 5, 1, 0)
     nothing = np.zeros(4, np.float32)
-    score = combine(text, nothing, everyone(4), emphasis(floats(0.5, 0.7, 0.5, 1.0)))
+    score = combine(
+        text, nothing, everyone(4), weight_factor(floats(0.5, 0.7, 0.5, 1.0))
+    )
     assert np.argsort(-score)[:2].tolist() == [1, 0]
 
 
@@ -80,7 +82,9 @@ def test_weight_does_not_drown_the_text() -> None:
     )  # all that importance can differ
     assert (
         np.argmax(
-            combine(text, np.zeros(201, np.float32), everyone(201), emphasis(weight))
+            combine(
+                text, np.zeros(201, np.float32), everyone(201), weight_factor(weight)
+            )
         )
         == 0
     )
@@ -112,9 +116,9 @@ def test_a_walk_that_stayed_where_it_started_is_not_heard() -> None:
 
 
 def test_how_far_a_walk_travelled() -> None:
-    assert travelled(floats(0.5, 0.5), floats(1, 0)) == 0.5
-    assert travelled(floats(1, 0), floats(1, 0)) == 0.0
-    assert travelled(floats(0, 0.9), floats(1, 0)) == 1.0
+    assert walk_share_elsewhere(floats(0.5, 0.5), floats(1, 0)) == 0.5
+    assert walk_share_elsewhere(floats(1, 0), floats(1, 0)) == 0.0
+    assert walk_share_elsewhere(floats(0, 0.9), floats(1, 0)) == 1.0
 
 
 def test_what_is_not_visible_neither_ranks_nor_sways() -> None:

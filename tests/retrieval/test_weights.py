@@ -8,19 +8,26 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from soulmem.retrieval.weights import Doubles, Facets, WeightParams, weight
+from soulmem.retrieval.weights import (
+    Doubles,
+    MemoryFactors,
+    WeightParams,
+    memory_weight,
+)
 
 
 def each(*values: float) -> Doubles:
     return np.asarray(values, np.float64)
 
 
-FRESH = Facets(each(0.4), each(0), each(1), each(0), each(np.inf), each(0), each(0.5))
+FRESH = MemoryFactors(
+    each(0.4), each(0), each(1), each(0), each(np.inf), each(0), each(0.5)
+)
 
 
 def one(params: WeightParams | None = None, **other: float) -> float:
     changed = {name: each(value) for name, value in other.items()}
-    return float(weight(replace(FRESH, **changed), params)[0])
+    return float(memory_weight(replace(FRESH, **changed), params)[0])
 
 
 def test_the_weight_of_a_new_memory_is_what_the_design_says() -> None:
@@ -66,11 +73,13 @@ def test_a_soul_sets_its_own_shares() -> None:
 
 def test_without_any_share_all_weigh_alike() -> None:
     nothing = WeightParams(0, 0, 0, 0, 0, 0)
-    assert weight(replace(FRESH, importance=each(0.9)), nothing).tolist() == [0.5]
+    assert memory_weight(replace(FRESH, importance=each(0.9)), nothing).tolist() == [
+        0.5
+    ]
 
 
 def test_weights_stay_within_bounds() -> None:
-    best = Facets(
+    best = MemoryFactors(
         each(1, 0),
         each(1, 0),
         each(1, 0),
@@ -79,4 +88,4 @@ def test_weights_stay_within_bounds() -> None:
         each(1, 0),
         each(1, 0),
     )
-    assert_allclose(weight(best), [1, 0], atol=1e-6)
+    assert_allclose(memory_weight(best), [1, 0], atol=1e-6)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from soulmem.consolidation.digests import DigestParams, Line, digest
+from soulmem.consolidation.digests import DigestLine, DigestParams, choose_lines
 from soulmem.conversation.episodes import spoken
 from soulmem.conversation.text_analysis import read
 from soulmem.domain.drafts import Passage, PassageLine
@@ -128,10 +128,12 @@ def _period(
     for memory in memories:
         keys = tuple(term.key for term in memory.terms)
         shared = len(context_terms.intersection(keys)) / max(1, len(context_terms))
-        lines.append(Line(memory.text, memory.importance, keys, shared))
+        lines.append(DigestLine(memory.text, memory.importance, keys, shared))
     start = _begins(memories[0].happened, period)
-    quoted = [memories[index] for index in digest(lines)]
-    to_read = [memories[index] for index in digest(lines, DigestParams(lines=_READ))]
+    quoted = [memories[index] for index in choose_lines(lines)]
+    to_read = [
+        memories[index] for index in choose_lines(lines, DigestParams(lines=_READ))
+    ]
     return _Period(start, _ends(start, period), quoted, to_read)
 
 

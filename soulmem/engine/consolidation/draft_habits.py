@@ -13,7 +13,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.habits import HabitParams, groups, scenes, shared
+from soulmem.consolidation.habits import (
+    HabitParams,
+    count_scenes,
+    word_overlap,
+    wording_groups,
+)
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.drafts import DraftHabit
@@ -112,7 +117,7 @@ def habit_change(
     evidence = [_evidence(report, read, p) for report in reports]
     builder = DraftBuilder(mind, clock.now(), mind.turns(clock.extra_turns))
     converter = _HabitConverter(mind, strand, builder, p)
-    for group in groups(_same_habit(mind, reports, read, p), p):
+    for group in wording_groups(_same_habit(mind, reports, read, p), p):
         shown: list[MemoryId] = []
         for index in group:
             shown += evidence[index]
@@ -296,7 +301,7 @@ class _HabitConverter:
         places = [
             (chat, self._positions[key]) for key in cited if key in self._positions
         ]
-        return scenes(places, self._params)
+        return count_scenes(places, self._params)
 
 
 def _same_habit(
@@ -310,8 +315,8 @@ def _same_habit(
         same = between(read.rows(situations)) >= params.situation
         return np.asarray(same & (between(read.rows(actions)) >= params.reaction))
     tokens = mind.tokeniser.tokens
-    by_situation = shared([tokens(text) for text in situations])
-    by_action = shared([tokens(text) for text in actions])
+    by_situation = word_overlap([tokens(text) for text in situations])
+    by_action = word_overlap([tokens(text) for text in actions])
     return np.asarray(np.minimum(by_situation, by_action) >= params.words)
 
 

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
-from soulmem.consolidation.marks import MarkParams, Said, slid, stretches
+from soulmem.consolidation.marks import (
+    MarkedMessage,
+    MarkParams,
+    count_slid_out,
+    stretches,
+)
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory
@@ -133,7 +138,9 @@ def _slid_until(
 ) -> int:
     """The position up to which messages left short-term memory, `frontier` or later."""
     ahead = [_said(mind.memories[key]) for key in order[frontier : frontier + _AHEAD]]
-    return frontier + (slid(ahead, ended=ended, params=params) if ahead else 0)
+    return frontier + (
+        count_slid_out(ahead, ended=ended, params=params) if ahead else 0
+    )
 
 
 def _draft_calls(
@@ -202,9 +209,9 @@ def _summary_calls(
     ]
 
 
-def _said(memory: Memory) -> Said:
+def _said(memory: Memory) -> MarkedMessage:
     span = memory.situation.time_span
-    return Said(
+    return MarkedMessage(
         opens_exchange=opens_exchange(memory),
         sent_at=span.start if span else None,
         story_at=_moment(span.story) if span and span.story else None,

@@ -16,8 +16,12 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from soulmem.consolidation.plasticity import potentiated, steadied
-from soulmem.consolidation.rehearsal import RehearsalParams, to_link, worth
+from soulmem.consolidation.plasticity import potentiated, stability_after
+from soulmem.consolidation.rehearsal import (
+    RehearsalParams,
+    pairs_to_link,
+    rehearsal_worth,
+)
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind
 from soulmem.domain.errors import NotFound, Unprocessable
@@ -151,7 +155,7 @@ def region_memories(
     rows = np.flatnonzero(inside)
     ages = mind.ages(None, extra, rows).astype(np.float64)
     uses = mind.recalls.uses(n)[rows].astype(np.int64)
-    value = worth(columns.importance[rows], uses, ages, params)
+    value = rehearsal_worth(columns.importance[rows], uses, ages, params)
     best = np.lexsort((rows, -value))[: params.memories]
     return [mind.id_at(int(row)) for row in rows[best]]
 
@@ -181,7 +185,7 @@ def rehearsed_edges(
         and mind.time.since(edge, turn) >= params.rest
     ]
     linked = {frozenset((edge.source, edge.target)) for edge in existing}
-    pairs = to_link(
+    pairs = pairs_to_link(
         _recalled_together(mind, keys), _frequency(mind, keys), linked, params
     )
     new = [
@@ -240,7 +244,7 @@ def _strengthened(
         touched=current_time,
         at_turn=float(turn),
         strength=potentiated(mind.strength_of(edge, turn), p.together, p),
-        stability=steadied(edge.stability, mind.time.since(edge, turn), p),
+        stability=stability_after(edge.stability, mind.time.since(edge, turn), p),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.clusters import Cluster, ClusterParams, standing_out
+from soulmem.consolidation.clusters import ClusterParams, SceneCluster, pair_deviations
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
@@ -129,7 +129,7 @@ def kind_derivations(derivations: Iterable[Derivation]) -> list[Derivation]:
 
 
 def new_calls(
-    mind: Mind, region: SceneRegion, clusters: Sequence[Cluster]
+    mind: Mind, region: SceneRegion, clusters: Sequence[SceneCluster]
 ) -> list[PlannedCall]:
     """Calls about these clusters, the best first, without those that share half their scenes with an old one."""
     old = kind_derivations(mind.derived.held(region.chat))
@@ -183,7 +183,7 @@ def further_scenes(
 
     places  position of each scene in the chat; instances are apart by `params.clusters.apart` at least
     """
-    alike = standing_out(scenes)[:, list(instances)].mean(axis=1)
+    alike = pair_deviations(scenes)[:, list(instances)].mean(axis=1)
     sure = np.minimum(
         fits(kind, scenes, instances) - params.joins, alike - params.clusters.alike
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from soulmem.consolidation.clusters import clusters
+from soulmem.consolidation.clusters import scene_clusters
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import DraftAbstract, Drafts
 from soulmem.domain.ids import ChatId, MemoryId
@@ -120,7 +120,7 @@ class SceneKinds:
             return False
         vectors = read.rows(region.texts)
         clustered = await asyncio.to_thread(
-            clusters, vectors, region.places, region.worth, self._params.clusters
+            scene_clusters, vectors, region.places, region.worth, self._params.clusters
         )
         calls = await self._compute.run(new_calls, mind, region, clustered)
         if within is None:

@@ -22,11 +22,11 @@ from soulmem.engine.world.audit import Auditor, Hand
 from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
-    edge_of,
-    edge_with_told,
-    opinion_from,
-    opinion_told,
-    with_told,
+    edge_of_values,
+    edge_with_values,
+    memory_with_values,
+    opinion_of_values,
+    opinion_values,
 )
 from soulmem.governance.undoing import (
     OPINION,
@@ -114,9 +114,12 @@ class Undo:
         for key, values in found.memories.items():
             if OPINION not in values:
                 continue
-            old, new = mind.opinions.of(MemoryId(key)), opinion_from(values[OPINION])
-            before = None if old is None else {OPINION: opinion_told(old)}
-            after = {OPINION: opinion_told(new)}
+            old, new = (
+                mind.opinions.of(MemoryId(key)),
+                opinion_of_values(values[OPINION]),
+            )
+            before = None if old is None else {OPINION: opinion_values(old)}
+            after = {OPINION: opinion_values(new)}
             entry = await self._auditor.entry(
                 world.owner, mind.soul.id, hand, Action.UNDO, key, before, after
             )
@@ -178,11 +181,11 @@ def _back(mind: Mind, found: Reversal) -> MindChange:
     put: dict[MemoryId, Memory] = {}
     for key, values in found.memories.items():
         old = mind.memories.get(MemoryId(key))
-        if old is not None and key not in found.born:
+        if old is not None and key not in found.created:
             new = _restored(mind, old, values)
             if new != old:
                 put[old.id] = replace(new, revision=old.revision + 1)
-    for key in found.born:
+    for key in found.created:
         old = mind.memories.get(MemoryId(key))
         if old is not None and old.state is not MemoryState.BIN:
             put[old.id] = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
@@ -227,14 +230,14 @@ def _edges_back(
             if known is not None:
                 gone.append(key)
         elif known is not None:
-            edges.append(edge_with_told(known, told))
+            edges.append(edge_with_values(known, told))
         elif (edge := _again(mind, told)) is not None:
             edges.append(edge)
     return tuple(edges), tuple(gone)
 
 
 def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
-    new = with_told(old, values)
+    new = memory_with_values(old, values)
     if new.text != old.text:
         new = read_again(new)
     if (
@@ -253,7 +256,7 @@ def _again(mind: Mind, told: Mapping[str, Any]) -> Edge | None:
     """An edge that was cut, if both its ends are still there and all of it was told."""
     if "source" not in told:
         return None
-    edge = edge_of(mind.soul.id, told)
+    edge = edge_of_values(mind.soul.id, told)
     return (
         edge if edge.source in mind.memories and edge.target in mind.memories else None
     )

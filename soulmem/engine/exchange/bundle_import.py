@@ -17,7 +17,7 @@ from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.vectors.embedder import Embedding
 from soulmem.engine.world.audit import Auditor, Hand
 from soulmem.engine.world.world import ChatLog, World
-from soulmem.governance.audit_values import told
+from soulmem.governance.audit_values import memory_values
 from soulmem.ports.store import RANK_GAP, Store
 from soulmem.transfer.bundle import Bundle, read_bundle
 
@@ -99,7 +99,13 @@ class BundleImport:
         """That a memory came with the bundle; what chats tell comes and goes with them."""
         hand = Hand(Actor.IMPORT, source=run.record.job)
         return await self._auditor.entry(
-            run.owner, run.soul, hand, Action.CREATE, memory.id, None, told(memory)
+            run.owner,
+            run.soul,
+            hand,
+            Action.CREATE,
+            memory.id,
+            None,
+            memory_values(memory),
         )
 
     async def _is_as_expected(self, world: World, step: Step, bundle: Bundle) -> bool:

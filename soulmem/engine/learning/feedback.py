@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from soulmem.consolidation.feedback import FeedbackParams, judged, way_after
+from soulmem.consolidation.feedback import FeedbackParams, opinion_after, strength_after
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import DECAYING, Edge
@@ -20,7 +20,7 @@ from soulmem.engine.views.faded_edges import is_kept
 from soulmem.engine.world.audit import Auditor, Hand
 from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.world import World
-from soulmem.governance.audit_values import edge_difference, opinion_told
+from soulmem.governance.audit_values import edge_difference, opinion_values
 from soulmem.governance.undoing import EDGES, OPINION
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
@@ -91,7 +91,7 @@ class Judge:
                 world.owner, mind, [step.id for step in brought.path]
             )
             old, text = opinion_of(mind, memory), mind.text_of(memory)
-            new = judged(old, verdict, text, chat, self._params.feedback)
+            new = opinion_after(old, verdict, text, chat, self._params.feedback)
             edges = await self._compute.run(self._ways, mind, brought, verdict)
             before, after = _told(old, new, edges)
             hand = Hand(Actor.USER, source=trace.id, reason=verdict.value)
@@ -131,7 +131,7 @@ class Judge:
                 continue
             now = mind.strength_of(edge, turn)
             keep = edge.uses > 0 or is_kept(mind, edge)
-            then = way_after(
+            then = strength_after(
                 now,
                 verdict,
                 keep=keep,
@@ -156,7 +156,7 @@ def _told(
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
     if old != new:
-        before[OPINION], after[OPINION] = opinion_told(old), opinion_told(new)
+        before[OPINION], after[OPINION] = opinion_values(old), opinion_values(new)
     if edges:
         pairs = {was.id: edge_difference(was, now) for was, now in edges}
         before[EDGES] = {key: was for key, (was, _) in pairs.items()}

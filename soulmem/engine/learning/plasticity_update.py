@@ -9,9 +9,9 @@ from datetime import datetime
 from soulmem.consolidation.plasticity import (
     PlasticityParams,
     depressed,
-    lesson,
+    plasticity_update,
     potentiated,
-    steadied,
+    stability_after,
 )
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -111,7 +111,7 @@ def _edges(
     }
     together = [edge.id for edge in among if edge.id not in always]
     walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
-    taught = lesson(paths, together, walked, params)
+    taught = plasticity_update(paths, together, walked, params)
     used = (
         _used(mind, edge, share, now, turn, params)
         for key, share in taught.used.items()
@@ -141,7 +141,7 @@ def _used(
     return replace(
         new,
         strength=potentiated(strength, share, params),
-        stability=steadied(edge.stability, mind.time.since(edge, turn), params),
+        stability=stability_after(edge.stability, mind.time.since(edge, turn), params),
     )
 
 

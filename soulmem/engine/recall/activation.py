@@ -14,7 +14,7 @@ from soulmem.engine.api.results import PathStep
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.scene import Scene
 from soulmem.language.keywords import terms
-from soulmem.retrieval.association import Active, SpreadingParams, spread_from
+from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Thought:
 class Spread:
     """What is active after the cue. What it tells holds until the soul's texts change."""
 
-    def __init__(self, mind: Mind, active: Active) -> None:
+    def __init__(self, mind: Mind, active: ActiveTerms) -> None:
         self.active = active
         self._mind = mind
 
@@ -62,7 +62,7 @@ class Spread:
         return PathStep(held.concept(term) or MemoryId(word), held.label(term), edge)
 
 
-def spread_in(mind: Mind, scene: Scene, params: SpreadingParams) -> Spread | None:
+def spread_in(mind: Mind, scene: Scene, params: AssociationParams) -> Spread | None:
     """Spread from what the cue tells of; None when no memory holds a term of it. Computes."""
     held, heard = mind.terms, dict[int, float]()
     for (text, share), (concepts, _) in zip(scene.cue.said, scene.named, strict=True):
@@ -72,7 +72,7 @@ def spread_in(mind: Mind, scene: Scene, params: SpreadingParams) -> Spread | Non
     seeds = np.fromiter(heard, np.int64, len(heard))
     loudness = np.fromiter(heard.values(), np.float64, len(heard))
     loudness /= max(float(loudness.max(initial=0.0)), 1e-9)
-    active = spread_from(
+    active = spread_energy(
         held.incidence, seeds, np.maximum(loudness, 1e-3), scene.known, params
     )
     return Spread(mind, active) if active is not None else None

@@ -8,8 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.assembly.compose import Budget, Line, Text, language_of, line_of
-from soulmem.assembly.why import Cause, Reason, sentence
+from soulmem.assembly.compose import (
+    Budget,
+    PromptBlock,
+    PromptLine,
+    language_of,
+    line_of,
+)
+from soulmem.assembly.why import Cause, Reason, reason_sentence
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory
@@ -31,9 +37,9 @@ from soulmem.engine.recall.ranking import Ranked
 from soulmem.engine.recall.scene import Scene
 from soulmem.engine.recall.walks import Way
 from soulmem.engine.views.provenance import sources
-from soulmem.retrieval.diversity import choose
+from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
-from soulmem.retrieval.reserved_slots import in_order
+from soulmem.retrieval.reserved_slots import order_with_slots
 
 Ints = NDArray[np.int64]
 
@@ -111,7 +117,7 @@ def assemble(
     picked = _pick(
         mind, ranked, free, costs, budget, novelty, scene.max_items - len(told), is_new
     )
-    taken: list[tuple[int, Line]] = []
+    taken: list[tuple[int, PromptLine]] = []
     for i in picked:
         line = line_of(made[i])
         if budget.take(line):
@@ -147,7 +153,7 @@ def assemble(
     front, behind = (
         _places(ranked, rows) for rows in (ranked.seats.front, ranked.seats.behind)
     )
-    order = in_order(list(lines), ranked.score, front, behind)
+    order = order_with_slots(list(lines), ranked.score, front, behind)
     score = _falling([_squash(float(ranked.score[i])) for i in order])
     ways = _ways(ranked, ranked.rows[order])
     for i, shown in zip(order, score, strict=True):
@@ -196,14 +202,14 @@ def assemble(
 
 def _summary(
     mind: Mind, scene: Scene, standing: ContextText | None, budget: Budget
-) -> list[tuple[Memory, Line]]:
+) -> list[tuple[Memory, PromptLine]]:
     """The summary of the chat, where it leaves most of the room to memories."""
     rest = _rest(mind, standing, scene.summary) if scene.summary is not None else None
     if scene.summary is None or rest is None:
         return []
     memory = replace(scene.summary, text=rest)
     line = line_of(memory)
-    if line.tokens > _SUMMARY * budget.left or not budget.take(line):
+    if line.tokens > _SUMMARY * budget.tokens_left or not budget.take(line):
         return []
     return [(memory, line)]
 
@@ -250,14 +256,14 @@ def _pick(
         *ranked.seats.behind,
         *ranked.of_kind,
     )
-    chosen = choose(
+    chosen = choose_diverse(
         ranked.score[np.asarray(free)],
         vectors,
         costs[free] + 1,
-        budget=budget.left,
+        budget=budget.tokens_left,
         max_items=most,
         novelty=novelty,
-        seated=[place[at] for at in _places(ranked, seated) if at in place],
+        reserved=[place[at] for at in _places(ranked, seated) if at in place],
         is_new=lambda at: is_new(free[at]),
     )
     return [free[i] for i in chosen]
@@ -274,7 +280,7 @@ def _recalled(
     mind: Mind,
     scene: Scene,
     memory: Memory,
-    line: Line,
+    line: PromptLine,
     score: float,
     reason: Reason,
     language: str,
@@ -288,7 +294,7 @@ def _recalled(
         hops=way.hops if way is not None else 0,
         permanent=memory.permanent,
         fired=False if memory.kind.value == "action" else None,
-        why=sentence(reason, mind.soul.name, language),
+        why=reason_sentence(reason, mind.soul.name, language),
         path=_path(mind, memory, way),
         edges=tuple(edge.id for edge in way.edges) if isinstance(way, Way) else (),
         sources=sources(mind, memory, scene.request.chat),
@@ -416,7 +422,7 @@ def _squash(score: float) -> float:
     return round(1.0 / (1.0 + float(np.exp(-score / 2))), 9)
 
 
-def _block(text: Text) -> Block:
+def _block(text: PromptBlock) -> Block:
     return Block(
         section=text.section.value,
         position=text.position,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.assembly.tense import as_past
-from soulmem.consolidation.validity import Claim, FactValidity, is_twice
+from soulmem.consolidation.validity import FactClaim, FactValidity, is_same_fact
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.api.results import RecalledMemory
@@ -22,7 +22,7 @@ from soulmem.engine.views.fact_validity import Standings
 from soulmem.engine.views.provenance import sources
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
-from soulmem.retrieval.scoring import weighed
+from soulmem.retrieval.scoring import scaled
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -127,18 +127,22 @@ def held(
     standing = {row: standings.of(edges[row]) for row in claims}
     past = {row: one for row, one in standing.items() if one.by is not None}
     lowered = list(past)
-    score[lowered] = weighed(score[lowered], np.full(len(lowered), p.past, np.float32))
+    score[lowered] = scaled(score[lowered], np.full(len(lowered), p.past, np.float32))
     gone = _denials(claims, past)
     best_first = sorted(
         claims.keys() - gone, key=lambda row: (-float(score[row]), claims[row].key)
     )
-    twice = _alike(best_first, lambda one, other: is_twice(claims[one], claims[other]))
+    twice = _alike(
+        best_first, lambda one, other: is_same_fact(claims[one], claims[other])
+    )
     left = _without(left[~np.isin(left, list(gone))], twice)
     told = {row: one for row, one in past.items() if row in left}
     return Held(left, told, _keyed(mind, also | twice))
 
 
-def _denials(claims: Mapping[int, Claim], past: Mapping[int, FactValidity]) -> set[int]:
+def _denials(
+    claims: Mapping[int, FactClaim], past: Mapping[int, FactValidity]
+) -> set[int]:
     """Of the facts that say that something is over those which need not be told: it is not, or what is over
     is told with since when.
     """

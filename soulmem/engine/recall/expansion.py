@@ -16,7 +16,7 @@ from soulmem.engine.recall.scene import Scene, Texts
 from soulmem.engine.recall.walks import Walked, Walks
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.steady import Steady, SteadyParams
-from soulmem.retrieval.association import SpreadingParams, row_energy
+from soulmem.retrieval.association import AssociationParams, row_energy
 from soulmem.retrieval.mood import Mood
 from soulmem.retrieval.seeds import SeedParams, seeds
 
@@ -35,7 +35,7 @@ class ReachParams:
     """Where to start, and how far to go."""
 
     seeds: SeedParams = field(default_factory=SeedParams)
-    spreading: SpreadingParams = field(default_factory=SpreadingParams)
+    spreading: AssociationParams = field(default_factory=AssociationParams)
     steady: SteadyParams = field(default_factory=SteadyParams)
 
 

@@ -14,7 +14,11 @@ from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
-from soulmem.retrieval.action_selection import FiringParams, Tendency, Way
+from soulmem.retrieval.action_selection import (
+    ActionSelectionParams,
+    Tendency,
+    TriggerPath,
+)
 
 Ints = NDArray[np.int64]
 
@@ -27,7 +31,7 @@ class Reflexes:
     """A soul's edges that lead to actions, by row."""
 
     revision: int
-    ways: tuple[Way, ...]
+    ways: tuple[TriggerPath, ...]
     tendencies: dict[int, tuple[Tendency, ...]]  # by trigger
     habits: dict[int, tuple[tuple[int, float], ...]]  # by concept: action and strength
     situations: Ints  # rows that set something off themselves
@@ -39,7 +43,7 @@ class Reflexes:
     )
 
 
-def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
+def reflexes_of(mind: Mind, params: ActionSelectionParams) -> Reflexes:
     """From the edges as they are now. Computes."""
     edges = mind.edges.arrays(_KINDS)
 
@@ -51,10 +55,10 @@ def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
     tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
     for trigger, action, strength, probability in of(EdgeKind.FIRES):
         tendencies[trigger].append((action, probability, strength))
-    ways: list[Way] = []
+    ways: list[TriggerPath] = []
     by_source: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for source, trigger, strength, _ in of(EdgeKind.TRIGGERS):
-        ways.append(Way(source, trigger, strength))
+        ways.append(TriggerPath(source, trigger, strength))
         by_source[source].append((trigger, strength))
     situations = np.asarray(sorted(by_source), np.int64)
     inner = np.flatnonzero(
@@ -79,7 +83,7 @@ def reflexes_of(mind: Mind, params: FiringParams) -> Reflexes:
             (whole, instance, params.instance),
         ):
             for trigger, strength in by_source.get(via, ()):
-                ways.append(Way(seed, trigger, strength, passes, via))
+                ways.append(TriggerPath(seed, trigger, strength, passes, via))
                 seeds.add(seed)
     habits: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for concept, action, strength, _ in of(EdgeKind.KNOWS_HABIT):

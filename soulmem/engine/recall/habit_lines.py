@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from soulmem.assembly.compose import Budget, Line, line_of
-from soulmem.assembly.why import Cause, Reason, sentence
+from soulmem.assembly.compose import Budget, PromptLine, line_of
+from soulmem.assembly.why import Cause, Reason, reason_sentence
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
@@ -30,7 +30,7 @@ class Told:
 
     habit: Habit
     memory: Memory
-    line: Line
+    line: PromptLine
 
 
 def take_habits(
@@ -99,7 +99,7 @@ def recalled_habit(
         hops=len(steps) + habit.fired,  # the trigger between is a step, too
         permanent=memory.permanent,
         fired=habit.fired,
-        why=sentence(reason, mind.soul.name, language),
+        why=reason_sentence(reason, mind.soul.name, language),
         path=(
             *steps,
             PathStep(memory.id, label(memory.text), edge.value if steps else None),

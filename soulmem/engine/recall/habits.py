@@ -24,11 +24,11 @@ from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.segmentation import sentences
 from soulmem.retrieval.action_selection import (
-    FiringParams,
-    Way,
-    attention,
+    ActionSelectionParams,
+    TriggerPath,
     draw_number,
-    fire,
+    select_actions,
+    situation_attention,
 )
 
 Floats = NDArray[np.float32]
@@ -40,7 +40,7 @@ Ints = NDArray[np.int64]
 class HabitParams:
     """How much of the moment is looked at, and how many habits an answer may hold."""
 
-    firing: FiringParams = field(default_factory=FiringParams)
+    firing: ActionSelectionParams = field(default_factory=ActionSelectionParams)
     thoughts: int = 8  # sentences looked at one by one, a millisecond each
     instances: int = 64  # of the situations' instances, those nearest to the moment
     most_fired: int = 3  # the strongest; more at once is no character but a list
@@ -93,7 +93,7 @@ class Habits:
 
     def __init__(self, params: HabitParams | None = None) -> None:
         self.params = params or HabitParams()
-        self._likeness = Likeness(self.params.firing.taught)
+        self._likeness = Likeness(self.params.firing.taught_margin)
         self._known: WeakKeyDictionary[Mind, Reflexes] = WeakKeyDictionary()
 
     def texts(self, mind: Mind, moment: Moment, asked: Floats | None) -> list[str]:
@@ -180,7 +180,11 @@ class Habits:
         if moment.thoughts and rows.size:
             fits = self._likeness.fit(mind, moment.thoughts, rows, moment.read, scenes)
             present = dict(
-                zip(rows.tolist(), attention(fits, p.firing).tolist(), strict=True)
+                zip(
+                    rows.tolist(),
+                    situation_attention(fits, p.firing).tolist(),
+                    strict=True,
+                )
             )
         if moment.intent:
             named = np.asarray(
@@ -188,12 +192,12 @@ class Habits:
             )
             rows = np.concatenate([situations, named])
             fits = self._likeness.fit(mind, [moment.intent], rows, moment.read, scenes)
-            shares = attention(fits, p.firing).tolist()
+            shares = situation_attention(fits, p.firing).tolist()
             for row, share in zip(situations.tolist(), shares, strict=False):
                 present[row] = max(present.get(row, 0.0), share)
             meant = dict(zip(named.tolist(), shares[situations.size :], strict=True))
         draws = {t: draw_number(*_seed(scene), mind.at(t).id) for t in tendencies}
-        impulses = fire(present, meant, ways, tendencies, draws, p.firing)[
+        impulses = select_actions(present, meant, ways, tendencies, draws, p.firing)[
             : p.most_fired
         ]
         return [
@@ -201,8 +205,8 @@ class Habits:
                 mind.at(impulse.action).id,
                 True,
                 impulse.share,
-                _told_way(mind, impulse.way),
-                moment.intent if impulse.way is None else None,
+                _told_way(mind, impulse.path),
+                moment.intent if impulse.path is None else None,
             )
             for impulse in impulses
         ]
@@ -286,7 +290,7 @@ def _seed(scene: Scene) -> tuple[str, ...]:
 
 
 def _told_way(
-    mind: Mind, way: Way | None
+    mind: Mind, way: TriggerPath | None
 ) -> tuple[tuple[MemoryId, EdgeKind | None], ...]:
     """The memories on the way, without the trigger: that one only passes on."""
     if way is None:

@@ -22,21 +22,27 @@ from soulmem.engine.recall.walks import Walked, Walks
 from soulmem.engine.views.concept_activation import strengths
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.walk import Walk
-from soulmem.retrieval.association import called
+from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised
 from soulmem.retrieval.mood import Mood, MoodParams, fit, mood_given, mood_of
 from soulmem.retrieval.reserved_slots import (
-    SeatParams,
-    Seats,
-    by_association,
-    by_kind,
-    by_learning,
-    with_learned,
+    ReservedSlotParams,
+    ReservedSlots,
+    association_slots,
+    kind_slots,
+    learned_slots,
+    with_learned_slots,
 )
-from soulmem.retrieval.scoring import ScoreParams, combine, emphasis, voice, weighed
-from soulmem.retrieval.weights import Facets, WeightParams, weight
-from soulmem.retrieval.when import WhenParams
+from soulmem.retrieval.scoring import (
+    ScoreParams,
+    combine,
+    scaled,
+    walk_weight,
+    weight_factor,
+)
+from soulmem.retrieval.time_spans import TimeSpanParams
+from soulmem.retrieval.weights import MemoryFactors, WeightParams, memory_weight
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -63,8 +69,8 @@ class RankingParams:
     reach: ReachParams = field(default_factory=ReachParams)
     score: ScoreParams = field(default_factory=ScoreParams)
     weight: WeightParams = field(default_factory=WeightParams)
-    seats: SeatParams = field(default_factory=SeatParams)
-    when: WhenParams = field(default_factory=WhenParams)
+    seats: ReservedSlotParams = field(default_factory=ReservedSlotParams)
+    when: TimeSpanParams = field(default_factory=TimeSpanParams)
     holding: HoldingParams = field(default_factory=HoldingParams)
 
 
@@ -79,7 +85,7 @@ class Ranked:
     dense: Floats
     lexical: Floats
     walked: Floats  # how often the walk is found there
-    seats: Seats  # rows that only association leads to
+    seats: ReservedSlots  # rows that only association leads to
     of_kind: tuple[int, ...]  # rows with a seat for their kind
     of_time: tuple[int, ...]  # rows with a seat for the time they are of
     position: NDArray[np.int32]  # of every row of the mind in its chat
@@ -116,17 +122,17 @@ def rank(
     mood = mood_now(mind, scene)
     plain = scene.request.mode is RecallMode.BASELINE
     gone = reach(mind, walks, scene, texts, mood, p.reach, spread)
-    heard = replace(p.score, walk=voice(gone.named, p.score))
+    heard = replace(p.score, walk=walk_weight(gone.named, p.score))
     voices = combine(texts.score, gone.share, scene.visible, None, heard, gone.started)
     voices = preferring(voices, scene.asked, p.when)
     rows = best_rows(voices, p.weighed if scene.cue.meant else 0)
     score = np.full(n, -np.inf, np.float32)
     score[rows] = voices[rows]
     if not plain:
-        factor = emphasis(
+        factor = weight_factor(
             _weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score
         )
-        score[rows] = weighed(voices[rows], factor)
+        score[rows] = scaled(voices[rows], factor)
     of_time = seats_of_time(
         mind,
         scene.asked,
@@ -143,7 +149,7 @@ def rank(
     )  # for each of two kinds: half the seats at most
     few = replace(p.seats, of_kind=min(p.seats.of_kind, most))
     of_kind = rows[
-        by_kind(score[rows], [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
+        kind_slots(score[rows], [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
     ].tolist()
     best = rows[best_rows(score[rows], p.considered + scene.max_items)]
     first = set(best.tolist())
@@ -181,18 +187,18 @@ def _seats(
     voices: Floats,
     score: Floats,
     p: RankingParams,
-) -> tuple[Seats, dict[int, int]]:
+) -> tuple[ReservedSlots, dict[int, int]]:
     """Rows that only association leads to; and of those a learned one leads to, the place of its term."""
-    seats, learned = Seats((), ()), dict[int, int]()
+    seats, learned = ReservedSlots((), ()), dict[int, int]()
     if scene.asked is not None and scene.asked.only:
         return seats, learned  # no word leads anywhere
     eligible = np.maximum(score, voices)  # neither is finite where nothing is visible
     if gone.walk is not None:
         ways, names = gone.walk.distances(), gone.named.astype(np.int64)
-        seats = by_association(eligible, ways, names, scene.max_items, p.seats)
+        seats = association_slots(eligible, ways, names, scene.max_items, p.seats)
     if gone.spread is not None:
         learned = _learned(mind, scene, gone.spread, eligible, p)
-        seats = with_learned(seats, list(learned), p.seats)
+        seats = with_learned_slots(seats, list(learned), p.seats)
     return seats, learned
 
 
@@ -201,13 +207,13 @@ def _learned(
 ) -> dict[int, int]:
     """What has a seat because the cue makes the soul think of it, and the place of the term leading there."""
     seats, table = p.seats, mind.embedded.turns
-    found = called(
+    found = associated_rows(
         spread.active,
         mind.terms.incidence,
         scene.known,
-        seats.met,
+        seats.joint_windows,
         seats.pull,
-        seats.alike,
+        seats.pull_share,
     )
     if not found.rows.size:
         return {}
@@ -215,7 +221,9 @@ def _learned(
     may = np.isfinite(score)
     may[first] = False
     which = np.flatnonzero(may[found.rows])[:_CALLED]
-    told = np.union1d(first, found.direct[best_rows(score[found.direct], _CALLED)])
+    told = np.union1d(
+        first, found.direct_rows[best_rows(score[found.direct_rows], _CALLED)]
+    )
     rows = np.concatenate([told, found.rows[which]])
     vectors = (
         table.rows(rows)
@@ -223,8 +231,8 @@ def _learned(
         else np.full((rows.size, 1), np.nan, np.float32)
     )
     places = round(seats.associated * scene.max_items)
-    chosen = which[by_learning(found.pull[which], vectors, told.size, places, seats)]
-    return {int(found.rows[at]): int(found.place[at]) for at in chosen}
+    chosen = which[learned_slots(found.pull[which], vectors, told.size, places, seats)]
+    return {int(found.rows[at]): int(found.term_position[at]) for at in chosen}
 
 
 def walk_alone(
@@ -274,7 +282,7 @@ def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
 def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
     settings = mind.soul.settings
-    facets = Facets(
+    facets = MemoryFactors(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
         retention=strengths(mind, rows, scene.extra_turns, scene.request.chat),
@@ -283,7 +291,7 @@ def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
         content=_content(mind, scene, rows),
         feedback=mind.opinions.scores(mind.size)[rows],
     )
-    return weight(facets, p.weight.of_soul(settings.weights))
+    return memory_weight(facets, p.weight.of_soul(settings.weights))
 
 
 def _content(mind: Mind, scene: Scene, rows: Ints) -> Doubles:

@@ -48,7 +48,7 @@ from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
-from soulmem.retrieval.action_selection import FiringParams
+from soulmem.retrieval.action_selection import ActionSelectionParams
 from soulmem.retrieval.mood import strongest
 
 Flows = Callable[[], Mapping[str, float]]  # >= 0 by edge
@@ -88,7 +88,7 @@ class Recaller:
         self._ranking = ranking
         self._walking = walking
         self._habits = Habits(
-            HabitParams(firing=FiringParams(threshold=params.fires_from))
+            HabitParams(firing=ActionSelectionParams(threshold=params.fires_from))
         )
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
@@ -246,7 +246,7 @@ class Recaller:
                 await asyncio.wait_for(asyncio.shield(reading), max(0.0, seconds))
 
     async def _embed(
-        self, parts: Sequence[queries.Part], seconds: float
+        self, parts: Sequence[queries.QueryPart], seconds: float
     ) -> tuple[Floats | None, bool]:
         """One unit vector per part, or None; and whether time ran out.
 

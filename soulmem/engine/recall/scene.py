@@ -27,8 +27,8 @@ from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
-from soulmem.retrieval.fusion import Evidence, FusionParams, fuse_all
-from soulmem.retrieval.when import inside
+from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse_all
+from soulmem.retrieval.time_spans import overlaps_span
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -64,10 +64,10 @@ class Cue:
     """What stands for what is going on, in parts with shares that sum to 1."""
 
     meant: tuple[
-        queries.Part, ...
+        queries.QueryPart, ...
     ]  # as memories are written, so that their vectors are known already
     said: tuple[
-        queries.Part, ...
+        queries.QueryPart, ...
     ]  # the words alone: who speaks would match everything that one ever said
 
 
@@ -108,11 +108,11 @@ class Texts:
 def cue_of(world: World, request: RecallRequest) -> Cue:
     """The query, or the last messages of the chat when none is given."""
     if request.query is not None:
-        meant = said = queries.from_text(request.query)
+        meant = said = queries.parts_of_text(request.query)
     else:
         last = last_messages(world, request)
-        meant = queries.from_messages([narrative(m) for m in last])
-        said = queries.from_messages([m.text for m in last])
+        meant = queries.parts_of_messages([narrative(m) for m in last])
+        said = queries.parts_of_messages([m.text for m in last])
     if request.intent:
         aim = (request.intent, 0.2 if meant else 1.0)
         meant = [(text, 0.8 * share) for text, share in meant] + [aim]
@@ -168,7 +168,7 @@ def scene_of(
             )
     if request.time_range is not None:
         start, end = request.time_range.start, request.time_range.end
-        visible &= inside(
+        visible &= overlaps_span(
             mind.columns.happened[: mind.size],
             mind.columns.ended[: mind.size],
             start.timestamp() if start is not None else -np.inf,
@@ -243,7 +243,7 @@ def read(
     """How well each text answers. Computes; `meanwhile` is done before it waits for the cosines."""
     n = mind.size
     beside = mind.neighbours(scene.request.chat)
-    said = queries.words(scene.cue.said, mind.tokeniser.tokens)
+    said = queries.token_weights(scene.cue.said, mind.tokeniser.tokens)
     words = {**_other_names(mind, scene), **said}
     lexical = mind.words.scores(words, n)
     lexical_in = mind.words.pair_scores(words, beside.before)
@@ -251,12 +251,12 @@ def read(
     if meanwhile is not None:
         meanwhile()
     turn, pairs = cosines()
-    evidence = Evidence(
-        turn=turn,
-        pair_in=pairs.take(beside.pair_in, mode="wrap"),  # -1 is the last: none
-        pair_out=pairs.take(beside.pair_out, mode="wrap"),
+    evidence = TextEvidence(
+        alone=turn,
+        pair_before=pairs.take(beside.pair_in, mode="wrap"),  # -1 is the last: none
+        pair_after=pairs.take(beside.pair_out, mode="wrap"),
         lexical=lexical,
-        lexical_in=lexical_in,
+        lexical_before=lexical_in,
         before=beside.before,
         after=beside.after,
         visible=scene.visible,

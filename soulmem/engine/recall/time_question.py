@@ -18,7 +18,11 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.times.phrases import FIRST, TimePhrase, time_phrases, without
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.when import WhenParams, spread, sureness
+from soulmem.retrieval.time_spans import (
+    TimeSpanParams,
+    span_confidence,
+    spread_over_time,
+)
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -102,7 +106,7 @@ def time_asked(
     visible: Bools,
     now: datetime,
     story: datetime | None = None,
-    params: WhenParams | None = None,
+    params: TimeSpanParams | None = None,
 ) -> AskedTime | None:
     """The times named by the last line of `text`, None where there are none that hold anything. Computes.
 
@@ -111,7 +115,7 @@ def time_asked(
     now      aware; its zone says when a day begins
     story    the same by the story's calendar, for a soul that lives by it: then days are counted from there
     """
-    p = params or WhenParams()
+    p = params or TimeSpanParams()
     line = next((one for one in reversed(text.splitlines()) if one.strip()), "")
     phrases = time_phrases(line, story or now)
     if not phrases:
@@ -135,17 +139,19 @@ def time_asked(
                 (span.start.timestamp(), span.end.timestamp()) for span in phrase.spans
             ]
             dated = episodes & (happened != 0.0)
-            found = sureness(happened, ended, dated, spans, phrase.confidence, p)
+            found = span_confidence(happened, ended, dated, spans, phrase.confidence, p)
         better = found > sure
         sure[better], which[better] = found[better], at
     if not sure.any():
         return None
     only = asks and _says_nothing(mind, without(line, phrases))
-    sure = sure if asks else sure * np.float32(p.told)
+    sure = sure if asks else sure * np.float32(p.stated)
     return AskedTime(phrases, sure, which, asks, only, story or now, happened)
 
 
-def preferring(score: Floats, asked: AskedTime | None, params: WhenParams) -> Floats:
+def preferring(
+    score: Floats, asked: AskedTime | None, params: TimeSpanParams
+) -> Floats:
     """The scores, float32[n], with what memories of the time gain that is asked for; no other loses any."""
     return (
         score
@@ -160,7 +166,7 @@ def seats_of_time(
     score: Floats,
     places: int,
     weigh: Callable[[Ints], Floats],
-    params: WhenParams,
+    params: TimeSpanParams,
 ) -> tuple[int, ...]:
     """Rows with a seat because they are of the time asked for; where nothing else is, they come first.
 
@@ -171,14 +177,16 @@ def seats_of_time(
     if not asked.only:
         held = np.where(asked.sure >= params.sure, score, np.float32(-np.inf))
         return tuple(
-            best_rows(held.astype(np.float32), min(params.seats, places)).tolist()
+            best_rows(
+                held.astype(np.float32), min(params.reserved_slots, places)
+            ).tolist()
         )
     rows = np.flatnonzero(asked.sure >= asked.sure.max() - 1e-6)
     if rows.size < places:
         rows = np.flatnonzero(asked.sure)
     length = np.minimum(mind.costs(rows) / params.worth_tokens, 1.0)
     worth = (asked.sure[rows] + weigh(rows) * (0.5 + 0.5 * length)).astype(np.float32)
-    chosen = rows[spread(asked.happened[rows], worth, places)]
+    chosen = rows[spread_over_time(asked.happened[rows], worth, places)]
     known = score[np.isfinite(score)]
     above = float(known.max()) if known.size else 0.0
     score[chosen] = above + 1.0 - np.arange(chosen.size) / max(1, chosen.size)

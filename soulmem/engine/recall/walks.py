@@ -18,7 +18,7 @@ from soulmem.kernels.steady import Steady, SteadyParams, steady
 from soulmem.kernels.tuning import NO_FLAGS
 from soulmem.kernels.walk import Tuning, Walk, WalkParams
 from soulmem.kernels.warm import kernels
-from soulmem.retrieval.association_paths import Ways, ways
+from soulmem.retrieval.association_paths import AssociationPaths, association_paths
 from soulmem.retrieval.edge_weights import class_factors, fact_factors, restart_in
 from soulmem.retrieval.mood import Mood, irritation
 
@@ -160,12 +160,12 @@ class Walked:
         self.started[seeds] = seed_share
         self._tell_facts()
 
-    def distances(self) -> Ways:
+    def distances(self) -> AssociationPaths:
         """How far from the seeds each row stands that the walk reached."""
         assert self._tuning.alive is not None
         assert self._tuning.kind_factor is not None
         reached = self._tuning.alive & (self.share > 0)
-        return ways(
+        return association_paths(
             self.ground.graph, self.seeds, self.share, reached, self._tuning.kind_factor
         )
 

@@ -19,7 +19,7 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.upkeep.soul_purge import SoulBin
 from soulmem.engine.world.audit import Auditor, Hand
 from soulmem.engine.world.world import World
-from soulmem.governance.retention import BinParams, due, going_soon
+from soulmem.governance.retention import BinParams, count_expiring_soon, expired
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
 
@@ -53,7 +53,7 @@ class Bin:
 
     def notes(self) -> list[str]:
         """What goes soon, for whoever wants to keep it."""
-        count = going_soon(self._since, self._clock.now(), self._params)
+        count = count_expiring_soon(self._since, self._clock.now(), self._params)
         if not count:
             return []
         what = "1 memory leaves" if count == 1 else f"{count} memories leave"
@@ -72,7 +72,7 @@ class Bin:
             )  # nobody may ask for a soul for weeks, and its bin goes all the same
             for mind in list(world.minds.values()):
                 binned = await self._look_through(world, mind)
-                gone = due(binned, self._clock.now(), self._params)
+                gone = expired(binned, self._clock.now(), self._params)
                 for start in range(0, len(gone), _PIECE):
                     count += await self._purge(
                         world, mind, gone[start : start + _PIECE], _PURGE

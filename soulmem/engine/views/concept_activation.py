@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.base_activation import (
+    ActivationEvent,
     ActivationParams,
-    Met,
     base_activation,
     base_activations,
-    mention,
-    recall,
+    mention_event,
+    recall_event,
 )
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId
@@ -60,7 +60,7 @@ def presences(
     return {
         key: Presence(
             base_activation(met, now, pace, p),
-            max(0.0, now - max(one.at for one in met)),
+            max(0.0, now - max(one.turn for one in met)),
         )
         for key, met in _met(mind, list(concepts), p).items()
     }
@@ -147,9 +147,9 @@ def told_in(
 
 def _met(
     mind: Mind, concepts: list[MemoryId], p: ActivationParams
-) -> dict[MemoryId, list[Met]]:
+) -> dict[MemoryId, list[ActivationEvent]]:
     """When each was met, and what it gained."""
-    out: defaultdict[MemoryId, list[Met]] = defaultdict(list)
+    out: defaultdict[MemoryId, list[ActivationEvent]] = defaultdict(list)
     found = [(key, edge) for key in concepts for edge in _mentions(mind, key)]
     moments = np.asarray([edge.touched.timestamp() for _, edge in found], np.float64)
     turns = np.asarray(
@@ -158,20 +158,20 @@ def _met(
     for (key, edge), at in zip(
         found, mind.time.touched(moments, turns).tolist(), strict=True
     ):
-        out[key].append(mention(at, _salience(mind, key, edge), p))
+        out[key].append(mention_event(at, _salience(mind, key, edge), p))
     used = [
         (key, usage)
         for key in concepts
         if (usage := mind.recalls.usage(key)) is not None
     ]
     for key, at in _used(mind, used):
-        out[key].append(recall(at, p))
+        out[key].append(recall_event(at, p))
     for key in concepts:
         known = mind.memories[key]
         if key not in out:  # made by hand, and never met since
             made = np.asarray([known.created.timestamp()], np.float64)
             out[key].append(
-                mention(float(mind.time.when(made)[0]), known.importance, p)
+                mention_event(float(mind.time.when(made)[0]), known.importance, p)
             )
     return out
 

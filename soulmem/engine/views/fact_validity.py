@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.validity import (
-    Claim,
-    Ended,
+    FactClaim,
+    FactEnd,
     FactValidity,
     Moment,
-    ended,
-    excludes,
-    is_twice,
+    are_exclusive,
+    fact_end,
+    is_same_fact,
 )
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge, EdgeKind, edge_id
@@ -45,7 +45,7 @@ class Standings:
         self._mind = mind
         self._known = known
         self._chat = chat
-        self._claims: dict[str, Claim | None] = {}
+        self._claims: dict[str, FactClaim | None] = {}
         self._ones: dict[MemoryId, MemoryId] = {}
         self._names: dict[MemoryId, list[MemoryId]] = {}
         self._topics: dict[tuple[MemoryId, str], dict[str, Edge]] = {}
@@ -61,20 +61,20 @@ class Standings:
         if claim is None:
             return FactValidity()
         others = self.beside(claim, edge)
-        twins = [other for other in others if is_twice(other, claim)]
-        told = sorted({moment for one in (claim, *twins) for moment in one.told})
+        twins = [other for other in others if is_same_fact(other, claim)]
+        told = sorted({moment for one in (claim, *twins) for moment in one.times})
         by_hand = any(one.by_hand for one in (claim, *twins))
         since = _time(told[0])
-        found = ended(replace(claim, told=tuple(told), by_hand=by_hand), others)
+        found = fact_end(replace(claim, times=tuple(told), by_hand=by_hand), others)
         if found is None:
             return FactValidity(since)
         return FactValidity(since, *self._ending(found), MemoryId(found.by))
 
-    def claim(self, edge: Edge) -> Claim | None:
+    def claim(self, edge: Edge) -> FactClaim | None:
         """The relation as something told; None where the view does not know when it was."""
         return self._told_as(edge.id, edge)
 
-    def _told_as(self, key: str, edge: Edge) -> Claim | None:
+    def _told_as(self, key: str, edge: Edge) -> FactClaim | None:
         if key not in self._claims:
             self._claims[key] = (
                 None if relation_of(edge.verb).is_alias else self._claim(key, edge)
@@ -92,7 +92,7 @@ class Standings:
             self._may_end[verb] = not alone or bool(self._mind.derived)
         return self._may_end[verb]
 
-    def beside(self, claim: Claim, edge: Edge) -> list[Claim]:
+    def beside(self, claim: FactClaim, edge: Edge) -> list[FactClaim]:
         """What the view knows that ends the fact if it is later, or tells the same in other words."""
         found = {
             key: self._mind.edges.known(key) for key in self._of_pair(edge)
@@ -102,7 +102,11 @@ class Standings:
             for key, e in found.items()
             if key != claim.key and (one := self._told_as(key, e))
         )
-        return [one for one in others if excludes(one, claim) or is_twice(one, claim)]
+        return [
+            one
+            for one in others
+            if are_exclusive(one, claim) or is_same_fact(one, claim)
+        ]
 
     def is_alone(self, key: str, edge: Edge) -> bool:
         """Whether `beside` is empty, whatever is claimed: nobody has to look when what was told."""
@@ -200,13 +204,13 @@ class Standings:
             ] or [memory]
         return self._names[one]
 
-    def _claim(self, key: str, edge: Edge) -> Claim | None:
+    def _claim(self, key: str, edge: Edge) -> FactClaim | None:
         told = sorted(self._told(key, edge))
         if not told:
             return None
         ends = self.one_of(edge.source), self.one_of(edge.target)
         by_hand = edge.origin is Origin.USER
-        return Claim(key, *ends, relation_of(edge.verb), tuple(told), by_hand)
+        return FactClaim(key, *ends, relation_of(edge.verb), tuple(told), by_hand)
 
     def _told(self, key: str, edge: Edge) -> Iterator[Moment]:
         """When it was told, as far as the view knows; by hand: as old as the younger of its ends."""
@@ -262,16 +266,16 @@ class Standings:
             place = int(found[0]) if found.size else 0
         return float(times[place]) if times.size else 0.0, place
 
-    def _ending(self, found: Ended) -> tuple[datetime, str | None]:
+    def _ending(self, found: FactEnd) -> tuple[datetime, str | None]:
         """When it ceased: by the story's calendar or in its words, if what told so gives any."""
-        until = _time(found.at)
+        until = _time(found.moment)
         for key in self._mind.derived.cited(found.by):
             memory, row = self._mind.memories.get(key), self._mind.row(key)
             span = memory.situation.time_span if memory is not None else None
             if row is None or span is None or not span.story:
                 continue
             if any(
-                self._moment(row, chat) == found.at
+                self._moment(row, chat) == found.moment
                 for chat in self._mind.lineages.holders(key)
             ):
                 try:

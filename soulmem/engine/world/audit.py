@@ -20,11 +20,11 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
-    difference,
     edge_difference,
-    opinion_told,
-    told,
-    told_edge,
+    edge_values,
+    memory_difference,
+    memory_values,
+    opinion_values,
 )
 from soulmem.governance.undoing import EDGES, OPINION, undone_by
 from soulmem.ports.clock import Clock
@@ -232,7 +232,9 @@ def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
             out.append(_told_opinion(thought, opinion))
     for key in change.drop_memories:
         if key in mind.memories:
-            was = None if key in change.purge_audit else told(mind.memories[key])
+            was = (
+                None if key in change.purge_audit else memory_values(mind.memories[key])
+            )
             out.append(_Told(key, Action.PURGE, was, None))
     for target, (before, after) in edges.items():
         out.append(_Told(target, Action.CHANGE, {EDGES: before}, {EDGES: after}))
@@ -246,9 +248,9 @@ def _told_memory(
     edges_after: dict[str, Any],
 ) -> list[_Told]:
     if old is None:
-        after = told(new) | ({EDGES: edges_after} if edges_after else {})
+        after = memory_values(new) | ({EDGES: edges_after} if edges_after else {})
         return [_Told(new.id, Action.CREATE, None, after)]
-    was, now = difference(old, new)
+    was, now = memory_difference(old, new)
     if edges_before or edges_after:
         was[EDGES], now[EDGES] = edges_before, edges_after
     if not was:
@@ -265,8 +267,8 @@ def _told_opinion(old: Opinion, new: Opinion) -> _Told:
     return _Told(
         new.memory,
         Action.CHANGE,
-        {OPINION: opinion_told(old)},
-        {OPINION: opinion_told(new)},
+        {OPINION: opinion_values(old)},
+        {OPINION: opinion_values(new)},
     )
 
 
@@ -289,7 +291,7 @@ def _edges_by_memory(
         old = mind.edges.get(edge.id)
         if old is None:
             before, after = side(edge)
-            before[edge.id], after[edge.id] = None, told_edge(edge)
+            before[edge.id], after[edge.id] = None, edge_values(edge)
         elif old != edge:
             before, after = side(edge)
             before[edge.id], after[edge.id] = edge_difference(old, edge)
@@ -297,5 +299,5 @@ def _edges_by_memory(
         gone = mind.edges.get(key)
         if gone is not None:
             before, after = side(gone)
-            before[key], after[key] = told_edge(gone), None
+            before[key], after[key] = edge_values(gone), None
     return out

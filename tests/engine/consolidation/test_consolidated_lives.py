@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from soulmem.consolidation.habits import HabitParams, scenes
+from soulmem.consolidation.habits import HabitParams, count_scenes
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import ChatId, MemoryId
@@ -198,7 +198,7 @@ class Life:
                 ]
                 assert (
                     max(
-                        scenes([(c.id, at) for at in places[c.id]], HabitParams())
+                        count_scenes([(c.id, at) for at in places[c.id]], HabitParams())
                         for c in near
                     )
                     >= 3

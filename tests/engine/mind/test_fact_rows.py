@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.validity import excludes, is_twice
+from soulmem.consolidation.validity import are_exclusive, is_same_fact
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
@@ -134,7 +134,7 @@ def test_a_fact_that_is_alone_is_touched_by_no_other(
         if edge.id in claims and standings.is_alone(edge.id, edge):
             assert not standings.beside(claims[edge.id], edge)
             assert standings.of(edge).by is None
-            assert not any(is_twice(claims[edge.id], other) for other in others)
-            assert not any(excludes(claims[edge.id], other) for other in others)
+            assert not any(is_same_fact(claims[edge.id], other) for other in others)
+            assert not any(are_exclusive(claims[edge.id], other) for other in others)
         elif edge.id in claims:
             assert len(seen) > 1

@@ -12,7 +12,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge, RecallType
 from soulmem.engine.engine import EngineParams
 from soulmem.engine.recall.scene import RecallParams
-from soulmem.retrieval.action_selection import choose, draw_number
+from soulmem.retrieval.action_selection import draw_action, draw_number
 from tests.engine.reflexes import REFLEXES, SECRET, fired, made, opened, reflex
 from tests.engine.stage import Stage
 
@@ -50,7 +50,7 @@ async def test_a_reply_draws_one_action_and_always_the_same(
     trigger = await made(plain, SECRET, MemoryKind.TRIGGER, edges)
     ordered = [(actions.index(i), chances[i]) for i in sorted(actions)]
     expected = [
-        choose(ordered, draw_number("c1", f"r{i // 4}", str(i % 4), trigger))
+        draw_action(ordered, draw_number("c1", f"r{i // 4}", str(i % 4), trigger))
         for i in range(120)
     ]
     assert any(

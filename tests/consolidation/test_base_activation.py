@@ -11,22 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.consolidation.base_activation import (
+    ActivationEvent,
     ActivationParams,
-    Met,
     base_activation,
     base_activations,
-    mention,
-    recall,
+    mention_event,
+    recall_event,
 )
 
 P = ActivationParams()
-moments = st.lists(st.builds(Met, st.floats(0, 5000), st.floats(0, 1)), max_size=20)
+moments = st.lists(
+    st.builds(ActivationEvent, st.floats(0, 5000), st.floats(0, 1)), max_size=20
+)
 DAY = 20.0
 
 
 @given(moments, st.floats(5000, 20_000), st.integers(1, 30))
 def test_one_month_is_thirty_days_however_often_it_is_read(
-    met: list[Met], now: float, steps: int
+    met: list[ActivationEvent], now: float, steps: int
 ) -> None:
     start = base_activation(met, now)
     whole = base_activation(met, now + steps * DAY)
@@ -39,7 +41,7 @@ def test_one_month_is_thirty_days_however_often_it_is_read(
 
 @given(moments, st.floats(0, 10_000), st.randoms(use_true_random=False))
 def test_the_order_in_which_things_became_known_does_not_matter(
-    met: list[Met], now: float, rng: object
+    met: list[ActivationEvent], now: float, rng: object
 ) -> None:
     shuffled = sorted(met, key=lambda _: rng.random())  # type: ignore[attr-defined]
     assert base_activation(shuffled, now) == pytest.approx(
@@ -49,49 +51,51 @@ def test_the_order_in_which_things_became_known_does_not_matter(
 
 @given(moments, st.floats(0, 10_000), st.floats(0, 2))
 def test_it_stays_between_nothing_and_all(
-    met: list[Met], now: float, pace: float
+    met: list[ActivationEvent], now: float, pace: float
 ) -> None:
     assert 0.0 <= base_activation(met, now, pace) <= 1.0
 
 
 @given(moments, st.floats(0, 5000), st.floats(0.01, 1))
 def test_a_mention_or_a_recall_more_raises_it(
-    met: list[Met], now: float, salience: float
+    met: list[ActivationEvent], now: float, salience: float
 ) -> None:
     before = base_activation(met, now)
-    for more in (mention(now, salience), recall(now)):
+    for more in (mention_event(now, salience), recall_event(now)):
         assert base_activation([*met, more], now) >= before
         if before < 0.99:
             assert base_activation([*met, more], now) > before
 
 
 def test_what_a_text_is_about_starts_above_a_passing_word() -> None:
-    assert base_activation([mention(0, 0.9)], 0) == pytest.approx(0.9 * P.mention)
-    assert base_activation([mention(0, 0.9)], 0) > base_activation([mention(0, 0.2)], 0)
+    assert base_activation([mention_event(0, 0.9)], 0) == pytest.approx(0.9 * P.mention)
+    assert base_activation([mention_event(0, 0.9)], 0) > base_activation(
+        [mention_event(0, 0.2)], 0
+    )
     assert base_activation([], 100) == 0.0
 
 
 def test_what_is_met_daily_stays_and_what_was_met_once_is_gone_in_a_month() -> None:
-    daily = [mention(day * DAY, 0.5) for day in range(90)]
+    daily = [mention_event(day * DAY, 0.5) for day in range(90)]
     assert all(
         base_activation(daily[: day + 1], day * DAY) > P.floor for day in range(90)
     )
     once = [
-        mention(0, 1.0),
-        mention(1, 1.0),
+        mention_event(0, 1.0),
+        mention_event(1, 1.0),
     ]  # a name is learned when two messages give it
     assert base_activation(once, 30 * DAY) < P.floor
     assert base_activation(once, 30 * DAY, pace=0.5) > P.floor
 
 
 def test_at_dial_0_nothing_fades() -> None:
-    met = [mention(0, 0.6), recall(40)]
+    met = [mention_event(0, 0.6), recall_event(40)]
     assert base_activation(met, 1e9, pace=0.0) == base_activation(met, 40, pace=0.0)
 
 
 def test_a_clock_set_back_forgets_nothing_and_gains_nothing() -> None:
-    assert base_activation([mention(500, 0.6)], 100) == pytest.approx(
-        base_activation([mention(100, 0.6)], 100)
+    assert base_activation([mention_event(500, 0.6)], 100) == pytest.approx(
+        base_activation([mention_event(100, 0.6)], 100)
     )
 
 
@@ -102,9 +106,9 @@ def test_a_clock_set_back_forgets_nothing_and_gains_nothing() -> None:
     st.randoms(use_true_random=False),
 )
 def test_many_at_once_are_as_each_alone(
-    concepts: list[list[Met]], now: float, pace: float, rng: Random
+    concepts: list[list[ActivationEvent]], now: float, pace: float, rng: Random
 ) -> None:
-    rows = [(at, one.at, one.gain) for at, met in enumerate(concepts) for one in met]
+    rows = [(at, one.turn, one.gain) for at, met in enumerate(concepts) for one in met]
     rng.shuffle(rows)
     whose, when, gain = np.asarray(rows, np.float64).reshape(-1, 3).T
     found = base_activations(whose.astype(np.int64), when, gain, now, pace)

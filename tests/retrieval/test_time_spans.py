@@ -6,7 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.when import WhenParams, inside, spread, sureness
+from soulmem.retrieval.time_spans import (
+    TimeSpanParams,
+    overlaps_span,
+    span_confidence,
+    spread_over_time,
+)
 
 moments = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
 
@@ -14,7 +19,7 @@ moments = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
 def test_a_memory_that_reaches_into_a_span_is_inside() -> None:
     happened = np.array([0.0, 5.0, 10.0, 20.0, 2.0])
     ended = np.array([0.0, 10.0, 10.0, 20.0, 30.0])
-    assert inside(happened, ended, 10.0, 20.0).tolist() == [
+    assert overlaps_span(happened, ended, 10.0, 20.0).tolist() == [
         False,
         True,
         True,
@@ -24,22 +29,24 @@ def test_a_memory_that_reaches_into_a_span_is_inside() -> None:
 
 
 def test_a_moment_without_an_end_ends_when_it_happened() -> None:
-    assert inside(np.array([15.0]), np.array([0.0]), 10.0, 20.0).tolist() == [True]
+    assert overlaps_span(np.array([15.0]), np.array([0.0]), 10.0, 20.0).tolist() == [
+        True
+    ]
 
 
 def test_a_further_reading_is_less_sure_and_an_empty_one_is_passed_over() -> None:
     at = np.array([1.0, 11.0, 21.0])
     eligible = np.ones(3, np.bool_)
-    sure = sureness(
+    sure = span_confidence(
         at,
         at,
         eligible,
         [(40.0, 50.0), (10.0, 20.0), (0.0, 30.0)],
         0.9,
-        WhenParams(next=0.5),
+        TimeSpanParams(next=0.5),
     )
     np.testing.assert_allclose(sure, [0.45, 0.9, 0.45])
-    assert not sureness(at, at, eligible & False, [(0.0, 30.0)], 0.9).any()
+    assert not span_confidence(at, at, eligible & False, [(0.0, 30.0)], 0.9).any()
 
 
 @given(moments, st.integers(1, 10))
@@ -47,7 +54,7 @@ def test_every_part_of_a_span_that_holds_something_is_shown(
     at: list[float], count: int
 ) -> None:
     happened = np.array(at)
-    chosen = spread(happened, np.zeros(happened.size, np.float32), count)
+    chosen = spread_over_time(happened, np.zeros(happened.size, np.float32), count)
     assert len(chosen) == len(set(chosen)) == min(count, happened.size)
     low, high = happened.min(), happened.max()
     if high > low:
@@ -61,11 +68,11 @@ def test_the_worthiest_of_a_part_stands_for_it_and_the_worthiest_part_comes_firs
 ):
     happened = np.array([0.0, 1.0, 2.0, 98.0, 99.0, 100.0])
     worth = np.array([0.1, 0.5, 0.2, 0.3, 0.9, 0.4], np.float32)
-    assert spread(happened, worth, 2) == [4, 1]
-    assert spread(happened, worth, 3) == [4, 1, 5]
+    assert spread_over_time(happened, worth, 2) == [4, 1]
+    assert spread_over_time(happened, worth, 3) == [4, 1, 5]
 
 
 def test_nothing_is_spread_over_nothing() -> None:
-    assert spread(np.zeros(0), np.zeros(0, np.float32), 3) == []
-    assert spread(np.zeros(2), np.zeros(2, np.float32), 0) == []
-    assert len(spread(np.zeros(5), np.zeros(5, np.float32), 3)) == 3
+    assert spread_over_time(np.zeros(0), np.zeros(0, np.float32), 3) == []
+    assert spread_over_time(np.zeros(2), np.zeros(2, np.float32), 0) == []
+    assert len(spread_over_time(np.zeros(5), np.zeros(5, np.float32), 3)) == 3

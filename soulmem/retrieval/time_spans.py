@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class WhenParams:
+class TimeSpanParams:
     """How much a time counts that the cue asks for."""
 
     prefer: float = 1.5  # standard deviations that a memory of that time gains; far better ones stay ahead
@@ -23,42 +23,44 @@ class WhenParams:
     next: float = (
         0.7  # 0..1, how much less sure a further reading is that holds something, too
     )
-    seats: int = 2  # for the best of that time, where more than the time is asked for
+    reserved_slots: int = (
+        2  # for the best of that time, where more than the time is asked for
+    )
     sure: float = 0.5  # 0..1, from which confidence there are seats
     worth_tokens: float = (
         40.0  # length from which a text says enough to stand for its part of a span
     )
 
 
-def inside(happened: Doubles, ended: Doubles, start: float, end: float) -> Bools:
+def overlaps_span(happened: Doubles, ended: Doubles, start: float, end: float) -> Bools:
     """Which memories overlap from (inclusive) .. to (exclusive), all POSIX seconds; as the timeline."""
     return np.asarray((happened < end) & (np.maximum(ended, happened) >= start))
 
 
-def sureness(
+def span_confidence(
     happened: Doubles,
     ended: Doubles,
     eligible: Bools,
     spans: Sequence[tuple[float, float]],
     confidence: float,
-    params: WhenParams | None = None,
+    params: TimeSpanParams | None = None,
 ) -> Floats:
     """How surely each row lies in the time meant, float32[n], 0..confidence.
 
     spans  what may be meant, the likeliest first; of those that hold no eligible row nothing follows
     """
-    p = params or WhenParams()
+    p = params or TimeSpanParams()
     out = np.zeros(happened.size, np.float32)
     remaining_confidence = confidence
     for start, end in spans:
-        in_span = eligible & inside(happened, ended, start, end)
+        in_span = eligible & overlaps_span(happened, ended, start, end)
         if in_span.any():
             out[in_span] = np.maximum(out[in_span], np.float32(remaining_confidence))
             remaining_confidence *= p.next
     return out
 
 
-def spread(happened: Doubles, worth: Floats, count: int) -> list[int]:
+def spread_over_time(happened: Doubles, worth: Floats, count: int) -> list[int]:
     """Positions of at most `count` rows that show every part of their time, in the order to be told.
 
     The time from the first to the last is cut into `count` equal parts; the worthiest row of each part comes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.prompts import extraction, summary
-from soulmem.prompts.rendering import language_of, marked, told_of
+from soulmem.prompts.rendering import fact_names, language_of, rendered_passage
 from tests.prompts.passages import EN, ZH, passage
 
 TAG = re.compile(r"</?(?:character|user|known|summary|chat)>")
@@ -31,7 +31,7 @@ EVIL = st.text(max_size=30) | st.sampled_from(
 def test_a_chat_cannot_leave_its_place(
     rows: list[tuple[str, str]], soul: str, before: str, known: str
 ) -> None:
-    text = marked(
+    text = rendered_passage(
         passage(rows, soul=soul, users=(known,), summary=before, known=(known,))
     )
     tags = TAG.findall(text)
@@ -53,7 +53,7 @@ def test_nothing_of_the_user_is_in_the_system_part(text: str) -> None:
 
 
 def test_braces_and_percent_signs_stay_as_they_are() -> None:
-    assert "{0} {soul} %s {{user}}" in marked(
+    assert "{0} {soul} %s {{user}}" in rendered_passage(
         passage([("Nora", "{0} {soul} %s {{user}}")])
     )
 
@@ -90,22 +90,22 @@ def test_facts_are_asked_of_six_at_most() -> None:
     told = passage(
         [("Lena", "Hello, Anton.")], users=personas, names=("Anton", "Hester")
     )
-    assert told_of(told) == ("Lena", *personas[:5])
+    assert fact_names(told) == ("Lena", *personas[:5])
     few = passage([("Lena", "Hello, Anton.")], names=("Anton", "Lena", "Hester"))
-    assert told_of(few) == ("Anton", "Hester", "Lena", "Nora")
+    assert fact_names(few) == ("Anton", "Hester", "Lena", "Nora")
 
 
 def test_facts_are_asked_of_names_and_not_of_what_looks_like_one() -> None:
     shouted = passage([("Lena", "HUGE!")], names=("HUGE", "Anton", "EP"), known=("EP",))
-    assert told_of(shouted) == ("Anton", "EP", "Lena", "Nora")
+    assert fact_names(shouted) == ("Anton", "EP", "Lena", "Nora")
     cut = passage(
         [("林月", "小雨抢到了。")],
         soul="林月",
         users=("阿明",),
         names=("小雨抢", "外婆", "林月说"),
     )
-    assert told_of(cut) == ("小雨抢", "外婆", "林月", "阿明")
+    assert fact_names(cut) == ("小雨抢", "外婆", "林月", "阿明")
     known = passage(
         [("林月", "小雨抢到了。")], soul="林月", names=("小雨抢",), known=("小雨",)
     )
-    assert told_of(known) == ("小雨", "林月", "Nora")
+    assert fact_names(known) == ("小雨", "林月", "Nora")

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from soulmem.retrieval.association_paths import Ways
+from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.reserved_slots import (
     Floats,
-    Seats,
-    by_association,
-    by_kind,
-    by_learning,
-    in_order,
-    with_learned,
+    ReservedSlots,
+    association_slots,
+    kind_slots,
+    learned_slots,
+    order_with_slots,
+    with_learned_slots,
 )
 
 RARE, COMMON, NAMELESS = np.asarray([3]), np.asarray([300]), np.zeros(0, np.int64)
@@ -25,10 +25,12 @@ def floats(*values: float) -> Floats:
     return np.asarray(values, np.float32)
 
 
-def told(hops: list[int], flow: list[float], straight: float = 0.5) -> Ways:
-    return Ways(
+def told(
+    hops: list[int], flow: list[float], directness: float = 0.5
+) -> AssociationPaths:
+    return AssociationPaths(
         np.asarray(hops, np.int8),
-        np.full(len(hops), straight, np.float32),
+        np.full(len(hops), directness, np.float32),
         floats(*flow),
     )
 
@@ -41,37 +43,40 @@ def scene(n: int = 40) -> tuple[Floats, list[int], list[float]]:
 
 def test_what_only_association_reaches_gets_a_share_of_the_seats() -> None:
     score, hops, flow = scene()
-    seats = by_association(score, told(hops, flow), RARE, 10)
+    seats = association_slots(score, told(hops, flow), RARE, 10)
     assert seats.front == ()
     assert seats.behind == (40, 41, 42)
-    assert by_association(score, told(hops, flow), RARE, 4).behind == (40,)
+    assert association_slots(score, told(hops, flow), RARE, 4).behind == (40,)
 
 
 def test_without_a_name_there_is_nothing_to_associate_with() -> None:
     score, hops, flow = scene()
     for names in (NAMELESS, np.asarray([0])):
-        seats = by_association(score, told(hops, flow), names, 10)
+        seats = association_slots(score, told(hops, flow), names, 10)
         assert seats.front == seats.behind == ()
 
 
 def test_those_that_come_in_anyway_use_up_the_share() -> None:
     score, hops, flow = scene()
     hops[0] = hops[1] = 2
-    assert by_association(score, told(hops, flow), RARE, 10).behind == (40,)
+    assert association_slots(score, told(hops, flow), RARE, 10).behind == (40,)
 
 
 def test_a_name_in_too_many_memories_gives_the_front_to_what_one_of_them_leads_to() -> (
     None
 ):
     score, hops, flow = scene()
-    assert by_association(score, told(hops, flow), COMMON, 10).front == (40, 41, 42)
-    assert by_association(score, told(hops, flow, straight=0.1), COMMON, 10).front == ()
+    assert association_slots(score, told(hops, flow), COMMON, 10).front == (40, 41, 42)
+    assert (
+        association_slots(score, told(hops, flow, directness=0.1), COMMON, 10).front
+        == ()
+    )
 
 
 def test_the_invisible_and_the_unreached_get_no_seat() -> None:
     score, hops, flow = scene()
     score[40], flow[41] = -np.inf, 0.0
-    assert by_association(score, told(hops, flow), RARE, 10).behind == (42,)
+    assert association_slots(score, told(hops, flow), RARE, 10).behind == (42,)
 
 
 @given(
@@ -88,7 +93,7 @@ def test_there_are_never_more_seats_than_places(
     rows: list[tuple[float, int, float]], max_items: int, names: NDArray[np.int64]
 ) -> None:
     score = floats(*(s for s, _, _ in rows))
-    seats = by_association(
+    seats = association_slots(
         score, told([h for _, h, _ in rows], [f for _, _, f in rows]), names, max_items
     )
     seated = seats.front + seats.behind
@@ -99,23 +104,23 @@ def test_there_are_never_more_seats_than_places(
 def test_each_kind_has_its_best() -> None:
     score = floats(5, 4, 3, 2, 1, -np.inf)
     episode = np.asarray([True, True, True, False, False, False])
-    assert by_kind(score, [episode, ~episode]) == [0, 1, 3, 4]
-    assert by_kind(score, [np.zeros(6, np.bool_)]) == []
+    assert kind_slots(score, [episode, ~episode]) == [0, 1, 3, 4]
+    assert kind_slots(score, [np.zeros(6, np.bool_)]) == []
 
 
 def test_the_best_by_score_stands_first_then_the_front_then_the_rest() -> None:
     score = floats(5, 4, 3, -1, -2)
-    assert in_order([4, 0, 2, 1, 3], score, (3, 4)) == [0, 3, 4, 1, 2]
-    assert in_order([4, 0, 2], score, (3, 4)) == [0, 4, 2]
-    assert in_order([1, 2], score, (1,)) == [1, 2]
-    assert in_order([], score, (1,)) == []
+    assert order_with_slots([4, 0, 2, 1, 3], score, (3, 4)) == [0, 3, 4, 1, 2]
+    assert order_with_slots([4, 0, 2], score, (3, 4)) == [0, 4, 2]
+    assert order_with_slots([1, 2], score, (1,)) == [1, 2]
+    assert order_with_slots([], score, (1,)) == []
 
 
 def test_associations_stand_in_their_own_order_and_end_every_ten() -> None:
     score = np.append(np.linspace(9, 5, 30), [1, 2, 3, 4]).astype(np.float32)
-    short = in_order([*range(8), 31, 30], score, (), (30, 31))
+    short = order_with_slots([*range(8), 31, 30], score, (), (30, 31))
     assert short == [*range(8), 30, 31]
-    long = in_order(range(34), score, (), (30, 31, 32, 33))
+    long = order_with_slots(range(34), score, (), (30, 31, 32, 33))
     assert long[7:10] == [30, 31, 32]
     assert long.index(33) == 19
     assert sorted(long) == list(range(34))
@@ -123,13 +128,21 @@ def test_associations_stand_in_their_own_order_and_end_every_ten() -> None:
 
 def test_an_association_that_scores_better_stands_before_the_end() -> None:
     score = floats(9, 7, 5, 3, 6)
-    assert in_order([0, 1, 2, 3, 4], score, (), (4,)) == [0, 1, 4, 2, 3]
-    assert in_order([0, 1, 2, 3, 4], floats(1, 7, 5, 3, 9), (), (4,)) == [4, 1, 2, 3, 0]
+    assert order_with_slots([0, 1, 2, 3, 4], score, (), (4,)) == [0, 1, 4, 2, 3]
+    assert order_with_slots([0, 1, 2, 3, 4], floats(1, 7, 5, 3, 9), (), (4,)) == [
+        4,
+        1,
+        2,
+        3,
+        0,
+    ]
 
 
 def test_long_answers_keep_seats_for_later_tens_too() -> None:
     score, hops, flow = scene()
-    assert by_association(score, told([2] * 40 + hops[40:], flow), RARE, 20).behind == (
+    assert association_slots(
+        score, told([2] * 40 + hops[40:], flow), RARE, 20
+    ).behind == (
         10,
         11,
         12,
@@ -138,8 +151,8 @@ def test_long_answers_keep_seats_for_later_tens_too() -> None:
 
 def test_the_best_by_score_keeps_its_seat() -> None:
     score, hops, flow = scene()
-    assert by_association(score, told(hops, flow), COMMON, 3).front == (40, 41)
-    assert by_association(score, told(hops, flow), COMMON, 1).front == ()
+    assert association_slots(score, told(hops, flow), COMMON, 3).front == (40, 41)
+    assert association_slots(score, told(hops, flow), COMMON, 1).front == ()
 
 
 def test_of_what_is_called_alike_first_comes_what_tells_something_else() -> None:
@@ -149,18 +162,25 @@ def test_of_what_is_called_alike_first_comes_what_tells_something_else() -> None
         [*told, [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32
     )
     pull = np.asarray([1.0, 1.0, 1.0, 1.0])
-    assert by_learning(pull, vectors, 1, 3) == [1, 3, 0]
-    assert by_learning(pull, vectors[1:], 0, 2) == [0, 1]
-    assert by_learning(pull, np.full((5, 1), np.nan, np.float32), 1, 9) == [0, 1, 2, 3]
-    assert by_learning(np.zeros(0), np.asarray(told, np.float32), 1, 3) == []
+    assert learned_slots(pull, vectors, 1, 3) == [1, 3, 0]
+    assert learned_slots(pull, vectors[1:], 0, 2) == [0, 1]
+    assert learned_slots(pull, np.full((5, 1), np.nan, np.float32), 1, 9) == [
+        0,
+        1,
+        2,
+        3,
+    ]
+    assert learned_slots(np.zeros(0), np.asarray(told, np.float32), 1, 3) == []
 
 
 def test_what_pulls_far_more_strongly_comes_first_however_alike() -> None:
     vectors = np.asarray([[1.0, 0], [1, 0], [0, 1]], np.float32)
-    assert by_learning(np.asarray([1.0, 0.4]), vectors, 1, 2) == [0, 1]
+    assert learned_slots(np.asarray([1.0, 0.4]), vectors, 1, 2) == [0, 1]
 
 
 def test_the_best_of_a_learned_association_stand_in_front_each_once() -> None:
-    seats = with_learned(Seats((5, 1), (6, 3, 7)), [1, 2, 3, 4])
-    assert seats == Seats((1, 2, 5), (3, 4, 6, 7))
-    assert with_learned(Seats((5,), (6,)), []) == Seats((5,), (6,))
+    seats = with_learned_slots(ReservedSlots((5, 1), (6, 3, 7)), [1, 2, 3, 4])
+    assert seats == ReservedSlots((1, 2, 5), (3, 4, 6, 7))
+    assert with_learned_slots(ReservedSlots((5,), (6,)), []) == ReservedSlots(
+        (5,), (6,)
+    )

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from soulmem.graph.incidence import Incidence
 from soulmem.kernels.spread import SpreadParams
 from soulmem.retrieval.association import (
-    Active,
-    SpreadingParams,
-    called,
+    ActiveTerms,
+    AssociationParams,
+    associated_rows,
     row_energy,
-    spread_from,
+    spread_energy,
 )
 
 pytestmark = pytest.mark.timeout(60)
@@ -40,15 +40,15 @@ def held(texts: list[str]) -> Incidence:
 
 def spread(
     incidence: Incidence, words: str, known: Bools, **more: float
-) -> Active | None:
+) -> ActiveTerms | None:
     numbers = [n for word in words.split() if (n := incidence.number(word)) is not None]
-    params = SpreadingParams(spread=SpreadParams(**more))  # type: ignore[arg-type]
-    return spread_from(
+    params = AssociationParams(spread=SpreadParams(**more))  # type: ignore[arg-type]
+    return spread_energy(
         incidence, np.asarray(numbers, np.int64), np.ones(len(numbers)), known, params
     )
 
 
-def names(incidence: Incidence, active: Active) -> list[str]:
+def names(incidence: Incidence, active: ActiveTerms) -> list[str]:
     return [incidence.key(int(term)) for term in active.terms]
 
 
@@ -58,17 +58,21 @@ def test_what_was_met_often_calls_up_what_holds_it() -> None:
     assert active is not None
     energy = dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
     assert energy["penguin"] > energy["wolf"] > 0
-    found = called(active, incidence, known, 2, 0.0, 0.0)
+    found = associated_rows(active, incidence, known, 2, 0.0, 0.0)
     assert found.rows.tolist() == [4]
     assert [
-        incidence.key(int(active.terms[at])) for at in active.chain(int(found.place[0]))
+        incidence.key(int(active.terms[at]))
+        for at in active.chain(int(found.term_position[0]))
     ] == [
         "umbrella",
         "penguin",
     ]
-    assert found.direct.tolist() == [0, 1, 2, 3]
-    assert called(active, incidence, known, 1, 0.0, 0.0).rows.tolist()[:2] == [4, 5]
-    assert called(active, incidence, known, 2, 1.0, 0.0).rows.size == 0
+    assert found.direct_rows.tolist() == [0, 1, 2, 3]
+    assert associated_rows(active, incidence, known, 1, 0.0, 0.0).rows.tolist()[:2] == [
+        4,
+        5,
+    ]
+    assert associated_rows(active, incidence, known, 2, 1.0, 0.0).rows.size == 0
 
 
 def test_what_is_not_known_leads_nowhere() -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.graph.association import arc_class
 from soulmem.kernels.csr import Csr, build_csr
-from soulmem.retrieval.association_paths import WayParams, Ways, ways
+from soulmem.retrieval.association_paths import (
+    AssociationPaths,
+    PathParams,
+    association_paths,
+)
 
 LINK = arc_class(EdgeKind.ASSOCIATES, MemoryKind.EPISODE)
 NEXT = arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)
@@ -30,21 +35,30 @@ def both(a: int, b: int, weight: float = 0.5, kind: int = LINK) -> tuple[Arc, Ar
 
 
 def find(
-    arcs: Csr, *seeds: int, params: WayParams | None = None, **given: object
-) -> Ways:
+    arcs: Csr,
+    *seeds: int,
+    params: PathParams | None = None,
+    alive: NDArray[np.bool_] | None = None,
+    factor: NDArray[np.float32] | None = None,
+) -> AssociationPaths:
     n = arcs.nodes
     walked = np.zeros(n, np.float32)
     walked[list(seeds)] = 1 / len(seeds)
-    alive = given.get("alive", np.ones(n, np.bool_))
-    factor = given.get("factor", np.ones(256, np.float32))
-    return ways(arcs, np.asarray(seeds, np.uint32), walked, alive, factor, params)  # type: ignore[arg-type]
+    return association_paths(
+        arcs,
+        np.asarray(seeds, np.uint32),
+        walked,
+        np.ones(n, np.bool_) if alive is None else alive,
+        np.ones(256, np.float32) if factor is None else factor,
+        params,
+    )
 
 
 def test_hops_are_counted_from_the_nearest_seed() -> None:
     chain = graph(6, *both(0, 1), *both(1, 2), *both(2, 3), *both(3, 4))
     assert find(chain, 0).hops.tolist() == [0, 1, 2, 3, 4, -1]
     assert find(chain, 0, 4).hops.tolist() == [0, 1, 2, 1, 0, -1]
-    assert find(chain, 0, params=WayParams(hops=2)).hops.tolist() == [
+    assert find(chain, 0, params=PathParams(hops=2)).hops.tolist() == [
         0,
         1,
         2,
@@ -62,7 +76,7 @@ def test_what_merely_came_next_is_no_association() -> None:
 def test_a_crowd_leads_nowhere_unless_the_cue_names_it() -> None:
     arcs = [arc for other in range(2, 8) for arc in both(1, other)]
     hub = graph(8, *both(0, 1), *arcs)
-    few = WayParams(crowd=5)
+    few = PathParams(crowd=5)
     assert find(hub, 0, params=few).hops.tolist() == [0, 1] + [-1] * 6
     assert find(hub, 1, params=few).hops.tolist() == [1, 0] + [1] * 6
 
@@ -88,7 +102,7 @@ def test_the_first_step_is_straight_and_later_ones_as_wide_as_their_share() -> N
         (1, 0, 3.0, LINK),
         (3, 4, 1.0, LINK),
     )
-    assert_allclose(find(arcs, 0).straight, [1, 1, 1, 0.25, 0.25])
+    assert_allclose(find(arcs, 0).directness, [1, 1, 1, 0.25, 0.25])
 
 
 def test_factors_and_the_dead_change_the_ways() -> None:
