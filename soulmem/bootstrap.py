@@ -28,12 +28,14 @@ from soulmem.config.settings import (
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
-from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.engine import Engine
 from soulmem.engine.llm.retry import RetryParams
 from soulmem.engine.llm.sources import LlmSources
 from soulmem.engine.llm.usage import UsageLimits
+from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.scene import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.edge_loader import LoadingParams
 from soulmem.governance.retention import BinParams
 from soulmem.kernels.warm import warm
@@ -93,19 +95,21 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     )
     store = kept or SurrealStore(settings.store.url)
     clock = MovableClock() if test_mode else SystemClock()
-    return Engine(
-        store,
-        clock,
-        model=model,
-        fallback=fallback,
-        params=params,
-        advance=clock.advance if isinstance(clock, MovableClock) else None,
-        warm=partial(warm, settings.data / KERNELS_FOLDER),
-        spool=FolderSpool(settings.data / JOBS_FOLDER),
-        traces=FolderTraces(settings.data / TRACES_FOLDER),
-        backups=kept,
-        images=ImageFolder(settings.data / IMAGES_FOLDER),
-        llm=_llms(settings.llm),
+    return wire_engine(
+        Ports(
+            store=store,
+            clock=clock,
+            model=model,
+            fallback=fallback,
+            params=params,
+            advance=clock.advance if isinstance(clock, MovableClock) else None,
+            warm=partial(warm, settings.data / KERNELS_FOLDER),
+            spool=FolderSpool(settings.data / JOBS_FOLDER),
+            traces=FolderTraces(settings.data / TRACES_FOLDER),
+            backups=kept,
+            images=ImageFolder(settings.data / IMAGES_FOLDER),
+            llm=_llms(settings.llm),
+        )
     )
 
 

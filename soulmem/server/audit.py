@@ -26,7 +26,7 @@ from soulmem.server.schemas.common import NoBody, NoQuery, utc
 async def read_audit(call: Call[AuditQueryParams, NoBody]) -> Reply[AuditAnswer]:
     """Who changed what in a soul's memory, the newest first."""
     query = call.query
-    page = await call.engine.governor.audit(
+    page = await call.engine.history.audit(
         call.owner,
         SoulId(query.soul),
         utc(query.since, "since"),
@@ -46,7 +46,7 @@ async def read_audit(call: Call[AuditQueryParams, NoBody]) -> Reply[AuditAnswer]
 async def read_history(call: Call[HistoryQuery, NoBody]) -> Reply[AuditAnswer]:
     """What was done to a memory, the newest first."""
     query = call.query
-    page = await call.engine.governor.history(
+    page = await call.engine.history.of_memory(
         call.owner, MemoryId(call.ids["memory"]), query.limit, query.cursor
     )
     return Reply(lambda: audit_answer(page), rows=len(page.entries))
@@ -56,7 +56,7 @@ async def read_history(call: Call[HistoryQuery, NoBody]) -> Reply[AuditAnswer]:
 async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoAnswer]:
     """Revert automatic changes; never the user's own, nor what a sync derived."""
     body = call.body
-    undone = await call.engine.governor.undo(
+    undone = await call.engine.history.undo(
         call.owner,
         SoulId(body.soul),
         since=utc(body.since, "since"),
@@ -72,7 +72,7 @@ async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoAnswer]:
 async def give_feedback(call: Call[NoQuery, FeedbackBody]) -> Reply[FeedbackAnswer]:
     """Say of a recalled memory that it is to come up more, is wrong, came at a bad time, or never here."""
     body = call.body
-    judged = await call.engine.governor.feedback(
+    judged = await call.engine.feedback.give(
         call.owner, body.trace, MemoryId(body.memory), body.verdict
     )
     return Reply(lambda: feedback_answer(judged))

@@ -29,14 +29,14 @@ async def sync_chat(call: Call[NoQuery, SyncBody]) -> Reply[SyncedAnswer]:
     request = await call.convert(
         lambda: sync_request(ChatId(call.ids["chat"]), call.body)
     )
-    done = await call.engine.sync_chat(call.owner, request)
+    done = await call.engine.chats.sync(call.owner, request)
     return Reply(lambda: synced_answer(done), rows=len(done.needs_text))
 
 
 @door("GET", "/v1/chats/{chat}", query=NoQuery, body=None, answer=ChatAnswer)
 async def get_chat(call: Call[NoQuery, NoBody]) -> Reply[ChatAnswer]:
     """What is stored of a chat, in order."""
-    chat, messages = await call.engine.get_chat(call.owner, ChatId(call.ids["chat"]))
+    chat, messages = await call.engine.chats.get(call.owner, ChatId(call.ids["chat"]))
     return Reply(lambda: chat_answer(chat, messages), rows=len(messages))
 
 
@@ -44,21 +44,23 @@ async def get_chat(call: Call[NoQuery, NoBody]) -> Reply[ChatAnswer]:
 async def list_chats(call: Call[ChatsQuery, NoBody]) -> Reply[ChatsAnswer]:
     """The caller's chats, or those of one soul."""
     soul = call.query.soul
-    chats = await call.engine.list_chats(call.owner, SoulId(soul) if soul else None)
+    chats = await call.engine.chats.list(call.owner, SoulId(soul) if soul else None)
     return Reply(lambda: chats_answer(chats), rows=len(chats))
 
 
 @door("DELETE", "/v1/chats/{chat}", query=NoQuery, body=None, answer=Done)
 async def delete_chat(call: Call[NoQuery, NoBody]) -> Reply[Done]:
     """Move a chat, and what only it supports, to the bin."""
-    await call.engine.delete_chat(call.owner, ChatId(call.ids["chat"]))
+    await call.engine.chats.delete(call.owner, ChatId(call.ids["chat"]))
     return Reply(Done)
 
 
 @door("POST", "/v1/activity", query=NoQuery, body=ActivityBody, answer=Done)
 async def tell_activity(call: Call[NoQuery, ActivityBody]) -> Reply[Done]:
     """Say what the client of a chat is doing; `closed` settles its last message."""
-    await call.engine.activity(call.owner, ChatId(call.body.chat), call.body.state)
+    await call.engine.chats.activity(
+        call.owner, ChatId(call.body.chat), call.body.state
+    )
     return Reply(Done)
 
 

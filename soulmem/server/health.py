@@ -12,9 +12,7 @@ from soulmem.server.schemas.common import NoBody, NoQuery
 @door("GET", "/v1/health", query=NoQuery, body=None, answer=HealthAnswer, is_use=False)
 async def read_health(call: Call[NoQuery, NoBody]) -> Reply[HealthAnswer]:
     """How the sidecar is, from its first second on."""
-    return Reply(
-        lambda: health_answer(call.engine.health(), call.engine.governor.bin_days)
-    )
+    return Reply(lambda: health_answer(call.engine.health(), call.engine.bin.days))
 
 
 DOORS = (read_health,)

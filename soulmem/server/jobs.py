@@ -39,7 +39,7 @@ async def start_job(call: Call[NoQuery, JobBody]) -> Reply[StartedAnswer]:
 async def list_jobs(call: Call[JobsQuery, NoBody]) -> Reply[JobsAnswer]:
     """The jobs of a soul, the newest first."""
     soul = SoulId(call.query.soul)
-    await call.engine.get_soul(call.owner, soul)
+    await call.engine.souls.get(call.owner, soul)
     views = call.engine.jobs.of(call.owner, soul)
     return Reply(lambda: jobs_answer(views), rows=len(views))
 

@@ -21,7 +21,9 @@ from soulmem.server.schemas.ledger import LedgerQuery
 )
 async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerAnswer]:
     """What a language model cost for a soul, and what waits for one."""
-    report = await call.engine.governor.books(call.owner, SoulId(call.query.soul))
+    report = await call.engine.consolidator.usage_report(
+        call.owner, SoulId(call.query.soul)
+    )
     return Reply(
         lambda: LedgerAnswer(
             totals={work: spent_answer(spent) for work, spent in report.totals.items()},

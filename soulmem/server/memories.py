@@ -35,13 +35,13 @@ from soulmem.server.schemas.memories import (
 async def create_memory(call: Call[NoQuery, NewMemoryBody]) -> Reply[MemoryAnswer]:
     """Make a memory by the user's hand."""
     new = await call.convert(lambda: new_memory(call.body))
-    return _whole(await call.engine.create_memory(call.owner, new), status=201)
+    return _whole(await call.engine.memories.create(call.owner, new), status=201)
 
 
 @door("GET", "/v1/memories", query=MemoriesQuery, body=None, answer=MemoriesAnswer)
 async def list_memories(call: Call[MemoriesQuery, NoBody]) -> Reply[MemoriesAnswer]:
     """A soul's memories, filtered and searched, page by page."""
-    page = await call.engine.list_memories(call.owner, memory_filter(call.query))
+    page = await call.engine.memories.list(call.owner, memory_filter(call.query))
     return Reply(lambda: memories_answer(page), rows=len(page.memories))
 
 
@@ -49,7 +49,7 @@ async def list_memories(call: Call[MemoriesQuery, NoBody]) -> Reply[MemoriesAnsw
 async def get_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryAnswer]:
     """A memory with everything that belongs to it; reading never teaches."""
     return _whole(
-        await call.engine.get_memory(call.owner, MemoryId(call.ids["memory"]))
+        await call.engine.memories.get(call.owner, MemoryId(call.ids["memory"]))
     )
 
 
@@ -60,14 +60,16 @@ async def patch_memory(call: Call[NoQuery, PatchBody]) -> Reply[MemoryAnswer]:
     """Change a memory by the user's hand; 409 when `revision` is stale."""
     patch = await call.convert(lambda: memory_patch(call.body))
     return _whole(
-        await call.engine.patch_memory(call.owner, MemoryId(call.ids["memory"]), patch)
+        await call.engine.memories.patch(
+            call.owner, MemoryId(call.ids["memory"]), patch
+        )
     )
 
 
 @door("DELETE", "/v1/memories/{memory}", query=Confirm, body=None, answer=Done)
 async def delete_memory(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a memory to the bin (a permanent one: confirm=permanent); from there for good: confirm=purge."""
-    await call.engine.delete_memory(
+    await call.engine.memories.delete(
         call.owner, MemoryId(call.ids["memory"]), call.query.confirm
     )
     return Reply(Done)
@@ -83,7 +85,7 @@ async def delete_memory(call: Call[Confirm, NoBody]) -> Reply[Done]:
 async def restore_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryAnswer]:
     """Take a memory out of the bin."""
     return _whole(
-        await call.engine.restore_memory(call.owner, MemoryId(call.ids["memory"]))
+        await call.engine.memories.restore(call.owner, MemoryId(call.ids["memory"]))
     )
 
 

@@ -17,14 +17,14 @@ from soulmem.server.schemas.recall import RecallBody, recall_request
 @door("POST", "/v1/recall", query=NoQuery, body=RecallBody, answer=RecallAnswer)
 async def recall(call: Call[NoQuery, RecallBody]) -> Reply[RecallAnswer]:
     """Memories for the next reply, cut to the token budget."""
-    recalled = await call.engine.recall(call.owner, recall_request(call.body))
+    recalled = await call.engine.recaller.recall(call.owner, recall_request(call.body))
     return Reply(lambda: recall_answer(recalled), rows=len(recalled.memories))
 
 
 @door("GET", "/v1/traces/{trace}", query=NoQuery, body=None, answer=TraceAnswer)
 async def get_trace(call: Call[NoQuery, NoBody]) -> Reply[TraceAnswer]:
     """What a recall considered and cut, and why."""
-    trace = await call.engine.trace(call.owner, call.ids["trace"])
+    trace = await call.engine.recaller.trace(call.owner, call.ids["trace"])
     return Reply(lambda: trace_answer(trace), rows=len(trace.considered))
 
 

@@ -34,7 +34,7 @@ async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulAnswer]:
     """Make a soul or change it; of its settings those that are sent change."""
     body = call.body
     settings = settings_change(body.config)
-    soul, created = await call.engine.put_soul(
+    soul, created = await call.engine.souls.put(
         call.owner,
         SoulId(call.ids["soul"]),
         body.name,
@@ -49,14 +49,14 @@ async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulAnswer]:
 @door("GET", "/v1/souls/{soul}", query=NoQuery, body=None, answer=SoulAnswer)
 async def get_soul(call: Call[NoQuery, NoBody]) -> Reply[SoulAnswer]:
     """A soul with its full settings."""
-    soul = await call.engine.get_soul(call.owner, SoulId(call.ids["soul"]))
+    soul = await call.engine.souls.get(call.owner, SoulId(call.ids["soul"]))
     return Reply(lambda: soul_answer(soul), rows=len(soul.names))
 
 
 @door("GET", "/v1/souls", query=SoulsQuery, body=None, answer=SoulsAnswer)
 async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsAnswer]:
     """The caller's souls; those in the bin come back with PUT."""
-    souls = await call.engine.list_souls(call.owner, call.query.state)
+    souls = await call.engine.souls.list(call.owner, call.query.state)
     return Reply(
         lambda: souls_answer(souls), rows=sum(1 + len(soul.names) for soul in souls)
     )
@@ -65,7 +65,7 @@ async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsAnswer]:
 @door("DELETE", "/v1/souls/{soul}", query=Confirm, body=None, answer=Done)
 async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a soul to the bin; `confirm` is its name."""
-    await call.engine.delete_soul(
+    await call.engine.souls.delete(
         call.owner, SoulId(call.ids["soul"]), call.query.confirm
     )
     return Reply(Done)
@@ -80,7 +80,7 @@ async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
 )
 async def read_fingerprint(call: Call[NoQuery, NoBody]) -> Reply[FingerprintAnswer]:
     """A hash that is equal for equal surviving chats, whatever the way there."""
-    mark = await call.engine.fingerprint(call.owner, SoulId(call.ids["soul"]))
+    mark = await call.engine.souls.fingerprint(call.owner, SoulId(call.ids["soul"]))
     return Reply(lambda: FingerprintAnswer(hash=mark))
 
 

@@ -19,7 +19,7 @@ async def advance_clock(call: Call[NoQuery, ClockBody]) -> Reply[Done]:
 @door("POST", "/v1/test/idle", query=NoQuery, body=NoBody, answer=Done)
 async def run_idle(call: Call[NoQuery, NoBody]) -> Reply[Done]:
     """Run the Idle work and answer when it is done."""
-    await call.engine.run_idle()
+    await call.engine.idle.run()
     return Reply(Done)
 
 

@@ -28,7 +28,7 @@ async def list_tools(call: Call[NoQuery, NoBody]) -> Reply[ToolsAnswer]:
 async def call_tool(call: Call[NoQuery, ToolBody]) -> Reply[ToolResultAnswer]:
     """Call a tool as the lead or the archivist; none touches a permanent or locked memory."""
     body = call.body
-    result = await call.engine.governor.tools.call(
+    result = await call.engine.tools.call(
         call.owner,
         call.ids["name"],
         SoulId(body.soul),
@@ -42,7 +42,7 @@ async def call_tool(call: Call[NoQuery, ToolBody]) -> Reply[ToolResultAnswer]:
 async def list_deletions(call: Call[DeletionsQuery, NoBody]) -> Reply[DeletionsAnswer]:
     """What tools ask to delete, the latest first."""
     soul = call.query.soul
-    found = await call.engine.governor.deletions.list(
+    found = await call.engine.deletions.list(
         call.owner, None if soul is None else SoulId(soul)
     )
     return Reply(
@@ -61,7 +61,7 @@ async def list_deletions(call: Call[DeletionsQuery, NoBody]) -> Reply[DeletionsA
 async def decide_deletion(call: Call[NoQuery, DecisionBody]) -> Reply[DeletionAnswer]:
     """Confirm a deletion, which moves the memory to the bin, or reject it; once."""
     confirmed = call.body.decision == "confirm"
-    decided = await call.engine.governor.deletions.decide(
+    decided = await call.engine.deletions.decide(
         call.owner, call.ids["request"], confirmed=confirmed
     )
     return Reply(lambda: deletion_answer(decided))

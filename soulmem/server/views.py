@@ -21,7 +21,7 @@ async def read_graph(call: Call[GraphQuery, NoBody]) -> Reply[GraphAnswer]:
     """A soul's graph, or what lies around one memory."""
     query = call.query
     center = MemoryId(query.center) if query.center else None
-    view = await call.engine.graph(
+    view = await call.engine.memories.graph(
         call.owner, SoulId(query.soul), center, query.hops, query.limit
     )
     return Reply(lambda: graph_answer(view), rows=len(view.memories) + len(view.edges))
@@ -37,7 +37,7 @@ async def read_timeline(call: Call[TimelineQuery, NoBody]) -> Reply[TimelineAnsw
             f"the span ends at {end.isoformat()}, not after {start.isoformat()}: swap them",
             field="to",
         )
-    page = await call.engine.timeline(
+    page = await call.engine.memories.timeline(
         call.owner, SoulId(query.soul), start, end, query.limit, query.cursor
     )
     return Reply(lambda: timeline_answer(page), rows=len(page.memories))

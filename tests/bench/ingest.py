@@ -28,6 +28,7 @@ from soulmem.domain.ids import DEFAULT_OWNER, ChatId, SlotId, SoulId
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.api.requests import SyncRequest
 from soulmem.engine.engine import Engine
+from soulmem.engine.wiring import Ports, wire_engine
 from tests.bench.large_soul import Writer
 from tests.bench.open_soul import resident
 from tests.fakes.spool import FakeSpool
@@ -80,9 +81,17 @@ def talk(count: int) -> list[SentMessage]:
 async def measure(folder: str, count: int) -> list[Row]:
     """Read `count` messages, a whole number of thousands."""
     store = SurrealStore(f"surrealkv://{folder}")
-    engine = Engine(store, SystemClock(), model=None, fallback=None, spool=FakeSpool())
+    engine = wire_engine(
+        Ports(
+            store=store,
+            clock=SystemClock(),
+            model=None,
+            fallback=None,
+            spool=FakeSpool(),
+        )
+    )
     await engine.start()
-    await engine.put_soul(DEFAULT_OWNER, _SOUL, "Mira", None, SoulSettings())
+    await engine.souls.put(DEFAULT_OWNER, _SOUL, "Mira", None, SoulSettings())
     said = await asyncio.to_thread(talk, count)
     rows = []
     for start in range(0, count, _ROW):
@@ -122,7 +131,7 @@ async def _send(
     base = Base(start, digest(_stored(m) for m in said[:start])) if start else None
     request = SyncRequest(_CHAT, (_SOUL,), said[start:stop], base=base)
     began = time.perf_counter()
-    answer = await engine.sync_chat(DEFAULT_OWNER, request)
+    answer = await engine.chats.sync(DEFAULT_OWNER, request)
     assert answer.applied, answer
     return time.perf_counter() - began
 

@@ -70,8 +70,8 @@ async def measure(folder: str) -> dict[str, float]:
     mind = None
     while mind is None:
         await asyncio.sleep(0.5)
-        mind = (await engine._world(DEFAULT_OWNER)).minds.get(SOUL)
-    await engine.run_idle()
+        mind = (await engine.worlds.of(DEFAULT_OWNER)).minds.get(SOUL)
+    await engine.idle.run()
     write, lines = Writer(5), list[SentMessage]()
     took = {
         name: list[float]() for name in ("still_recall", "sync", "recall", "ground")
@@ -80,7 +80,7 @@ async def measure(folder: str) -> dict[str, float]:
     async def sync(number: int) -> float:
         lines.append(said(write, number))
         began = time.perf_counter()
-        await engine.sync_chat(DEFAULT_OWNER, SyncRequest(_CHAT, (SOUL,), lines))
+        await engine.chats.sync(DEFAULT_OWNER, SyncRequest(_CHAT, (SOUL,), lines))
         return 1000 * (time.perf_counter() - began)
 
     async def recall(reply: int) -> float:
@@ -88,7 +88,7 @@ async def measure(folder: str) -> dict[str, float]:
         request = RecallRequest(
             SOUL, chat=_CHAT, slot=SlotId(f"l{reply}"), swipe=0, time_budget_ms=5000
         )
-        answer = await engine.recall(DEFAULT_OWNER, request)
+        answer = await engine.recaller.recall(DEFAULT_OWNER, request)
         return answer.took_ms.total - answer.took_ms.embed
 
     with mock.patch.object(

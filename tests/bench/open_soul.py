@@ -33,6 +33,7 @@ from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.engine import Engine
+from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.world import World
 from soulmem.kernels.warm import warm
 from soulmem.language import keywords
@@ -67,14 +68,16 @@ def resident() -> float:
 
 def engine_on(store: Store, folder: str) -> Engine:
     """An engine as it is installed, but with vectors that need no model."""
-    return Engine(
-        store,
-        SystemClock(),
-        model=BagEmbedder().source(),
-        fallback=None,
-        warm=lambda: warm(None),
-        spool=FakeSpool(),
-        images=ImageFolder(Path(f"{folder}-images")),
+    return wire_engine(
+        Ports(
+            store=store,
+            clock=SystemClock(),
+            model=BagEmbedder().source(),
+            fallback=None,
+            warm=lambda: warm(None),
+            spool=FakeSpool(),
+            images=ImageFolder(Path(f"{folder}-images")),
+        )
     )
 
 
@@ -90,7 +93,7 @@ async def measure_memory(folder: str, how: str) -> dict[str, float]:
         with mock.patch.object(World, "awake", new=mock.AsyncMock()):
             await engine.start()
             await engine.opened()
-            await engine.list_souls(DEFAULT_OWNER)
+            await engine.souls.list(DEFAULT_OWNER)
             await store.maintain()
             out = {"closed_mb": await _settled() - before}
             await engine.stop()
@@ -99,12 +102,12 @@ async def measure_memory(folder: str, how: str) -> dict[str, float]:
     mind = None
     while mind is None:
         await asyncio.sleep(0.5)
-        mind = (await engine._world(DEFAULT_OWNER)).minds.get(SOUL)
+        mind = (await engine.worlds.of(DEFAULT_OWNER)).minds.get(SOUL)
     out = {"graph_mb": await _settled() - before}
-    await engine.run_idle()
+    await engine.idle.run()
     out["idle_mb"] = await _settled() - before
     for query in _queries():
-        await engine.recall(DEFAULT_OWNER, RecallRequest(SOUL, query=query))
+        await engine.recaller.recall(DEFAULT_OWNER, RecallRequest(SOUL, query=query))
     out["used_mb"] = await _settled() - before
     packed = mind.terms.incidence.packed()
     terms = (packed.keys, packed.rows, packed.counts, packed.terms, packed.salience)
@@ -139,13 +142,13 @@ async def measure(folder: str) -> dict[str, float]:
     await engine.start()
     first = None
     while True:
-        answer = await engine.recall(
+        answer = await engine.recaller.recall(
             DEFAULT_OWNER,
             RecallRequest(SOUL, query="sha ri ton 勃啨", time_budget_ms=300),
         )
         if answer.memories and first is None:
             first = time.perf_counter() - began
-        mind = (await engine._world(DEFAULT_OWNER)).minds.get(SOUL)
+        mind = (await engine.worlds.of(DEFAULT_OWNER)).minds.get(SOUL)
         if mind is not None:
             break
         await asyncio.sleep(
@@ -154,12 +157,12 @@ async def measure(folder: str) -> dict[str, float]:
     out = {
         "open_s": time.perf_counter() - began,
         "open_cpu_s": time.process_time() - cpu,
-        "from_image": float(mind in engine._images._kept),
+        "from_image": float(mind in engine.snapshots._kept),
         "first_answer_s": first or 0.0,
         "loop_lag_ms": lag.worst,
     }
     await (
-        engine.run_idle()
+        engine.idle.run()
     )  # every text has its vector, and the store gives back what it read
     await asyncio.sleep(_SETTLED)
     gc.collect()
@@ -169,7 +172,9 @@ async def measure(folder: str) -> dict[str, float]:
     busy: list[float] = []
     for query in _queries():
         used = time.process_time()
-        answer = await engine.recall(DEFAULT_OWNER, RecallRequest(SOUL, query=query))
+        answer = await engine.recaller.recall(
+            DEFAULT_OWNER, RecallRequest(SOUL, query=query)
+        )
         busy.append(1000 * (time.process_time() - used))
         took.append(answer.took_ms.total - answer.took_ms.embed)
     out |= {f"recall_p{p}_ms": float(np.percentile(took, p)) for p in (50, 95)}

@@ -36,7 +36,9 @@ from soulmem.adapters.system_clock import SystemClock  # noqa: E402
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId  # noqa: E402
 from soulmem.engine.api.requests import RecallRequest  # noqa: E402
 from soulmem.engine.api.results import Timings  # noqa: E402
-from soulmem.engine.engine import Engine, EngineParams  # noqa: E402
+from soulmem.engine.engine import Engine  # noqa: E402
+from soulmem.engine.params import EngineParams  # noqa: E402
+from soulmem.engine.wiring import Ports, wire_engine  # noqa: E402
 from soulmem.kernels.warm import warm  # noqa: E402
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer  # noqa: E402
 from tests.bench.page import command_line, figure, origin, put, table  # noqa: E402
@@ -115,20 +117,22 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
     process = psutil.Process()
     before = process.memory_info().rss
     began = time.perf_counter()
-    engine = Engine(
-        SurrealStore(f"surrealkv://{folder}"),
-        SystemClock(),
-        model=embedder.source(),
-        fallback=None,
-        params=EngineParams(rest_by_itself=False),
-        warm=lambda: warm(None),
-        spool=FakeSpool(),
+    engine = wire_engine(
+        Ports(
+            store=SurrealStore(f"surrealkv://{folder}"),
+            clock=SystemClock(),
+            model=embedder.source(),
+            fallback=None,
+            params=EngineParams(rest_by_itself=False),
+            warm=lambda: warm(None),
+            spool=FakeSpool(),
+        )
     )
     await engine.start()
     if (error := await engine.opened()) is not None:
         raise error
     ready = time.perf_counter() - began
-    chat = (await engine.list_chats(DEFAULT_OWNER, SOUL))[-1][0].id
+    chat = (await engine.chats.list(DEFAULT_OWNER, SOUL))[-1][0].id
     await _awake(engine, chat)
     opening = Opening(
         soul.name,
@@ -136,7 +140,7 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
         time.perf_counter() - began,
         (process.memory_info().rss - before) / 2**20,
     )
-    world = await engine._world(DEFAULT_OWNER)
+    world = await engine.worlds.of(DEFAULT_OWNER)
     mind = await world.mind(SOUL)
     peer = await asyncio.to_thread(
         PlainSearch, [m.text for m in mind.memories.values()], embedder
@@ -145,7 +149,7 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
     theirs: list[float] = []
     for n, question in enumerate(questions(count + _FIRST)):
         request = RecallRequest(SOUL, chat, query=question, time_budget_ms=60_000)
-        answer = await engine.recall(DEFAULT_OWNER, request)
+        answer = await engine.recaller.recall(DEFAULT_OWNER, request)
         if not answer.memories:
             raise RuntimeError(f"nothing came to mind for {question!r}")
         took = await asyncio.to_thread(peer.seconds, question)
@@ -170,7 +174,7 @@ async def _awake(engine: Engine, chat: ChatId) -> None:
         if (
             not health.pending and health.kernels == "ok"
         ):  # asking meanwhile would slow the embedding down
-            answer = await engine.recall(DEFAULT_OWNER, request)
+            answer = await engine.recaller.recall(DEFAULT_OWNER, request)
             if answer.memories and not answer.timed_out and not engine.health().pending:
                 return
         await asyncio.sleep(0.1)

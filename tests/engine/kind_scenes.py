@@ -10,6 +10,7 @@ from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.engine import Engine
 from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.engine.wiring import Ports, wire_engine
 from tests.consolidation.scenes import LIKE, OTHER
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.reflexes import PACKAGED
@@ -102,15 +103,17 @@ class KindStage(ModelStage):
         super().__init__(*(replies or (honest,)))
 
     def _new_engine(self) -> Engine:
-        return Engine(
-            self.store,
-            self.clock,
-            model=FakeEmbedder().source(),
-            fallback=self._reader,
-            params=self._params,
-            advance=self.clock.advance,
-            spool=self.spool,
-            llm=self._llm,
+        return wire_engine(
+            Ports(
+                store=self.store,
+                clock=self.clock,
+                model=FakeEmbedder().source(),
+                fallback=self._reader,
+                params=self._params,
+                advance=self.clock.advance,
+                spool=self.spool,
+                llm=self._llm,
+            )
         )
 
     async def kinds(self) -> list[Memory]:

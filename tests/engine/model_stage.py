@@ -14,8 +14,10 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.engine.consolidation.backlog import BacklogParams
-from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.engine import Engine
+from soulmem.engine.params import EngineParams
 from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.ports.llm import Llm
 from soulmem.ports.store import Store
 from tests.engine.stage import ME, Stage, line
@@ -103,16 +105,18 @@ class ModelStage(Stage):
         super().__init__(store, params=given, fallback=fallback)
 
     def _new_engine(self) -> Engine:
-        return Engine(
-            self.store,
-            self.clock,
-            model=None,
-            fallback=self.fallback,
-            params=self._params,
-            advance=self.clock.advance,
-            spool=self.spool,
-            traces=self.traces,
-            llm=self._llm,
+        return wire_engine(
+            Ports(
+                store=self.store,
+                clock=self.clock,
+                model=None,
+                fallback=self.fallback,
+                params=self._params,
+                advance=self.clock.advance,
+                spool=self.spool,
+                traces=self.traces,
+                llm=self._llm,
+            )
         )
 
     @property
@@ -130,7 +134,7 @@ class ModelStage(Stage):
 
     async def rest(self) -> None:
         """A quiet moment."""
-        await self.engine.run_idle()
+        await self.engine.idle.run()
 
     async def drafted(self, state: MemoryState = MemoryState.ACTIVE) -> list[Memory]:
         """What a model made."""
@@ -141,7 +145,7 @@ class ModelStage(Stage):
         mind = await self.mind()
         graph = await self.store.graph(ME, SoulId("s1"))
         derived = await self.store.derivations(ME, SoulId("s1"))
-        page = await self.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+        page = await self.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
         parts: Iterable[object] = (graph.memories, graph.edges, derived, page.entries)
 
         def spelled() -> str:
@@ -155,5 +159,5 @@ class ModelStage(Stage):
     async def sources_of(self, memory: MemoryId) -> list[str]:
         """The slots that speak for a memory."""
         return [
-            place.slot for place in (await self.engine.get_memory(ME, memory)).sources
+            place.slot for place in (await self.engine.memories.get(ME, memory)).sources
         ]

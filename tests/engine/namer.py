@@ -56,7 +56,7 @@ class Namer(RuleBasedStateMachine):
         self.names[soul] = tuple(names)
 
         async def work() -> None:
-            await self.stage.engine.put_soul(
+            await self.stage.engine.souls.put(
                 ME, SoulId(soul), soul.upper(), self.names[soul], None
             )
 
@@ -93,7 +93,9 @@ class Namer(RuleBasedStateMachine):
     def call_otherwise(self, pick: int, text: str) -> None:
         self.change(
             pick,
-            lambda key: self.stage.engine.patch_memory(ME, key, MemoryPatch(text=text)),
+            lambda key: self.stage.engine.memories.patch(
+                ME, key, MemoryPatch(text=text)
+            ),
         )
 
     @rule(pick=PICK, timelines=st.sampled_from(Timelines))
@@ -106,21 +108,23 @@ class Namer(RuleBasedStateMachine):
         ]
         patch = MemoryPatch(timelines=timelines)
         self.change(
-            pick, lambda key: self.stage.engine.patch_memory(ME, key, patch), made
+            pick, lambda key: self.stage.engine.memories.patch(ME, key, patch), made
         )
 
     @rule(pick=PICK)
     def bin(self, pick: int) -> None:
         async def work(key: MemoryId) -> MemoryView:
-            await self.stage.engine.delete_memory(ME, key, None)
-            return await self.stage.engine.get_memory(ME, key)
+            await self.stage.engine.memories.delete(ME, key, None)
+            return await self.stage.engine.memories.get(ME, key)
 
         self.change(pick, work)
 
     @rule(pick=PICK)
     def restore(self, pick: int) -> None:
         binned = [m for m in self.made.values() if m.state is MemoryState.BIN]
-        self.change(pick, lambda key: self.stage.engine.restore_memory(ME, key), binned)
+        self.change(
+            pick, lambda key: self.stage.engine.memories.restore(ME, key), binned
+        )
 
     @rule(soul=st.sampled_from(SOULS), pick=PICK)
     def make_own(self, soul: str, pick: int) -> None:
@@ -136,7 +140,7 @@ class Namer(RuleBasedStateMachine):
             bare = sorted(m.id for m in found)
             if bare:
                 key = bare[pick % len(bare)]
-                view = await self.stage.engine.patch_memory(
+                view = await self.stage.engine.memories.patch(
                     ME, key, MemoryPatch(tags=("mine",))
                 )
                 self.made[key] = view.memory

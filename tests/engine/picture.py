@@ -17,9 +17,9 @@ Picture = dict[str, Any]
 
 async def picture(stage: Stage, soul: str) -> Picture:
     """Memories, edges, order, neighbours, ages, words, recalls and sight of a soul in each chat."""
-    await stage.engine._learner.drain()
+    await stage.engine.learner.drain()
     mind = await stage.mind(soul)
-    heads = await stage.engine.list_chats(ME, None)
+    heads = await stage.engine.chats.list(ME, None)
     chats: list[str | None] = [None, *(head.id for head, _ in heads)]
     return {
         "fingerprint": await stage.fingerprint(soul),

@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.api.results import Recalled, RecalledMemory
-from soulmem.engine.engine import EngineParams
+from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.scene import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
 from tests.engine.stage import Stage, line
@@ -55,7 +55,7 @@ async def opened(model: ModelSource | None) -> Stage:
     await stage.start()
     await stage.soul()
     await stage.sync("c1", STORY)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     return stage
 
 

@@ -46,7 +46,7 @@ class Sovereign(Namer):
     @rule(pick=PICK, permanent=st.booleans(), locked=st.booleans())
     def protect(self, pick: int, permanent: bool, locked: bool) -> None:
         patch = MemoryPatch(permanent=permanent, locked=locked)
-        self.change(pick, lambda key: self.stage.engine.patch_memory(ME, key, patch))
+        self.change(pick, lambda key: self.stage.engine.memories.patch(ME, key, patch))
 
     @rule(pick=PICK)
     def bin(self, pick: int) -> None:
@@ -55,9 +55,9 @@ class Sovereign(Namer):
         async def work(key: MemoryId) -> MemoryView:
             if self.made[key].permanent:
                 with pytest.raises(ConfirmationRequired):
-                    await self.stage.engine.delete_memory(ME, key, None)
-            await self.stage.engine.delete_memory(ME, key, "permanent")
-            return await self.stage.engine.get_memory(ME, key)
+                    await self.stage.engine.memories.delete(ME, key, None)
+            await self.stage.engine.memories.delete(ME, key, "permanent")
+            return await self.stage.engine.memories.get(ME, key)
 
         self.change(pick, work)
 
@@ -68,7 +68,7 @@ class Sovereign(Namer):
         async def work() -> None:
             told = await self.told(soul)
             if told:
-                await self.stage.engine.delete_memory(
+                await self.stage.engine.memories.delete(
                     ME, told[pick % len(told)].id, None
                 )
 
@@ -90,7 +90,7 @@ class Sovereign(Namer):
             for memory in await self.told(soul):
                 if memory.state is MemoryState.BIN:
                     back = (
-                        await self.stage.engine.restore_memory(ME, memory.id)
+                        await self.stage.engine.memories.restore(ME, memory.id)
                     ).memory
                     assert (back.state, back.origin) == (
                         MemoryState.ACTIVE,
@@ -103,12 +103,12 @@ class Sovereign(Namer):
 
         async def work() -> None:
             given = {"content": text, "reason": "told so"}
-            tools = self.stage.engine.governor.tools
+            tools = self.stage.engine.tools
             told = await tools.call(
                 ME, "save_permanent_memory", soul, Actor.LEAD, given
             )
             memory = (
-                await self.stage.engine.get_memory(ME, MemoryId(told["memory"]))
+                await self.stage.engine.memories.get(ME, MemoryId(told["memory"]))
             ).memory
             assert memory.permanent
             self.made[memory.id] = memory
@@ -131,7 +131,7 @@ class Sovereign(Namer):
                 return
             memory = some[pick % len(some)]
             given = {"memory_id": memory.id, "new_content": text}
-            tools = self.stage.engine.governor.tools
+            tools = self.stage.engine.tools
             if memory.permanent or memory.locked:
                 with pytest.raises(Forbidden):
                     await tools.call(
@@ -141,7 +141,7 @@ class Sovereign(Namer):
             await tools.call(ME, "update_memory_node", soul, Actor.ARCHIVIST, given)
             if among == "made":
                 self.made[memory.id] = (
-                    await self.stage.engine.get_memory(ME, memory.id)
+                    await self.stage.engine.memories.get(ME, memory.id)
                 ).memory
 
         self.run(work)
@@ -154,9 +154,9 @@ class Sovereign(Namer):
         )
 
         async def work(key: MemoryId) -> MemoryView:
-            memory, governor = self.made[key], self.stage.engine.governor
+            memory, engine = self.made[key], self.stage.engine
             given = {"memory_id": key, "reason": "old"}
-            asking = governor.tools.call(
+            asking = engine.tools.call(
                 ME, "delete_memory", memory.soul, Actor.ARCHIVIST, given
             )
             if memory.permanent or memory.locked:
@@ -164,11 +164,9 @@ class Sovereign(Namer):
                     await asking
             else:
                 asked = await asking
-                assert (await self.stage.engine.get_memory(ME, key)).memory == memory
-                await governor.deletions.decide(
-                    ME, asked["request"], confirmed=confirmed
-                )
-            return await self.stage.engine.get_memory(ME, key)
+                assert (await self.stage.engine.memories.get(ME, key)).memory == memory
+                await engine.deletions.decide(ME, asked["request"], confirmed=confirmed)
+            return await self.stage.engine.memories.get(ME, key)
 
         self.change(pick, work)
 
@@ -180,8 +178,8 @@ class Sovereign(Namer):
 
     async def undone(self, soul: str) -> None:
         """See `undo`."""
-        await self.stage.engine._learner.drain()
-        await self.stage.engine.governor.undo(
+        await self.stage.engine.learner.drain()
+        await self.stage.engine.history.undo(
             ME, SoulId(soul), since=LONG_AGO, change=None, job=None
         )
         mind = await self.stage.mind(soul)
@@ -206,16 +204,16 @@ class Sovereign(Namer):
         async def work() -> None:
             known = [
                 head.id
-                for head, _ in await self.stage.engine.list_chats(ME, SoulId(soul))
+                for head, _ in await self.stage.engine.chats.list(ME, SoulId(soul))
             ]
             if not known:
                 return
             where = ChatId(known[pick % len(known)])
-            found = await self.stage.engine.recall(
+            found = await self.stage.engine.recaller.recall(
                 ME, RecallRequest(SoulId(soul), where, query="ring, noon")
             )
             for memory in found.memories[:1]:
-                await self.stage.engine.governor.feedback(
+                await self.stage.engine.feedback.give(
                     ME, found.trace, memory.id, verdict
                 )
                 self.drafted.discard(
@@ -246,10 +244,10 @@ class Sovereign(Namer):
         binned = {key for key, m in self.made.items() if m.state is MemoryState.BIN}
 
         async def look() -> None:
-            await self.stage.engine.run_idle()
+            await self.stage.engine.idle.run()
             for key in binned:
                 try:
-                    left = (await self.stage.engine.get_memory(ME, key)).memory
+                    left = (await self.stage.engine.memories.get(ME, key)).memory
                 except NotFound:
                     self.forgotten(key)
                 else:  # the card or a chat gives its name
@@ -282,7 +280,7 @@ class Sovereign(Namer):
     ) -> None:
         """A soul lies in the bin while chats that it was in go on, and comes back with other settings."""
         self.store.fail_in = None
-        self.run(lambda: self.stage.engine.delete_soul(ME, SoulId(soul), soul.upper()))
+        self.run(lambda: self.stage.engine.souls.delete(ME, SoulId(soul), soul.upper()))
         if self.any_shown() and (
             meanwhile == "delete_chat" or soul not in self.pick(pick).souls
         ):
@@ -297,7 +295,7 @@ class Sovereign(Namer):
         given = SoulSettings(remember_hidden=remember_hidden)
 
         async def back() -> None:
-            await self.stage.engine.put_soul(
+            await self.stage.engine.souls.put(
                 ME, SoulId(soul), soul.upper(), self.names[soul], given
             )
             await self.stage.mind(soul)

@@ -20,11 +20,13 @@ from soulmem.engine.api.requests import (
     SyncRequest,
 )
 from soulmem.engine.api.results import MemoryView, Recalled
-from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.engine import Engine
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.scene import RecallParams, cue_of, scene_of
 from soulmem.engine.runtime.jobs import ENDED, JobView
 from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.world import World
 from soulmem.ports.images import Images
 from soulmem.ports.store import Store
@@ -116,21 +118,23 @@ class Stage:
         await self.engine.start()
 
     def _new_engine(self) -> Engine:
-        return Engine(
-            self.store,
-            self.clock,
-            model=self.model,
-            fallback=self.fallback,
-            params=self._params,
-            advance=self.clock.advance,
-            spool=self.spool,
-            traces=self.traces,
-            images=self.images,
+        return wire_engine(
+            Ports(
+                store=self.store,
+                clock=self.clock,
+                model=self.model,
+                fallback=self.fallback,
+                params=self._params,
+                advance=self.clock.advance,
+                spool=self.spool,
+                traces=self.traces,
+                images=self.images,
+            )
         )
 
     async def world(self) -> World:
         """The one owner's world."""
-        return await self.engine._world(ME)
+        return await self.engine.worlds.of(ME)
 
     async def mind(self, soul: str = "s1") -> Mind:
         """A soul's loaded memory."""
@@ -138,7 +142,7 @@ class Stage:
 
     async def soul(self, soul: str = "s1", name: str = "Mira", **settings: Any) -> Soul:
         """Create or change a soul."""
-        found, _ = await self.engine.put_soul(
+        found, _ = await self.engine.souls.put(
             ME, SoulId(soul), name, None, SoulSettings(**settings)
         )
         return found
@@ -154,7 +158,7 @@ class Stage:
         confirm: bool = False,
     ) -> SyncAnswer:
         """Show the chat to the engine."""
-        return await self.engine.sync_chat(
+        return await self.engine.chats.sync(
             ME,
             SyncRequest(
                 ChatId(chat),
@@ -168,7 +172,7 @@ class Stage:
 
     async def close(self, chat: str) -> None:
         """Leave the chat: its last message is settled."""
-        await self.engine.activity(ME, ChatId(chat), Activity.CLOSED)
+        await self.engine.chats.activity(ME, ChatId(chat), Activity.CLOSED)
 
     async def visible(
         self, chat: str | None, soul: str = "s1", context_from: str | None = None
@@ -202,7 +206,7 @@ class Stage:
     ) -> Recalled:
         """Ask."""
         where = ChatId(chat) if chat else None
-        return await self.engine.recall(
+        return await self.engine.recaller.recall(
             ME, RecallRequest(SoulId(soul), where, query=query, **more)
         )
 
@@ -211,7 +215,7 @@ class Stage:
         kind = more.pop("kind", MemoryKind.NOTE)
         if "chat" in more:
             more["chat"] = ChatId(more["chat"])
-        return await self.engine.create_memory(
+        return await self.engine.memories.create(
             ME, NewMemory(SoulId(soul), kind, text, **more)
         )
 
@@ -219,7 +223,7 @@ class Stage:
         self, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1", **more: Any
     ) -> list[Memory]:
         """All memories of a state, by text."""
-        page = await self.engine.list_memories(
+        page = await self.engine.memories.list(
             ME, MemoryFilter(SoulId(soul), state=state, limit=1000, **more)
         )
         return sorted((view.memory for view in page.memories), key=lambda m: m.text)
@@ -233,4 +237,4 @@ class Stage:
 
     async def fingerprint(self, soul: str = "s1") -> str:
         """What equal surviving chats have in common."""
-        return await self.engine.fingerprint(ME, SoulId(soul))
+        return await self.engine.souls.fingerprint(ME, SoulId(soul))

@@ -44,5 +44,5 @@ async def lived_chat(kind: str, folder: Path) -> AsyncIterator[Stage]:
 
 async def uses(stage: Stage, text: str = KEY) -> int:
     """How often the memory of that text was recalled."""
-    usage = (await stage.engine.get_memory(ME, await stage.find(text))).usage
+    usage = (await stage.engine.memories.get(ME, await stage.find(text))).usage
     return usage.count if usage else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from soulmem.adapters.client_llm import ClientDesk
@@ -43,7 +44,7 @@ from soulmem.engine.api.results import (
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.jobs import JobState, JobView, Progress
-from tests.server.fake_governor import FakeGovernor
+from tests.server.fake_governor import FakeGovernor, FakeTools
 
 T = TypeVar("T")
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -105,14 +106,42 @@ class FakeEngine:
         self.touches = 0
         self.clock = (0.0, 0)
         self.failure: Exception | None = None  # raised by the next call
-        self.souls: dict[tuple[Owner, str], Soul] = {}
-        self.chats: dict[tuple[Owner, str], tuple[Chat, list[Message]]] = {}
-        self.memories: dict[tuple[Owner, str], Memory] = {}
+        self.stored_souls: dict[tuple[Owner, str], Soul] = {}
+        self.stored_chats: dict[tuple[Owner, str], tuple[Chat, list[Message]]] = {}
+        self.stored_memories: dict[tuple[Owner, str], Memory] = {}
         self.jobs = FakeJobs(self)
         self.events = Events()
         self.imports = self.jobs
         self.exports = FakeExports(self)
-        self.governor = FakeGovernor(self._called)
+        governor = FakeGovernor(self._called)
+        self.history = self.feedback = self.consolidator = self.bin = governor
+        self.tools = self.deletions = FakeTools(self._called)
+        self.idle = SimpleNamespace(run=self.run_idle)
+        self.souls = SimpleNamespace(
+            put=self.put_soul,
+            get=self.get_soul,
+            list=self.list_souls,
+            delete=self.delete_soul,
+            fingerprint=self.fingerprint,
+        )
+        self.chats = SimpleNamespace(
+            sync=self.sync_chat,
+            get=self.get_chat,
+            list=self.list_chats,
+            delete=self.delete_chat,
+            activity=self.activity,
+        )
+        self.recaller = SimpleNamespace(recall=self.recall, trace=self.trace)
+        self.memories = SimpleNamespace(
+            create=self.create_memory,
+            list=self.list_memories,
+            get=self.get_memory,
+            patch=self.patch_memory,
+            delete=self.delete_memory,
+            restore=self.restore_memory,
+            graph=self.graph,
+            timeline=self.timeline,
+        )
         self.desk = ClientDesk()
         self.is_busy = False
         sources = LlmSources(archivist=self.desk.llm, desk=self.desk)
@@ -153,7 +182,7 @@ class FakeEngine:
         settings: SettingsChange | None,
     ) -> tuple[Soul, bool]:
         self._called("put_soul", (owner, soul, name, names, settings))
-        before = self.souls.get((owner, soul))
+        before = self.stored_souls.get((owner, soul))
         base = before or Soul(soul, name, created=NOW)
         made = replace(
             base,
@@ -163,32 +192,34 @@ class FakeEngine:
             if settings is None
             else settings.of(base.settings, SoulSettings()),
         )
-        self.souls[owner, soul] = made
+        self.stored_souls[owner, soul] = made
         return made, before is None
 
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
         self._called("get_soul", soul)
-        return _found(self.souls, owner, soul)
+        return _found(self.stored_souls, owner, soul)
 
     async def list_souls(
         self, owner: Owner, state: SoulState = SoulState.ACTIVE
     ) -> list[Soul]:
         self._called("list_souls", (owner, state))
-        return [soul for (whose, _), soul in self.souls.items() if whose == owner]
+        return [
+            soul for (whose, _), soul in self.stored_souls.items() if whose == owner
+        ]
 
     async def delete_soul(
         self, owner: Owner, soul: SoulId, confirm: str | None
     ) -> None:
         self._called("delete_soul", (soul, confirm))
-        if confirm != _found(self.souls, owner, soul).name:
+        if confirm != _found(self.stored_souls, owner, soul).name:
             raise ConfirmationRequired(
                 f"send confirm with the name of {soul!r}", field="confirm"
             )
-        del self.souls[owner, soul]
+        del self.stored_souls[owner, soul]
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         self._called("fingerprint", soul)
-        return f"print-of-{_found(self.souls, owner, soul).id}"
+        return f"print-of-{_found(self.stored_souls, owner, soul).id}"
 
     async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
         self._called("sync_chat", request)
@@ -217,18 +248,20 @@ class FakeEngine:
             )
             for m in request.messages
         ]
-        self.chats[owner, request.chat] = (chat, messages)
+        self.stored_chats[owner, request.chat] = (chat, messages)
         return SyncAnswer(added=len(messages))
 
     async def get_chat(self, owner: Owner, chat: ChatId) -> tuple[Chat, list[Message]]:
         self._called("get_chat", chat)
-        return _found(self.chats, owner, chat)
+        return _found(self.stored_chats, owner, chat)
 
     async def list_chats(
         self, owner: Owner, soul: SoulId | None
     ) -> list[tuple[Chat, int]]:
         self._called("list_chats", soul)
-        mine = [pair for (whose, _), pair in self.chats.items() if whose == owner]
+        mine = [
+            pair for (whose, _), pair in self.stored_chats.items() if whose == owner
+        ]
         return [
             (chat, len(messages))
             for chat, messages in mine
@@ -237,15 +270,15 @@ class FakeEngine:
 
     async def delete_chat(self, owner: Owner, chat: ChatId) -> None:
         self._called("delete_chat", chat)
-        _found(self.chats, owner, chat)
-        del self.chats[owner, chat]
+        _found(self.stored_chats, owner, chat)
+        del self.stored_chats[owner, chat]
 
     async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
         self._called("activity", (chat, state))
 
     async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
         self._called("recall", request)
-        _found(self.souls, owner, request.soul)
+        _found(self.stored_souls, owner, request.soul)
         return a_recalled()
 
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
@@ -275,7 +308,7 @@ class FakeEngine:
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
         self._called("create_memory", new)
         memory = Memory(
-            id=MemoryId(f"m{len(self.memories) + 1}"),
+            id=MemoryId(f"m{len(self.stored_memories) + 1}"),
             soul=new.soul,
             kind=new.kind,
             text=new.text,
@@ -289,7 +322,7 @@ class FakeEngine:
             situation=new.situation,
             concept=new.concept,
         )
-        self.memories[owner, memory.id] = memory
+        self.stored_memories[owner, memory.id] = memory
         edges = tuple(
             Edge(
                 new.soul,
@@ -308,10 +341,10 @@ class FakeEngine:
 
     async def list_memories(self, owner: Owner, wanted: MemoryFilter) -> Page:
         self._called("list_memories", wanted)
-        _found(self.souls, owner, wanted.soul)
+        _found(self.stored_souls, owner, wanted.soul)
         mine = [
             m
-            for (whose, _), m in self.memories.items()
+            for (whose, _), m in self.stored_memories.items()
             if whose == owner and m.state is wanted.state
         ]
         start = int(wanted.cursor or 0)
@@ -323,7 +356,7 @@ class FakeEngine:
 
     async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
         self._called("get_memory", memory)
-        found = _found(self.memories, owner, memory)
+        found = _found(self.stored_memories, owner, memory)
         return MemoryView(
             replace(found, evidence=((Version(SlotId("k1"), "0" * 16),),)),
             (Place(ChatId("c1"), SlotId("k1")),),
@@ -337,32 +370,34 @@ class FakeEngine:
         self, owner: Owner, memory: MemoryId, patch: MemoryPatch
     ) -> MemoryView:
         self._called("patch_memory", patch)
-        found = _found(self.memories, owner, memory)
+        found = _found(self.stored_memories, owner, memory)
         if patch.revision not in (None, found.revision):
             raise Conflict(
                 f"revision {patch.revision} is stale: it is {found.revision}",
                 field="revision",
             )
-        self.memories[owner, memory] = replace(
+        self.stored_memories[owner, memory] = replace(
             found, text=patch.text or found.text, revision=found.revision + 1
         )
-        return MemoryView(self.memories[owner, memory], ())
+        return MemoryView(self.stored_memories[owner, memory], ())
 
     async def delete_memory(
         self, owner: Owner, memory: MemoryId, confirm: str | None
     ) -> None:
         self._called("delete_memory", (memory, confirm))
-        found = _found(self.memories, owner, memory)
+        found = _found(self.stored_memories, owner, memory)
         if found.permanent and confirm != "permanent":
             raise ConfirmationRequired(
                 "a permanent memory: send confirm=permanent", field="confirm"
             )
-        self.memories[owner, memory] = replace(found, state=MemoryState.BIN)
+        self.stored_memories[owner, memory] = replace(found, state=MemoryState.BIN)
 
     async def restore_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
         self._called("restore_memory", memory)
-        back = replace(_found(self.memories, owner, memory), state=MemoryState.ACTIVE)
-        self.memories[owner, memory] = back
+        back = replace(
+            _found(self.stored_memories, owner, memory), state=MemoryState.ACTIVE
+        )
+        self.stored_memories[owner, memory] = back
         return MemoryView(back, ())
 
     async def graph(
@@ -371,7 +406,7 @@ class FakeEngine:
         self._called("graph", (soul, center, hops, limit))
         views = [
             MemoryView(m, ())
-            for (whose, _), m in self.memories.items()
+            for (whose, _), m in self.stored_memories.items()
             if whose == owner
         ]
         return GraphView(views, [])
@@ -388,7 +423,7 @@ class FakeEngine:
         self._called("timeline", (soul, start, end, limit, cursor))
         mine = [
             m
-            for (whose, _), m in self.memories.items()
+            for (whose, _), m in self.stored_memories.items()
             if whose == owner and m.kind is MemoryKind.EPISODE
         ]
         return Page(

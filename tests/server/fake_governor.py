@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.domain.books import Deferred
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Work
 from soulmem.domain.errors import NotFound
@@ -15,8 +16,7 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.consolidation.consolidator import UsageReport
 from soulmem.engine.editing.undo import Undone
-from soulmem.engine.learning.feedback import Judged
-from soulmem.engine.llm.retry import Deferred
+from soulmem.engine.learning.feedback import FeedbackResult
 from soulmem.engine.llm.usage import Spent, UsageLimits
 from soulmem.engine.world.audit import AuditPage
 
@@ -28,8 +28,7 @@ class FakeGovernor:
 
     def __init__(self, called: Callable[[str, Any], None]) -> None:
         self._called = called
-        self.bin_days = 7.0
-        self.tools = self.deletions = FakeTools(called)
+        self.days = 7.0
 
     async def audit(
         self,
@@ -42,7 +41,7 @@ class FakeGovernor:
         self._called("audit", (owner, soul, since, limit, cursor))
         return AuditPage([an_entry()], "c0")
 
-    async def history(
+    async def of_memory(
         self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None
     ) -> AuditPage:
         self._called("history", (owner, memory, limit, cursor))
@@ -60,7 +59,7 @@ class FakeGovernor:
         self._called("undo", (owner, soul, since, change, job))
         return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
 
-    async def books(self, owner: Owner, soul: SoulId) -> UsageReport:
+    async def usage_report(self, owner: Owner, soul: SoulId) -> UsageReport:
         self._called("books", soul)
         if soul == "s9":
             raise NotFound(f"no soul {soul!r}", field="soul")
@@ -70,11 +69,11 @@ class FakeGovernor:
             {"consolidation": spent}, spent, UsageLimits(), [parked], None, 4, 0.1
         )
 
-    async def feedback(
+    async def give(
         self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict
-    ) -> Judged:
+    ) -> FeedbackResult:
         self._called("feedback", (owner, trace, memory, verdict))
-        return Judged(
+        return FeedbackResult(
             Opinion(memory, SoulId("s1"), 0.35, "0123456789abcdef", (ChatId("c1"),)),
             2,
             "c9",

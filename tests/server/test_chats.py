@@ -131,7 +131,7 @@ async def test_held_removals_are_told(
     async def held(*_: Any) -> SyncAnswer:
         return SyncAnswer(applied=False, held=15)
 
-    monkeypatch.setattr(engine, "sync_chat", held)
+    monkeypatch.setattr(engine.chats, "sync", held)
     answer = await client.put("/v1/chats/c1", json=a_chat(a_message("m1")))
     assert (await answer.json())["held"] == {"reason": "mass_removal", "count": 15}
 

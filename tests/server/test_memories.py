@@ -281,7 +281,7 @@ async def test_bad_memories_are_refused(
     await refused(
         await client.post("/v1/memories", json={**NOTE, **change}), 422, field
     )
-    assert engine.memories == {}
+    assert engine.stored_memories == {}
 
 
 async def test_the_longest_text_is_taken(client: Client) -> None:

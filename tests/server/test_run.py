@@ -67,7 +67,7 @@ async def test_a_request_in_flight_is_finished(
         assert engine.running
         return []
 
-    monkeypatch.setattr(engine, "list_souls", slow)
+    monkeypatch.setattr(engine.souls, "list", slow)
     async with serving(engine) as (port, stop, task):
         asked = asyncio.create_task(exchange(port, ASK))
         await begun.wait()

@@ -20,7 +20,7 @@ from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts
-from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.backlog import BacklogParams, is_backlog
@@ -55,9 +55,9 @@ from soulmem.engine.llm.usage import (
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import lost
-from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.encoder import Reading as Reader
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
 from soulmem.prompts import extraction, summary
@@ -96,10 +96,9 @@ class Consolidator:
 
     def __init__(
         self,
+        services: Services,
+        *,
         llms: LlmAccess,
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
         is_busy: Callable[[], bool],
         on_written: Callable[[], None],
         params: ConsolidationParams | None = None,
@@ -107,9 +106,10 @@ class Consolidator:
     ) -> None:
         """`reading` compares wordings of habits by meaning; without it they are compared by words."""
         self._llms = llms
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
+        self._world_of = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
         self._on_written = on_written
         self._params = params or ConsolidationParams()
         self.usage = UsageLedger(self._params.limits)
@@ -122,14 +122,26 @@ class Consolidator:
         self._next_round: datetime | None = None  # of idle work that had to wait
         self._changes_written = 0
         self.llm_calls = LlmCalls(
-            llms, compute, clock, is_busy, self.usage, self.deferrals
+            llms=llms,
+            compute=services.compute,
+            clock=services.clock,
+            is_busy=is_busy,
+            usage=self.usage,
+            deferrals=self.deferrals,
         )
         self.scene_kinds = SceneKinds(
-            self.llm_calls, llms, compute, clock, reading, self._write
+            llm_calls=self.llm_calls,
+            llms=llms,
+            compute=services.compute,
+            clock=services.clock,
+            reader=reading,
+            write=self._write,
         )
 
-    async def usage_report(self, world: World, soul: SoulId) -> UsageReport:
-        """Usage so far, and what doing the due work would take."""
+    async def usage_report(self, owner: Owner, soul: SoulId) -> UsageReport:
+        """Usage so far, and what doing the due work would take. Raises NotFound."""
+        world = await self._world_of(owner)
+        world.soul(soul)
         due_calls = 0
         if self._llms.has_archivist:
             due_calls = await self._due_calls(world, await world.mind(soul))

@@ -44,7 +44,12 @@ class _Period:
 class DigestWriter:
     """Makes digests. They are not stored, as the memories below them may change."""
 
-    def __init__(self, compute: Worker, asking: LlmCalls) -> None:
+    def __init__(
+        self,
+        *,
+        compute: Worker,
+        asking: LlmCalls,
+    ) -> None:
         self._compute = compute
         self._llm_calls = asking
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
-from soulmem.domain.ids import Owner
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.consolidation.digests import PERIODS, DigestWriter
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
-from soulmem.engine.world.world import World
+from soulmem.engine.runtime.jobs import JobKind, JobRun
+from soulmem.engine.world.services import Services
 
 
 class ConsolidationJobs:
@@ -21,18 +19,23 @@ class ConsolidationJobs:
 
     def __init__(
         self,
-        jobs: Jobs,
-        world_of: Callable[[Owner], Awaitable[World]],
+        services: Services,
+        *,
         learner: Learner,
         digester: DigestWriter,
         consolidator: Consolidator,
     ) -> None:
-        self._world_of = world_of
+        self._world_of = services.world_of
         self._learner = learner
         self._digester = digester
         self._consolidator = consolidator
-        jobs.register(JobKind("consolidate", self._consolidate, resumes=True))
-        jobs.register(JobKind("digest", self._digest, arguments=("period",)))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (
+            JobKind("consolidate", self._consolidate, resumes=True),
+            JobKind("digest", self._digest, arguments=("period",)),
+        )
 
     async def _consolidate(self, run: JobRun) -> dict[str, Any]:
         """Store what recalls changed, consolidate what left short-term memory if there is a language model,

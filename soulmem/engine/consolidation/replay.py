@@ -6,7 +6,7 @@ deferred input of its chats again and names kinds of its scenes.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
@@ -25,17 +25,15 @@ from soulmem.consolidation.rehearsal import (
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind
 from soulmem.domain.errors import NotFound, Unprocessable
-from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId, Owner
+from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.audit import Auditor, Hand
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.runtime.jobs import JobKind, JobRun
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.ports.clock import Clock
 
 Bools = NDArray[np.bool_]
 
@@ -58,24 +56,25 @@ class ReplayJob:
 
     def __init__(
         self,
-        jobs: Jobs,
-        world_of: Callable[[Owner], Awaitable[World]],
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
-        loader: Loader,
+        services: Services,
+        *,
         consolidator: Consolidator,
         params: RehearsalParams | None = None,
     ) -> None:
-        self._world_of = world_of
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
-        self._loader = loader
+        self._world_of = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._loader = services.loader
         self._consolidator = consolidator
         self._params = params or RehearsalParams()
-        jobs.register(
-            JobKind("replay", self._job, ("chat", "from", "to", "around"), resumes=True)
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (
+            JobKind(
+                "replay", self._job, ("chat", "from", "to", "around"), resumes=True
+            ),
         )
 
     async def _job(self, run: JobRun) -> dict[str, Any]:

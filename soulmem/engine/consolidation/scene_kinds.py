@@ -56,6 +56,7 @@ class SceneKinds:
 
     def __init__(
         self,
+        *,
         llm_calls: LlmCalls,
         llms: LlmAccess,
         compute: Worker,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,32 +11,30 @@ from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.errors import Conflict, NotFound
 from soulmem.domain.ids import Owner, SoulId, new_id
 from soulmem.domain.memories import Memory
-from soulmem.engine.editing.memory_editor import Keeper
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Change
 
 EXPIRES = timedelta(days=7)  # without an answer nothing happens; mission table S1-20
 
 
-class Deletions:
+class DeletionRequests:
     """Requests of all owners."""
 
     def __init__(
         self,
-        world_of: Callable[[Owner], Awaitable[World]],
-        store: Store,
-        clock: Clock,
-        auditor: Auditor,
-        keeper: Keeper,
+        services: Services,
+        *,
+        memories: MemoryEditor,
     ) -> None:
-        self._world_of = world_of
-        self._store = store
-        self._clock = clock
-        self._auditor = auditor
-        self._keeper = keeper
+        self._world_of = services.world_of
+        self._store = services.store
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._memories = memories
         self._deciding = asyncio.Lock()
 
     async def ask(self, world: World, memory: Memory, hand: Hand) -> Deletion:
@@ -76,7 +73,7 @@ class Deletions:
         Raises NotFound for a request or a memory that is not there, Conflict for one that was decided or has
         expired, and Forbidden for a memory that was made permanent or locked since.
         """
-        world = await self._world_of(owner)
+        await self._world_of(owner)  # the store is open once a world is there
         async with self._deciding:
             found = next(
                 (
@@ -98,9 +95,9 @@ class Deletions:
                 )
             user = Hand(Actor.USER, source=request, reason=asked.reason)
             if confirmed:
-                view = await self._keeper.get(world, asked.memory)
+                view = await self._memories.get(owner, asked.memory)
                 check_unprotected(view.memory)
-                await self._keeper.bin(world, asked.memory, None, user)
+                await self._memories.delete(owner, asked.memory, None, user)
             state = DeletionState.CONFIRMED if confirmed else DeletionState.REJECTED
             decided = replace(asked, state=state, decided=self._clock.now())
             entries = []

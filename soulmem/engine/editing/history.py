@@ -1,75 +1,25 @@
-"""What the user asks about changes: what was done, to which memory, at what price, and to undo it."""
+"""The audit of changes: entries of a soul, the history of a memory, and undo."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from soulmem.domain.audit import AuditQuery
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
-from soulmem.domain.opinions import Verdict
 from soulmem.domain.soul import SoulState
-from soulmem.engine.consolidation.consolidator import Consolidator, UsageReport
-from soulmem.engine.consolidation.digests import DigestWriter
-from soulmem.engine.consolidation.on_request import ConsolidationJobs
-from soulmem.engine.consolidation.replay import ReplayJob
-from soulmem.engine.editing.deletion_requests import Deletions
-from soulmem.engine.editing.memory_editor import Keeper
 from soulmem.engine.editing.undo import Undo, Undone
-from soulmem.engine.learning.feedback import Judge, Judged
-from soulmem.engine.learning.learner import Learner
-from soulmem.engine.llm.persistence import UsagePersistence
-from soulmem.engine.llm.probe import ModelTest
-from soulmem.engine.recall.recaller import Recaller
-from soulmem.engine.runtime.jobs import Jobs
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.tools.dispatch import Tools
-from soulmem.engine.upkeep.bin_purge import Bin
-from soulmem.engine.world.audit import Auditor, AuditPage
-from soulmem.engine.world.edge_loader import Loader
-from soulmem.engine.world.world import World
-from soulmem.governance.retention import BinParams
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Store
+from soulmem.engine.world.audit import AuditPage
+from soulmem.engine.world.services import Services
 
 
-class Governor:
-    """The audit of all owners and undoing by it; the tools, the deletions they ask for, and the bin."""
+class History:
+    """Reads the audit of all owners and undoes changes by it."""
 
-    def __init__(
-        self,
-        world_of: Callable[[Owner], Awaitable[World]],
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
-        loader: Loader,
-        keeper: Keeper,
-        recaller: Recaller,
-        learner: Learner,
-        jobs: Jobs,
-        consolidator: Consolidator,
-        params: BinParams,
-    ) -> None:
-        self._world_of = world_of
-        self._auditor = auditor
-        self.deletions = Deletions(world_of, store, clock, auditor, keeper)
-        digester = DigestWriter(compute, consolidator.llm_calls)
-        doing = store, compute, auditor, keeper, recaller, self.deletions, digester
-        self.tools = Tools(world_of, *doing, params.review)
-        self.bin_days = params.days  # how long anything lies in the bin
-        self.bin = Bin(world_of, store, compute, clock, auditor, jobs, params)
-        ModelTest(jobs, consolidator.llm_calls)
-        ConsolidationJobs(jobs, world_of, learner, digester, consolidator)
-        ReplayJob(jobs, world_of, compute, clock, auditor, loader, consolidator)
-        self.bookkeeper = UsagePersistence(
-            store, consolidator.usage, consolidator.deferrals
-        )
-        self._consolidator = consolidator
-        self._traces = recaller.traces
-        self._judge = Judge(store, compute, clock, auditor, loader)
-        self._undo = Undo(store, compute, clock, auditor, loader)
+    def __init__(self, services: Services) -> None:
+        self._world_of = services.world_of
+        self._auditor = services.auditor
+        self._undo = Undo(services)
 
     async def audit(
         self,
@@ -86,7 +36,7 @@ class Governor:
             owner, AuditQuery(soul, since=since, before=cursor, limit=limit)
         )
 
-    async def history(
+    async def of_memory(
         self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None
     ) -> AuditPage:
         """What was done to a memory, the newest first; also to one that is purged. Raises NotFound."""
@@ -119,21 +69,6 @@ class Governor:
         world = await self._world_of(owner)
         world.soul(soul)
         return await self._undo.undo(world, soul, since=since, change=change, job=job)
-
-    async def books(self, owner: Owner, soul: SoulId) -> UsageReport:
-        """What language models cost for a soul, and what waits for one. Raises NotFound."""
-        world = await self._world_of(owner)
-        world.soul(soul)
-        return await self._consolidator.usage_report(world, soul)
-
-    async def feedback(
-        self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict
-    ) -> Judged:
-        """Take the user's word about a memory that a recall brought. Raises NotFound, Unprocessable."""
-        world = await self._world_of(owner)
-        return await self._judge.judge(
-            world, await self._traces.find(world, trace), memory, verdict
-        )
 
     async def _known(self, owner: Owner, memory: MemoryId) -> None:
         """Raises NotFound for a memory that no soul has."""

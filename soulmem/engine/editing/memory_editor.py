@@ -39,38 +39,43 @@ from soulmem.engine.editing.user_edges import check_fires, check_topic, joined
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import returning
-from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.doubted import with_doubt
 from soulmem.engine.views.provenance import sources
-from soulmem.engine.world.audit import BY_USER, Auditor, Hand
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.audit import BY_USER, Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
-from soulmem.ports.clock import Clock
 
 T = TypeVar("T", Situation, ConceptDetail)
 
 
-class Keeper:
-    """Memories by hand: the store first, then the mind."""
+class MemoryEditor:
+    """Changes memories by the user's hand, or by the hand that is named: the store first, then the mind."""
 
     def __init__(
         self,
-        auditor: Auditor,
-        compute: Worker,
-        clock: Clock,
-        loader: Loader,
+        services: Services,
+        *,
         search: Callable[[World, SoulId, str], Awaitable[list[MemoryId]]],
+        drain_learning: Callable[[], Awaitable[None]],
+        on_new_texts: Callable[[], None],
     ) -> None:
+        """search          ranks a soul's memories by a text, as a recall does
+        drain_learning  returns once settled replies have taught
+        on_new_texts    called when texts may want a vector
+        """
+        self._world_of = services.world_of
+        self._drain_learning = drain_learning
+        self._on_new_texts = on_new_texts
         self._search = search
-        self._auditor = auditor
-        self._compute = compute
-        self._clock = clock
-        self._loader = loader
+        self._auditor = services.auditor
+        self._compute = services.compute
+        self._clock = services.clock
+        self._loader = services.loader
 
     async def create(
         self,
-        world: World,
+        owner: Owner,
         new: NewMemory,
         hand: Hand = BY_USER,
         state: MemoryState = MemoryState.ACTIVE,
@@ -78,6 +83,7 @@ class Keeper:
         """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
         bad edge and for a summary.
         """
+        world = await self._world_of(owner)
         world.soul(new.soul)
         if new.kind is MemoryKind.SUMMARY:
             raise Unprocessable(
@@ -111,14 +117,16 @@ class Keeper:
             await self._commit(
                 world, mind, MindChange(put_memories=(memory,), put_edges=edges), hand
             )
+        self._on_new_texts()
         return await self.view(world, mind, memory.id)
 
     async def patch(
-        self, world: World, memory: MemoryId, patch: MemoryPatch, hand: Hand = BY_USER
+        self, owner: Owner, memory: MemoryId, patch: MemoryPatch, hand: Hand = BY_USER
     ) -> MemoryView:
         """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable, and Forbidden for a
         protected one that is not in the user's own hand.
         """
+        world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
@@ -175,16 +183,22 @@ class Keeper:
                 put_memories=(new,), put_edges=edges, put_opinions=opinions
             )
             await self._commit(world, mind, change, hand)
+        self._on_new_texts()
         return await self.view(world, mind, memory)
 
-    async def bin(
-        self, world: World, memory: MemoryId, confirm: str | None, hand: Hand = BY_USER
+    async def delete(
+        self,
+        owner: Owner,
+        memory: MemoryId,
+        confirm: str | None,
+        hand: Hand = BY_USER,
     ) -> None:
         """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired).
 
         With `confirm` = "purge" what lies there goes for good. Raises Conflict for what does not, and for
         what a chat still tells.
         """
+        world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
@@ -206,10 +220,11 @@ class Keeper:
                 new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
                 await self._commit(world, mind, MindChange(put_memories=(new,)), hand)
 
-    async def restore(self, world: World, memory: MemoryId) -> MemoryView:
+    async def restore(self, owner: Owner, memory: MemoryId) -> MemoryView:
         """Out of the bin. What no chat tells any more is the user's own from then on, and what a card told:
         the next import would put it back there.
         """
+        world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
         async with world.writing:
             old = self._known(mind, memory)
@@ -233,8 +248,10 @@ class Keeper:
                 )
         return await self.view(world, mind, memory)
 
-    async def get(self, world: World, memory: MemoryId) -> MemoryView:
-        """A memory with its sources and edges. Raises NotFound."""
+    async def get(self, owner: Owner, memory: MemoryId) -> MemoryView:
+        """A memory with its sources and edges, as settled replies left it. Raises NotFound."""
+        world = await self._world_of(owner)
+        await self._drain_learning()
         return await self.view(world, await self._mind_of(world, memory), memory)
 
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
@@ -244,12 +261,13 @@ class Keeper:
             listing.whole, mind, memory, self._clock.extra_turns
         )
 
-    async def list(self, world: World, wanted: MemoryFilter) -> Page:
+    async def list(self, owner: Owner, wanted: MemoryFilter) -> Page:
         """One page, best rung of the tag ladder first, then the newest; what is asked for by meaning comes
         before that, in the order of a recall.
 
         Raises NotFound, Unprocessable (cursor).
         """
+        world = await self._world_of(owner)
         world.soul(wanted.soul)
         after = listing.cursor_of(wanted.cursor) if wanted.cursor is not None else None
         ranked: Sequence[MemoryId] = ()
@@ -265,22 +283,36 @@ class Keeper:
 
     async def timeline(
         self,
-        mind: Mind,
+        owner: Owner,
+        soul: SoulId,
         start: datetime | None,
         end: datetime | None,
         limit: int,
         cursor: str | None,
     ) -> Page:
-        """Memories whose time overlaps from (inclusive) .. to (exclusive), oldest first."""
+        """Memories whose time overlaps from (inclusive) .. to (exclusive), oldest first.
+
+        Raises NotFound, Unprocessable (cursor).
+        """
+        mind = await self._open_mind(await self._world_of(owner), soul)
         after = listing.cursor_of(cursor) if cursor is not None else None
         return await self._compute.run(
             listing.span_page, mind, start, end, limit, after, self._clock.extra_turns
         )
 
     async def graph(
-        self, owner: Owner, mind: Mind, center: MemoryId | None, hops: int, limit: int
+        self,
+        owner: Owner,
+        soul: SoulId,
+        center: MemoryId | None,
+        hops: int,
+        limit: int,
     ) -> GraphView:
-        """At most `limit` memories in use around `center` (all, when None) and the edges among them."""
+        """At most `limit` memories in use around `center` (all, when None) and the edges among them.
+
+        Raises NotFound.
+        """
+        mind = await self._open_mind(await self._world_of(owner), soul)
         while True:
             view = await self._compute.run(
                 listing.surroundings, mind, center, hops, limit, self._clock.extra_turns
@@ -290,6 +322,9 @@ class Keeper:
                 owner, mind, [one.memory.id for one in view.memories]
             ):
                 return view
+
+    async def _open_mind(self, world: World, soul: SoulId) -> Mind:
+        return await world.mind(world.soul(soul).id)
 
     async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
         found = world.find_memory(memory)

@@ -17,9 +17,8 @@ from soulmem.engine.editing.memory_editor import read_again
 from soulmem.engine.editing.user_edges import check_fires
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.audit import Auditor, Hand
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
     edge_of_values,
@@ -36,8 +35,7 @@ from soulmem.governance.undoing import (
     reversal,
     undone_by,
 )
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +53,13 @@ class Undo:
 
     def __init__(
         self,
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
-        loader: Loader,
+        services: Services,
     ) -> None:
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
-        self._loader = loader
+        self._store = services.store
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._loader = services.loader
 
     async def undo(
         self,

@@ -7,8 +7,6 @@ import zlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
-    Awaitable,
-    Callable,
     Iterable,
     Sequence,
 )
@@ -18,9 +16,8 @@ from typing import TypeVar
 from soulmem import __version__
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.engine.learning.learner import Learner
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Store
 from soulmem.transfer import bundle as lines
 from soulmem.transfer.bundle import Line, encode
 
@@ -34,14 +31,13 @@ class BundleExport:
 
     def __init__(
         self,
-        world: Callable[[Owner], Awaitable[World]],
-        store: Store,
-        clock: Clock,
+        services: Services,
+        *,
         learner: Learner,
     ) -> None:
-        self._world = world
-        self._store = store
-        self._clock = clock
+        self._world = services.world_of
+        self._store = services.store
+        self._clock = services.clock
         self._learner = learner
 
     async def bundle(self, owner: Owner, soul: SoulId) -> AsyncGenerator[bytes, None]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
-from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin
 from soulmem.engine.exchange.bundle_plan import Here, Plan, Step, plan
 from soulmem.engine.exchange.bundle_renaming import renamed
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.vectors.embedder import Embedding
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
 from soulmem.governance.audit_values import memory_values
-from soulmem.ports.store import RANK_GAP, Store
+from soulmem.ports.store import RANK_GAP
 from soulmem.transfer.bundle import Bundle, read_bundle
 
 
@@ -27,17 +27,16 @@ class BundleImport:
 
     def __init__(
         self,
-        world: Callable[[Owner], Awaitable[World]],
-        store: Store,
+        services: Services,
+        *,
         learner: Learner,
         embedding: Embedding,
-        auditor: Auditor,
     ) -> None:
-        self._world = world
-        self._store = store
+        self._world = services.world_of
+        self._store = services.store
         self._learner = learner
         self._embedding = embedding
-        self._auditor = auditor
+        self._auditor = services.auditor
 
     async def take_in(self, run: JobRun, data: bytes) -> dict[str, Any]:
         """Add what is not there; what that adds, or of a dry run would add."""

@@ -7,40 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from soulmem.conversation.episodes import memorable
 from soulmem.conversation.sync import reconcile
 from soulmem.domain.dialogue import Base, Chat, Message, SentMessage, digest
 from soulmem.domain.errors import Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import ChatId, Owner, SoulId
-from soulmem.engine.api.requests import Activity, SyncAnswer, SyncRequest
+from soulmem.engine.api.requests import Activity, SyncRequest
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.sync.chats import ChatService
 from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for
 from soulmem.transfer.sent import sent_messages, stop_of_piece
 
 _PIECE = 200  # messages per sync: small enough to show progress, large enough to count as an import
 _BREAKS, _MASS = "broken_lines", "mass_removal"
 _CONFLICTS = 8  # times that somebody else may write to the chat meanwhile
-
-
-class ChatService(Protocol):
-    """What an import asks of the engine."""
-
-    async def sync_chat(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
-        """See `Engine`."""
-
-    async def get_chat(self, owner: Owner, chat: ChatId) -> tuple[Chat, list[Message]]:
-        """See `Engine`."""
-
-    async def list_chats(
-        self, owner: Owner, soul: SoulId | None
-    ) -> list[tuple[Chat, int]]:
-        """See `Engine`."""
-
-    async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
-        """See `Engine`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +50,13 @@ class _Piece:
 class ChatImport:
     """Brings stored chats to what files say."""
 
-    def __init__(self, engine: ChatService, compute: Worker) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        *,
+        chats: ChatService,
+        compute: Worker,
+    ) -> None:
+        self._chats = chats
         self._compute = compute
 
     async def placed(
@@ -141,7 +129,7 @@ class ChatImport:
                 confirm_removal=confirmed,
             )
             try:
-                answer = await self._engine.sync_chat(run.owner, request)
+                answer = await self._chats.sync(run.owner, request)
             except Conflict:  # the chat is open in SillyTavern and went on: look again
                 conflicts += 1
                 if conflicts > _CONFLICTS:
@@ -153,7 +141,7 @@ class ChatImport:
                 done[key] += getattr(answer, key)
             if piece.stop == total:
                 break
-        await self._engine.activity(run.owner, log.chat, Activity.CLOSED)
+        await self._chats.activity(run.owner, log.chat, Activity.CLOSED)
         run.tell(total, total, "messages")
         return {**done, "held": None}
 
@@ -161,7 +149,7 @@ class ChatImport:
         self, owner: Owner, chat: ChatId
     ) -> tuple[Chat | None, Sequence[Message]]:
         try:
-            return await self._engine.get_chat(owner, chat)
+            return await self._chats.get(owner, chat)
         except NotFound:
             return None, []
 
@@ -169,7 +157,7 @@ class ChatImport:
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
     ) -> ChatId:
         """The chat whose title `log` names as the one it was branched from."""
-        for head, _ in await self._engine.list_chats(owner, souls[0]):
+        for head, _ in await self._chats.list(owner, souls[0]):
             if head.title == log.main_chat and head.id != log.chat:
                 return head.id
         return chat_id_for(log.main_chat or "", souls)

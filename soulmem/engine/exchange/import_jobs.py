@@ -36,6 +36,7 @@ class ImportJobs:
 
     def __init__(
         self,
+        *,
         jobs: Jobs,
         chats: ChatImport,
         lore: LoreImport,
@@ -47,7 +48,10 @@ class ImportJobs:
         self._chats = chats
         self._lore = lore
         self._embedding = embedding
-        jobs.register(JobKind(KIND, self._work, arguments=None, resumes=True))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (JobKind(KIND, self._work, arguments=None, resumes=True),)
 
     async def start(self, owner: Owner, request: ImportRequest) -> str:
         """Begin; the id of the job. Raises NotFound for a soul that is not there."""

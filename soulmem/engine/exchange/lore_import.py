@@ -6,7 +6,7 @@ tied to something, or put into the bin is the user's from then on, and stays as 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -22,12 +22,10 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.renaming import joined_by_hand
 from soulmem.engine.runtime.jobs import JobRun
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.sync.chats import Observer
-from soulmem.engine.world.audit import Auditor, Hand
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.sync.chat_writer import ChatWriter
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.ports.clock import Clock
 from soulmem.transfer.lore import PROMPT_PARTS, Cast, Lore, Statement, is_source
 
 _PIECE = 50  # memories written in one go; a recall that comes meanwhile waits for one
@@ -67,19 +65,16 @@ class LoreImport:
 
     def __init__(
         self,
-        world_of: Callable[[Owner], Awaitable[World]],
-        compute: Worker,
-        clock: Clock,
-        loader: Loader,
-        observer: Observer,
-        auditor: Auditor,
+        services: Services,
+        *,
+        writer: ChatWriter,
     ) -> None:
-        self._world_of = world_of
-        self._compute = compute
-        self._clock = clock
-        self._loader = loader
-        self._observer = observer
-        self._auditor = auditor
+        self._world_of = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._loader = services.loader
+        self._writer = writer
+        self._auditor = services.auditor
 
     async def cast(self, owner: Owner, soul: SoulId, persona: str) -> Cast:
         """Who {{char}} and {{user}} are: the player as given, else as in the soul's latest chat."""
@@ -136,7 +131,7 @@ class LoreImport:
             others = tuple(known for known in old.names if known.source != source)
             new: Soul = replace(old, names=(*others, *names))
             if set(new.names) != set(old.names):
-                await self._observer.change_soul(
+                await self._writer.change_soul(
                     world, await world.mind_while_writing(key), new
                 )
                 world.souls[key] = new

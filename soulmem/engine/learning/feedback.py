@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,24 +11,24 @@ from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.errors import NotFound, Unprocessable
-from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.api.results import RecalledMemory, Trace
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.views.faded_edges import is_kept
-from soulmem.engine.world.audit import Auditor, Hand
-from soulmem.engine.world.edge_loader import Loader
-from soulmem.engine.world.world import World
-from soulmem.governance.audit_values import edge_difference, opinion_values
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
+from soulmem.governance.audit_values import (
+    edge_difference,
+    opinion_values,
+)
 from soulmem.governance.undoing import EDGES, OPINION
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Change
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeParams:
+class FeedbackServiceParams:
     """How much a word weighs, and how edges take it."""
 
     feedback: FeedbackParams = field(default_factory=FeedbackParams)
@@ -35,7 +36,7 @@ class JudgeParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class FeedbackResult:
     """What a word did. `change` is the entry of the audit by which it is undone."""
 
     opinion: Opinion
@@ -43,33 +44,35 @@ class Judged:
     change: str
 
 
-class Judge:
-    """Takes words of the user about recalled memories."""
+class FeedbackService:
+    """Applies the user's verdicts about recalled memories."""
 
     def __init__(
         self,
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
-        loader: Loader,
-        params: JudgeParams | None = None,
+        services: Services,
+        *,
+        trace_of: Callable[[Owner, str], Awaitable[Trace]],
+        params: FeedbackServiceParams | None = None,
     ) -> None:
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
-        self._loader = loader
-        self._params = params or JudgeParams()
+        self._world_of = services.world_of
+        self._trace_of = trace_of
+        self._store = services.store
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._loader = services.loader
+        self._params = params or FeedbackServiceParams()
 
-    async def judge(
-        self, world: World, trace: Trace, memory: MemoryId, verdict: Verdict
-    ) -> Judged:
-        """Take the word in.
+    async def give(
+        self, owner: Owner, trace_id: str, memory: MemoryId, verdict: Verdict
+    ) -> FeedbackResult:
+        """Apply a verdict about a memory that a recall brought.
 
-        Raises NotFound for a memory that the recall did not bring or that is gone, Unprocessable for
-        `never_here` of a recall without a chat.
+        Raises NotFound for an unknown trace, a memory that the recall did not bring or that is gone,
+        Unprocessable for `never_here` of a recall without a chat.
         """
+        world = await self._world_of(owner)
+        trace = await self._trace_of(owner, trace_id)
         brought = next((one for one in trace.answer.memories if one.id == memory), None)
         if brought is None:
             raise NotFound(
@@ -110,7 +113,7 @@ class Judge:
             )
             await self._compute.run(mind.learn, changed)
             await self._compute.run(mind.opinions.put, [new])
-        return Judged(new, len(edges), entry.id)
+        return FeedbackResult(new, len(edges), entry.id)
 
     def _ways(
         self, mind: Mind, brought: RecalledMemory, verdict: Verdict

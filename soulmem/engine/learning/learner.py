@@ -23,13 +23,12 @@ from soulmem.engine.learning import working_memory as attention
 from soulmem.engine.learning.plasticity_update import Learned, Noted, Reply, learn
 from soulmem.engine.learning.working_memory import AttentionParams
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
 from soulmem.governance.audit_values import edge_difference
 from soulmem.governance.undoing import EDGES
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Change
 
 log = logging.getLogger(__name__)
 
@@ -52,16 +51,14 @@ class Learner:
 
     def __init__(
         self,
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
+        services: Services,
+        *,
         params: LearningParams | None = None,
     ) -> None:
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
+        self._store = services.store
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
         self._params = params or LearningParams()
         self._pending: OrderedDict[Reply, Noted] = OrderedDict()
         self._telling: set[asyncio.Task[None]] = set()

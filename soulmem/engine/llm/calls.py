@@ -79,15 +79,16 @@ class LlmCalls:
 
     def __init__(
         self,
+        *,
         llms: LlmAccess,
         compute: Worker,
         clock: Clock,
         is_busy: Callable[[], bool],
-        ledger: UsageLedger,
-        parking: Deferrals,
+        usage: UsageLedger,
+        deferrals: Deferrals,
     ) -> None:
-        self.usage = ledger
-        self.deferrals = parking
+        self.usage = usage
+        self.deferrals = deferrals
         self.is_busy = is_busy
         self._llms = llms
         self._compute = compute

@@ -19,7 +19,9 @@ log = logging.getLogger(__name__)
 class UsagePersistence:
     """Stores a usage ledger and deferrals. Event loop only; writes happen in the background."""
 
-    def __init__(self, store: Store, usage: UsageLedger, deferrals: Deferrals) -> None:
+    def __init__(
+        self, *, store: Store, usage: UsageLedger, deferrals: Deferrals
+    ) -> None:
         self._store = store
         self._usage = usage
         self._deferrals = deferrals

@@ -10,7 +10,7 @@ from soulmem.domain.errors import Unprocessable
 from soulmem.domain.llm import Failure, LlmFailed, Unreadable
 from soulmem.engine.llm.calls import LlmCalls, LlmTask
 from soulmem.engine.llm.usage import Spent
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.prompts import extraction, summary
 
 USAGE_KIND = "test"  # kind of work that its calls are recorded under
@@ -48,9 +48,16 @@ class ModelTest:
     `answer` or the `reason` in words.
     """
 
-    def __init__(self, jobs: Jobs, asking: LlmCalls) -> None:
+    def __init__(
+        self,
+        *,
+        asking: LlmCalls,
+    ) -> None:
         self._llm_calls = asking
-        jobs.register(JobKind("model_test", self._work, arguments=("language",)))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (JobKind("model_test", self._work, arguments=("language",)),)
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
         passage = _PASSAGES.get(run.arguments.get("language", "en"))

@@ -94,6 +94,7 @@ class Linker:
 
     def __init__(
         self,
+        *,
         compute: Worker,
         clock: Clock,
         complete: Callable[[Mind, Iterable[MemoryId]], Awaitable[int]],

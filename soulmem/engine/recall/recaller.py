@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from weakref import WeakKeyDictionary
 
-from soulmem.domain.ids import ChatId, MemoryId, SoulId, new_id
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId, new_id
 from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled, Timings, Trace
 from soulmem.engine.learning.learner import Learner
@@ -41,12 +41,10 @@ from soulmem.engine.recall.scene import (
 from soulmem.engine.recall.trace_fields import told_of
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.walks import WalkingParams, Walks
-from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.embedder import Embedding
 from soulmem.engine.vectors.encoder import Read
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.ports.clock import Clock
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.action_selection import ActionSelectionParams
 from soulmem.retrieval.mood import strongest
@@ -68,21 +66,21 @@ class Recaller:
 
     def __init__(
         self,
-        compute: Worker,
+        services: Services,
+        *,
         embedding: Embedding,
         learner: Learner,
-        loader: Loader,
-        clock: Clock,
         params: RecallParams,
         traces: Traces,
         ranking: RankingParams,
         walking: WalkingParams,
     ) -> None:
-        self._compute = compute
+        self._world_of = services.world_of
+        self._compute = services.compute
         self._embedding = embedding
         self._learner = learner
-        self._loader = loader
-        self._clock = clock
+        self._loader = services.loader
+        self._clock = services.clock
         self._params = params
         self.traces = traces
         self._ranking = ranking
@@ -96,8 +94,16 @@ class Recaller:
         self._asking: set[asyncio.Task[Floats | None]] = set()
         self._reading: set[asyncio.Task[Read | None]] = set()
 
-    async def recall(self, world: World, request: RecallRequest) -> Recalled:
-        """The memories this moment calls for, within the token and time budget."""
+    async def trace(self, owner: Owner, trace_id: str) -> Trace:
+        """How an answer came about. Raises NotFound."""
+        return await self.traces.find(await self._world_of(owner), trace_id)
+
+    async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
+        """The memories this moment calls for, within the token and time budget.
+
+        Raises NotFound for an unknown soul or chat.
+        """
+        world = await self._world_of(owner)
         began = time.perf_counter()
         soul = world.soul(request.soul)
         if request.chat is not None:

@@ -32,7 +32,12 @@ _SAID = 12  # signs from which on a text is known again inside of another
 class Traces:
     """The last traces. On the event loop alone; no recall waits for a write."""
 
-    def __init__(self, kept: TraceLog | None, compute: Worker) -> None:
+    def __init__(
+        self,
+        *,
+        kept: TraceLog | None,
+        compute: Worker,
+    ) -> None:
         self._kept = kept
         self._compute = compute
         self._at_hand: OrderedDict[tuple[Owner, str], Trace] = OrderedDict()

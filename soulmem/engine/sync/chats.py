@@ -1,463 +1,82 @@
-"""How what a client shows of a chat becomes memory: syncs, closing, settling, deletion."""
+"""Chats as their clients show them: sync, reading, activity, deletion."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections.abc import Callable
 
-from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
-from soulmem.domain.audit import Action, AuditEntry
-from soulmem.domain.dialogue import Chat, ChatState, Message, Version
-from soulmem.domain.edges import Edge
-from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
-from soulmem.domain.memories import Memory, MemoryState
-from soulmem.domain.sequences import common_ends
-from soulmem.domain.soul import Soul, SoulState
-from soulmem.engine.api.requests import SyncAnswer, SyncRequest
-from soulmem.engine.mind.changes import MindChange
-from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.linker import Steps
-from soulmem.engine.propagation.reawakening import awake
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.views.topic_words import stale_topics
-from soulmem.engine.world.audit import BY_USER, Auditor
-from soulmem.engine.world.world import ChatLog, World
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
-
-_READ_AT_ONCE = 50  # texts: some 10 ms
-_PIECE = (
-    200  # memories taken over in one go: a recall that comes meanwhile waits some 20 ms
-)
+from soulmem.domain.dialogue import Chat, ChatState, Message
+from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.engine.api.requests import Activity, SyncAnswer, SyncRequest
+from soulmem.engine.sync.chat_writer import ChatWriter
+from soulmem.engine.world.services import Services
+from soulmem.engine.world.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A change of one chat, thought through: what to store and what each mind then takes over."""
-
-    log: ChatLog
-    chat: ChatChange
-    minds: tuple[tuple[Mind, MindChange], ...]
-    moved: tuple[ChatId, ...]  # chats whose tree gets another root
-
-
-class Observer:
-    """Writes what happened in chats: the store first, then the minds."""
+class ChatService:
+    """The chats of all owners."""
 
     def __init__(
-        self, store: Store, compute: Worker, clock: Clock, auditor: Auditor
-    ) -> None:
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
-
-    async def sync(self, world: World, request: SyncRequest) -> SyncAnswer:
-        """Take over the chat as its client shows it; see `PUT /v1/chats/{chat}`."""
-        async with world.writing:
-            for soul in request.souls:
-                world.soul(soul, "souls")
-            old = await world.log(request.chat) or ChatLog(
-                Chat(request.chat, request.souls, created=self._clock.now())
-            )
-            ancestors = await world.ancestors(replace(old.head, parent=request.parent))
-            heard = (soul for m in request.messages for soul in m.present or ())
-            world.talked_to.update(dict.fromkeys(request.souls, time.monotonic()))
-            minds = await _minds(
-                world, [*request.souls, *old.head.souls, *old.head.cast, *heard]
-            )
-            async with _read_ahead(world, _unread(old, request)):
-                answer, step = await self._compute.run(
-                    self._sync_step, world, old, request, ancestors, minds
-                )
-            if step is not None:
-                await self._carry_out(world, step)
-            return answer
-
-    async def close(self, world: World, chat: ChatId) -> None:
-        """The chat was left: its last message is settled."""
-        async with world.writing:
-            await self._settle(world, chat)
-
-    async def settle_due(self, world: World, after: timedelta) -> None:
-        """Settle last messages that have stood for `after`."""
-        now = self._clock.now()
-        for head in list(world.heads.values()):
-            if (
-                head.state is ChatState.ACTIVE
-                and head.tail_since is not None
-                and now - head.tail_since >= after
-            ):
-                async with world.writing:
-                    await self._settle(world, head.id)
-
-    async def delete_chat(self, world: World, chat: ChatId) -> None:
-        """The chat, and what only it supports, to the bin."""
-        async with world.writing:
-            world.head(chat)
-            old = await world.log(chat)
-            if old is not None:
-                new = replace(
-                    old, head=replace(old.head, state=ChatState.BIN, hold=None)
-                )
-                await self._write(
-                    world,
-                    old,
-                    new,
-                    retract=True,
-                    audit=await self._told(world, old.head),
-                )
-                await world.release_logs([chat])
-
-    async def change_soul(self, world: World, mind: Mind, new: Soul) -> None:
-        """The soul's new names or settings and what they change in it. The caller holds `writing`."""
-        old = mind.soul
-        if new.settings.remember_hidden is not old.settings.remember_hidden:
-            await self._hide_or_show(
-                world, mind, replace(new, name=old.name, names=old.names)
-            )
-        if new != mind.soul:
-            steps = Steps([])
-            if (new.name, new.names) != (old.name, old.names):
-                steps = await world.linker.steps(mind, MindChange(), new)
-            await world.carry_out(mind, steps, new)
-
-    async def _hide_or_show(self, world: World, mind: Mind, new: Soul) -> None:
-        """Another mind about hidden messages."""
-        changes = [Change(world.owner, souls=[new])]
-        async with self._stored_after(world, changes, {new.id}):
-            await self._compute.run(mind.take_soul, new)
-            for head in list(world.heads.values()):
-                log = await world.log(head.id) if new.id in head.cast else None
-                if log is not None:
-                    changes.append(
-                        await self._derive(world, mind, log, world.family(head.id))
-                    )
-        world.souls[new.id] = new
-        await self._drop_topics(world, mind)
-
-    async def _settle(self, world: World, chat: ChatId) -> None:
-        log = await world.log(chat)
-        if log is None or not log.messages:
-            return
-        last = log.messages[-1].version
-        if log.head.settled_tail != last or log.head.tail_since is not None:
-            await self._write(
-                world,
-                log,
-                replace(
-                    log, head=replace(log.head, settled_tail=last, tail_since=None)
-                ),
-            )
-
-    def _sync_step(
         self,
-        world: World,
-        old: ChatLog,
-        request: SyncRequest,
-        ancestors: Sequence[ChatLog],
-        minds: Sequence[Mind],
-    ) -> tuple[SyncAnswer, _Step | None]:
-        """What to answer, and what to carry out if anything. Computes: worker only."""
-
-        def known_text(version: Version) -> str | None:
-            return next(
-                (t for log in ancestors if (t := log.text(version)) is not None), None
-            )
-
-        found = reconcile(
-            old.messages,
-            request.messages,
-            request.base,
-            confirmed=request.confirm_removal or old.head.state is ChatState.BIN,
-            known_text=known_text,
-        )
-        if found.hold is not None:
-            answer = SyncAnswer(applied=False, held=len(found.hold.vanished))
-            held = replace(old, head=replace(old.head, hold=found.hold))
-            return answer, None if old.head.hold == found.hold else self._step(
-                world, old, held, minds
-            )
-        if found.needs_text:
-            return SyncAnswer(needs_text=found.needs_text, applied=False), None
-        new = self._next_log(old, request, found.messages)
-        answer = SyncAnswer(
-            added=len(found.added),
-            changed=len(found.changed),
-            removed=len(found.removed),
-        )
-        if (
-            new.head == old.head
-            and new.messages is old.messages
-            and request.chat in world.heads
-        ):
-            return answer, None
-        return answer, self._step(
-            world, old, new, minds, found.added | found.changed, found.removed
-        )
-
-    def _next_log(
-        self, old: ChatLog, request: SyncRequest, messages: tuple[Message, ...]
-    ) -> ChatLog:
-        head = old.head
-        tail = settled_tail(old.messages, old.index, messages, head.settled_tail)
-        last = messages[-1].version if messages else None
-        same_tail = (
-            bool(old.messages)
-            and old.messages[-1].version == last
-            and head.state is ChatState.ACTIVE
-        )
-        since = head.tail_since if same_tail else self._clock.now()
-        prefix, suffix = common_ends(old.messages, messages)
-        window = messages[prefix : len(messages) - suffix]
-        cast = dict.fromkeys(
-            [
-                *request.souls,
-                *head.cast,
-                *(soul for m in window for soul in m.present or ()),
-            ]
-        )
-        now = replace(
-            head,
-            souls=request.souls,
-            cast=tuple(cast),
-            title=request.title,
-            persona=request.persona,
-            parent=request.parent,
-            settled_tail=tail,
-            tail_since=None if tail is not None or last is None else since,
-            hold=None,
-            state=ChatState.ACTIVE,
-        )
-        if prefix == len(messages) == len(old.messages):
-            return replace(old, head=now)
-        ranks = ranks_for(old.messages, old.ranks, messages, RANK_GAP)
-        if prefix == len(old.messages):  # the usual case: the chat went on
-            index = old.index | {
-                m.slot: i for i, m in enumerate(messages[prefix:], prefix)
-            }
-            return ChatLog(now, messages, ranks, index)
-        return ChatLog.of(now, messages, ranks)
-
-    def _step(
-        self,
-        world: World,
-        old: ChatLog,
-        new: ChatLog,
-        minds: Sequence[Mind],
-        changed: Collection[SlotId] = (),
-        removed: Collection[SlotId] = (),
+        services: Services,
         *,
-        retract: bool = False,
-    ) -> _Step:
-        """What the new log means for the store and for every soul. Computes: worker only."""
-        chat = new.head.id
-        heads = world.heads | {chat: new.head}
-        family = world.family(chat, heads)
-        changes = [
-            world.compare(mind, new, family, changed, retract=retract) for mind in minds
-        ]
-        told = ChatChange(new.head, _rewritten(old, new), removed)
-        moved = [
-            c
-            for c in world.heads
-            if c != chat and world.family(c) != world.family(c, heads)
-        ]
-        return _Step(new, told, tuple(zip(minds, changes, strict=True)), tuple(moved))
-
-    async def _write(
-        self,
-        world: World,
-        old: ChatLog,
-        new: ChatLog,
-        *,
-        retract: bool = False,
-        audit: Sequence[AuditEntry] = (),
+        writer: ChatWriter,
+        on_settled: Callable[[World, ChatId], None],
+        on_new_texts: Callable[[], None],
+        on_generating: Callable[[Owner, ChatId, bool], None],
     ) -> None:
-        """A change of a chat's head alone."""
-        minds = await _minds(world, [*old.head.souls, *old.head.cast])
-        step = await self._compute.run(
-            self._step, world, old, new, minds, retract=retract
-        )
-        await self._carry_out(world, step, audit)
-
-    async def _told(self, world: World, head: Chat) -> list[AuditEntry]:
-        """That the user deleted the chat, for each soul that was in it."""
-        was, now = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
-        souls = [
-            soul
-            for soul in dict.fromkeys((*head.souls, *head.cast))
-            if soul in world.souls
-        ]
-        where = [(world.owner, soul, BY_USER, Action.BIN, head.id) for soul in souls]
-        return [await self._auditor.entry(*one, was, now) for one in where]
-
-    async def _carry_out(
-        self, world: World, step: _Step, audit: Sequence[AuditEntry] = ()
-    ) -> None:
-        """Store it, then take it over."""
-        linked = [
-            (mind, await self._linked(world, mind, change))
-            for mind, change in step.minds
-        ]
-        changes = [change for _, change in linked]
-        stored = Change(
-            owner=world.owner,
-            chats=[step.chat],
-            put_memories=[m for c in changes for m in c.put_memories],
-            drop_memories=[m for c in changes for m in c.drop_memories],
-            put_edges=[e for c in changes for e in c.put_edges],
-            drop_edges=[e for c in changes for e in c.drop_edges],
-            purge_audit=[key for c in changes for key in c.purge_audit],
-            drop_derivations=[key for c in changes for key in c.drop_derivations],
-            audit=audit,
-        )
-        if step.moved:
-            await self._move(world, replace(step, minds=tuple(linked)), stored)
-            return
-        await self._store.commit(stored)
-        world.keep_log(step.log)
-        for mind, change in linked:
-            for piece in change.pieces(_PIECE):
-                await self._compute.run(mind.apply, piece)
-            if change.drop_memories or any(
-                m.state is not MemoryState.ACTIVE for m in change.put_memories
-            ):
-                await self._drop_topics(world, mind)
-
-    async def _drop_topics(self, world: World, mind: Mind) -> None:
-        """Where texts went, topics that still write down their words go at once, not in a quiet moment."""
-        stale = await self._compute.run(stale_topics, mind)
-        if stale:
-            await world.carry_out(mind, Steps([MindChange(drop_memories=tuple(stale))]))
-
-    async def _linked(self, world: World, mind: Mind, change: MindChange) -> MindChange:
-        """The change with what follows for mentions, and what they bring back to mind."""
-        return await self._compute.run(
-            awake, mind, await world.linker.linked(mind, change)
-        )
-
-    async def _move(self, world: World, step: _Step, stored: Change) -> None:
-        """A change that gives other chats' tree another root, by which their episodes are named."""
-        heads = world.heads | {step.log.head.id: step.log.head}
-        changes, touched = [stored], {mind.soul.id for mind, _ in step.minds}
-        async with self._stored_after(world, changes, touched):
-            for mind, change in step.minds:
-                await self._compute.run(mind.apply, change)
-            for chat in step.moved:
-                log = await world.log(chat)
-                if log is None:
-                    continue
-                for mind in await _minds(world, [*log.head.souls, *log.head.cast]):
-                    touched.add(mind.soul.id)
-                    changes.append(
-                        await self._derive(world, mind, log, world.family(chat, heads))
-                    )
-        world.keep_log(step.log)
-        for mind in [world.minds[soul] for soul in touched if soul in world.minds]:
-            await self._drop_topics(world, mind)
-
-    async def _derive(
-        self, world: World, mind: Mind, log: ChatLog, family: ChatId
-    ) -> Change:
-        """Let the mind read a chat again; what is to be stored of that."""
-        async with _read_ahead(world, [m.text for m in log.messages]):
-            change = await self._compute.run(world.compare, mind, log, family)
-        change = await self._linked(world, mind, change)
-        await self._compute.run(mind.apply, change)
-        return change.stored(world.owner)
-
-    @asynccontextmanager
-    async def _stored_after(
-        self, world: World, changes: Sequence[Change], souls: Collection[SoulId]
-    ) -> AsyncIterator[None]:
-        """Stores the `changes` made inside at once.
-
-        What a change means depends on the one before it, so the minds go first. When the store refuses, those
-        of `souls` are let go: it is read again what they were.
+        """on_settled     called when replies of a chat may have been settled
+        on_new_texts   called when texts may want a vector
+        on_generating  called with whether the client waits for a reply, or its user types
         """
-        try:
-            yield
-            await self._store.commit(_united(changes))
-        except BaseException:
-            for soul in souls:
-                world.let_go(soul)
-            raise
+        self._world_of = services.world_of
+        self._writer = writer
+        self._on_settled = on_settled
+        self._on_new_texts = on_new_texts
+        self._on_generating = on_generating
 
+    async def sync(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
+        """Take over a chat as its client shows it."""
+        world = await self._world_of(owner)
+        answer = await self._writer.sync(world, request)
+        self._on_settled(world, request.chat)
+        self._on_new_texts()
+        return answer
 
-def _unread(old: ChatLog, request: SyncRequest) -> list[str]:
-    """The texts of the request that the chat did not have before."""
-    sent = ((m.text, Version(m.slot, m.hash)) for m in request.messages)
-    return [
-        text for text, version in sent if text is not None and old.text(version) is None
-    ]
+    async def get(self, owner: Owner, chat: ChatId) -> tuple[Chat, list[Message]]:
+        """A chat and its messages, in order. Raises NotFound."""
+        world = await self._world_of(owner)
+        head = world.head(chat, "chat")
+        log = await world.log(chat)
+        return head, list(log.messages) if log is not None else []
 
+    async def list(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
+        """Chats in use with their message counts; of one soul, or all. Raises NotFound for the soul."""
+        world = await self._world_of(owner)
+        if soul is not None:
+            world.soul(soul)
+        chats = []
+        for head in list(world.heads.values()):
+            if head.state is not ChatState.ACTIVE:
+                continue
+            if soul is None or soul in head.cast or soul in head.souls:
+                log = await world.log(head.id)
+                chats.append((head, len(log.messages) if log is not None else 0))
+        return chats
 
-@asynccontextmanager
-async def _read_ahead(world: World, texts: Sequence[str]) -> AsyncIterator[None]:
-    """Read the texts in a thread of its own, some at a time, for what is done inside."""
-    try:
-        for start in range(0, len(texts), _READ_AT_ONCE):
-            await asyncio.to_thread(
-                world.readings.ahead, texts[start : start + _READ_AT_ONCE]
-            )
-        yield
-    finally:
-        world.readings.forget()
+    async def delete(self, owner: Owner, chat: ChatId) -> None:
+        """Put the chat, and what only it supports, into the bin. Raises NotFound."""
+        await self._writer.delete_chat(await self._world_of(owner), chat)
 
+    async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
+        """Take in what the client does: background work keeps out of the way, closing settles.
 
-async def _minds(world: World, souls: Iterable[SoulId]) -> list[Mind]:
-    """Open minds of those souls that are in use. The caller holds `writing`."""
-    known = [s for s in dict.fromkeys(souls) if s in world.souls]
-    return [
-        await world.mind_while_writing(s)
-        for s in known
-        if world.souls[s].state is SoulState.ACTIVE
-    ]
-
-
-def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
-    """The messages that differ from the stored ones, or stand elsewhere."""
-    if old.messages is new.messages:
-        return []
-    same, _ = common_ends(old.messages, new.messages)
-    in_place, _ = common_ends(old.ranks, new.ranks)
-    start = min(same, in_place)
-    stands = set(zip(old.ranks[start:], old.messages[start:], strict=True))
-    now = zip(new.ranks[start:], new.messages[start:], strict=True)
-    return [RankedMessage(r, m) for r, m in now if (r, m) not in stands]
-
-
-def _united(changes: Sequence[Change]) -> Change:
-    """One change with the effect of all of them in their order; chats are the first one's."""
-    memories: dict[MemoryId, Memory] = {}
-    edges: dict[str, Edge] = {}
-    gone: set[MemoryId] = set()
-    cut: set[str] = set()
-    for change in changes:
-        gone.update(change.drop_memories)
-        cut.update(change.drop_edges)
-        for memory in change.drop_memories:
-            memories.pop(memory, None)
-        for edge in change.drop_edges:
-            edges.pop(edge, None)
-        memories.update((m.id, m) for m in change.put_memories)
-        edges.update((e.id, e) for e in change.put_edges)
-    left_out = gone - memories.keys()
-    return replace(
-        changes[0],
-        put_memories=list(memories.values()),
-        drop_memories=gone,
-        put_edges=[
-            e
-            for e in edges.values()
-            if e.source not in left_out and e.target not in left_out
-        ],
-        drop_edges=cut,
-        purge_audit={key for change in changes for key in change.purge_audit},
-        drop_derivations={key for change in changes for key in change.drop_derivations},
-    )
+        Raises NotFound.
+        """
+        world = await self._world_of(owner)
+        world.head(chat)
+        is_waiting = state in (Activity.GENERATING, Activity.TYPING)
+        self._on_generating(owner, chat, is_waiting)
+        if state is Activity.CLOSED:
+            await self._writer.close(world, chat)
+            self._on_settled(world, chat)
+            self._on_new_texts()

@@ -1,4 +1,4 @@
-"""How is a soul made, changed, or put into the bin?"""
+"""Souls as their clients want them: create, change, read, delete."""
 
 from __future__ import annotations
 
@@ -6,38 +6,41 @@ from dataclasses import replace
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.errors import ConfirmationRequired
-from soulmem.domain.ids import SoulId
+from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
-from soulmem.engine.sync.chats import Observer
-from soulmem.engine.world.audit import BY_USER, Auditor
+from soulmem.engine.sync.chat_writer import ChatWriter
+from soulmem.engine.world.audit import BY_USER
+from soulmem.engine.world.fingerprint import fingerprint
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import ImageKeeper
 from soulmem.engine.world.world import World
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Change
 
 
-class Souls:
-    """The souls of all owners, as their clients want them."""
+class SoulService:
+    """The souls of all owners."""
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
-        observer: Observer,
+        services: Services,
+        *,
+        writer: ChatWriter,
         images: ImageKeeper,
-        auditor: Auditor,
         defaults: SoulSettings,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._observer = observer
+        self._world_of = services.world_of
+        self._loader = services.loader
+        self._compute = services.compute
+        self._store = services.store
+        self._clock = services.clock
+        self._writer = writer
         self._images = images
-        self._auditor = auditor
+        self._auditor = services.auditor
         self._defaults = replace(defaults, chosen=frozenset())
 
     async def put(
         self,
-        world: World,
+        owner: Owner,
         soul: SoulId,
         name: str,
         names: tuple[KnownName, ...] | None,
@@ -47,6 +50,7 @@ class Souls:
 
         settings  what changes of them, or all of them as they are to be
         """
+        world = await self._world_of(owner)
         async with world.writing:
             old = world.souls.get(soul)
             base = old or Soul(
@@ -70,9 +74,30 @@ class Souls:
                         Change(world.owner, souls=[new], audit=entries)
                     )
                 else:
-                    await self._observer.change_soul(world, mind, new)
+                    await self._writer.change_soul(world, mind, new)
                 world.souls[soul] = new
         return new, old is None or old.state is SoulState.BIN
+
+    async def get(self, owner: Owner, soul: SoulId) -> Soul:
+        """The soul. Raises NotFound."""
+        return (await self._world_of(owner)).soul(soul, "soul")
+
+    async def list(
+        self, owner: Owner, state: SoulState = SoulState.ACTIVE
+    ) -> list[Soul]:
+        """Souls in use, or those in the bin that can still be restored."""
+        world = await self._world_of(owner)
+        return [s for s in world.souls.values() if s.state is state and s.name]
+
+    async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
+        """A hash that is equal for equal surviving chats; see `world.fingerprint`. Raises NotFound."""
+        world = await self._world_of(owner)
+        world.soul(soul)
+        mind = await world.mind(soul)
+        for strand in list(mind.lineages):
+            await world.log(strand.chat)
+        async with self._loader.everything(owner, mind):
+            return await self._compute.run(fingerprint, world, mind)
 
     def _settings_after(
         self, old: SoulSettings, wanted: SoulSettings | SettingsChange | None
@@ -93,8 +118,9 @@ class Souls:
             world.owner, new.id, BY_USER, action, new.id, before, after
         )
 
-    async def bin(self, world: World, soul: SoulId, confirm: str | None) -> None:
+    async def delete(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
         """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
+        world = await self._world_of(owner)
         async with world.writing:
             old = world.soul(soul)
             if confirm != old.name:

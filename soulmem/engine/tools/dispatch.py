@@ -18,18 +18,18 @@ from soulmem.engine.api.requests import (
     TimeRange,
 )
 from soulmem.engine.consolidation.digests import DigestWriter
-from soulmem.engine.editing.deletion_requests import Deletions
-from soulmem.engine.editing.memory_editor import Keeper
+from soulmem.engine.editing.deletion_requests import DeletionRequests
+from soulmem.engine.editing.memory_editor import MemoryEditor
 from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
 from soulmem.engine.recall.recaller import Recaller
-from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.tools import definitions as wanted
 from soulmem.engine.tools.definitions import Arguments, arguments_of
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
-from soulmem.ports.store import Change, Store
+from soulmem.ports.store import Change
 
 _BUDGET = 1_000_000  # tokens: a search is limited by its count
 _CORE = 0.9  # importance of what the lead keeps for good
@@ -43,23 +43,21 @@ class Tools:
 
     def __init__(
         self,
-        world_of: Callable[[Owner], Awaitable[World]],
-        store: Store,
-        compute: Worker,
-        auditor: Auditor,
-        keeper: Keeper,
+        services: Services,
+        *,
+        memories: MemoryEditor,
         recaller: Recaller,
-        deletions: Deletions,
+        deletions: DeletionRequests,
         digester: DigestWriter,
         review: bool = False,
     ) -> None:
         """With `review` what is to be kept for good lies in the bin until the user fetches it."""
         self._review = review
-        self._world_of = world_of
-        self._store = store
-        self._compute = compute
-        self._auditor = auditor
-        self._keeper = keeper
+        self._world_of = services.world_of
+        self._store = services.store
+        self._compute = services.compute
+        self._auditor = services.auditor
+        self._memories = memories
         self._recaller = recaller
         self._deletions = deletions
         self._digester = digester
@@ -113,8 +111,8 @@ class Tools:
             permanent=True,
         )
         state = MemoryState.BIN if self._review else MemoryState.ACTIVE
-        view = await self._keeper.create(
-            world, new, Hand(actor, reason=asked.reason), state
+        view = await self._memories.create(
+            world.owner, new, Hand(actor, reason=asked.reason), state
         )
         told: Result = {"memory": view.memory.id, "permanent": True}
         return told | {"status": "awaiting_confirmation"} if self._review else told
@@ -145,7 +143,7 @@ class Tools:
             max_items=asked.limit,
             time_range=span,
         )
-        found = await self._recaller.recall(world, request)
+        found = await self._recaller.recall(world.owner, request)
         said = {"query": asked.query, "found": [memory.id for memory in found.memories]}
         entry = await self._auditor.entry(
             world.owner,
@@ -198,8 +196,8 @@ class Tools:
     ) -> Result:
         await self._memory(world, soul, asked.memory_id)
         patch = MemoryPatch(text=asked.new_content)
-        view = await self._keeper.patch(
-            world, MemoryId(asked.memory_id), patch, Hand(actor)
+        view = await self._memories.patch(
+            world.owner, MemoryId(asked.memory_id), patch, Hand(actor)
         )
         return {
             "memory": view.memory.id,

@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from soulmem.domain.errors import StoreError, Unprocessable
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
+from soulmem.engine.runtime.jobs import JobKind, JobRun
+from soulmem.engine.world.services import Services
 from soulmem.ports.backups import Backups
-from soulmem.ports.clock import Clock
 
 log = logging.getLogger(__name__)
 
@@ -21,13 +21,20 @@ class BackupKeeper:
     """Makes backups. One that cannot be made is a note for the user and never a failure of anything else."""
 
     def __init__(
-        self, backups: Backups | None, jobs: Jobs, clock: Clock, *, daily: bool = True
+        self,
+        services: Services,
+        *,
+        backups: Backups | None,
+        daily: bool = True,
     ) -> None:
         self._backups = backups
-        self._clock = clock
+        self._clock = services.clock
         self._daily = daily
         self._note: str | None = None
-        jobs.register(JobKind("backup", self._work))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (JobKind("backup", self._work),)
 
     def notes(self) -> list[str]:
         """Why the last backup was not made, if it was not."""

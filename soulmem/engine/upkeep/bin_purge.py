@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 import numpy as np
@@ -14,14 +14,17 @@ from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import returning
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.upkeep.soul_purge import SoulBin
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.governance.retention import BinParams, count_expiring_soon, expired
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, Store
+from soulmem.governance.retention import (
+    BinParams,
+    count_expiring_soon,
+    expired,
+)
+from soulmem.ports.store import Change
 
 _BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
 _PIECE = 200  # memories that go in one transaction
@@ -33,23 +36,23 @@ class Bin:
 
     def __init__(
         self,
-        world_of: Callable[[Owner], Awaitable[World]],
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        auditor: Auditor,
-        jobs: Jobs,
+        services: Services,
+        *,
         params: BinParams | None = None,
     ) -> None:
-        self._world_of = world_of
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
+        self._world_of = services.world_of
+        self._store = services.store
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
         self._params = params or BinParams()
-        self._souls = SoulBin(store, clock, auditor, self._params)
+        self.days = self._params.days  # how long anything lies in the bin
+        self._souls = SoulBin(services, params=self._params)
         self._since: dict[tuple[Owner, MemoryId], datetime] = {}
-        jobs.register(JobKind("purge", self._job, arguments=("confirm",)))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (JobKind("purge", self._job, arguments=("confirm",)),)
 
     def notes(self) -> list[str]:
         """What goes soon, for whoever wants to keep it."""

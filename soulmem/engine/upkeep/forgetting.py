@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, log
 
@@ -17,17 +17,16 @@ from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.anchors import anchors_of
 from soulmem.engine.views.concept_activation import STABILITY, presences, unused_for
 from soulmem.engine.views.faded_edges import strengths_left
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
-from soulmem.ports.clock import Clock
 
 Ints = NDArray[np.int64]
 
@@ -57,19 +56,19 @@ class Forgetter:
 
     def __init__(
         self,
-        world: Callable[[Owner], Awaitable[World]],
-        auditor: Auditor,
-        compute: Worker,
-        clock: Clock,
-        jobs: Jobs,
+        services: Services,
+        *,
         params: ForgettingParams | None = None,
     ) -> None:
-        self._world = world
-        self._auditor = auditor
-        self._compute = compute
-        self._clock = clock
+        self._world = services.world_of
+        self._auditor = services.auditor
+        self._compute = services.compute
+        self._clock = services.clock
         self._params = params or ForgettingParams()
-        jobs.register(JobKind("forget", self._job))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (JobKind("forget", self._job),)
 
     async def rest(self, worlds: Iterable[World]) -> None:
         """A quiet moment: look through every open soul."""

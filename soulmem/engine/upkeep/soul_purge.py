@@ -10,11 +10,11 @@ from soulmem.domain.books import SoulBooks
 from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.retention import BinParams
-from soulmem.ports.clock import Clock
-from soulmem.ports.store import Change, ChatChange, Store
+from soulmem.ports.store import Change, ChatChange
 
 _PIECE = 500  # memories or messages that go in one transaction
 _PURGE = Hand(Actor.ENGINE)
@@ -24,11 +24,14 @@ class SoulBin:
     """Souls in the bin. Whoever asks does not hold `World.writing`."""
 
     def __init__(
-        self, store: Store, clock: Clock, auditor: Auditor, params: BinParams
+        self,
+        services: Services,
+        *,
+        params: BinParams,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._auditor = auditor
+        self._store = services.store
+        self._clock = services.clock
+        self._auditor = services.auditor
         self._params = params
 
     async def rest(self, world: World) -> None:

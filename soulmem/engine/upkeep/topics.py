@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from weakref import WeakKeyDictionary
@@ -12,21 +12,20 @@ import numpy as np
 
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import Edge, EdgeKind
-from soulmem.domain.ids import MemoryId, Owner, derived_id
+from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
-from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.provenance import concepts_called, rows_in_use
-from soulmem.engine.world.audit import Auditor, Hand
+from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.cooccurrence import associates
 from soulmem.graph.topics import Topic, TopicParams, topics_of
 from soulmem.language.scripts import is_unspaced
-from soulmem.ports.clock import Clock
 
 Tell = Callable[[int, int, str], None]
 
@@ -57,22 +56,22 @@ class Topics:
 
     def __init__(
         self,
-        world: Callable[[Owner], Awaitable[World]],
-        compute: Worker,
-        clock: Clock,
-        jobs: Jobs,
-        auditor: Auditor,
+        services: Services,
+        *,
         params: TopicWork | None = None,
     ) -> None:
-        self._world = world
-        self._compute = compute
-        self._clock = clock
-        self._auditor = auditor
+        self._world = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
         self._params = params or TopicWork()
         self._seen: WeakKeyDictionary[Mind, int] = (
             WeakKeyDictionary()
         )  # revision of the texts looked at last
-        jobs.register(JobKind("topics", self._job))
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (JobKind("topics", self._job),)
 
     async def rest(self, worlds: Iterable[World]) -> None:
         """In a quiet moment: every open soul whose texts have changed enough."""

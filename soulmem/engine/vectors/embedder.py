@@ -48,6 +48,7 @@ class Embedding:
 
     def __init__(
         self,
+        *,
         store: Store,
         compute: Worker,
         wanted: ModelSource | None,

@@ -70,6 +70,7 @@ class Auditor:
 
     def __init__(
         self,
+        *,
         store: Store,
         compute: Worker,
         clock: Clock,

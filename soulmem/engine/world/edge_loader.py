@@ -78,6 +78,7 @@ class Loader:
 
     def __init__(
         self,
+        *,
         store: Store,
         compute: Worker,
         clock: Clock,

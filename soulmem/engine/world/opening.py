@@ -5,8 +5,6 @@ What is read shows at once where it may be seen, and not before that is known; t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from soulmem.domain.edges import TEXTS, EdgeKind
@@ -19,12 +17,10 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.chat_delta import followed
 from soulmem.engine.world.edge_loader import Loader, of_kinds
 from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.ports.store import Store
-
-if TYPE_CHECKING:
-    from soulmem.engine.world.world import World
 
 _MANY = 10_000  # memories; of a soul with more only what is asked for is kept as objects: 1 kB each
 _PACKED = 2000  # made bytes in one go: some 10 ms
@@ -35,7 +31,12 @@ class Opener:
     """Fills new minds. Whoever asks holds `World.writing`."""
 
     def __init__(
-        self, store: Store, compute: Worker, loader: Loader, images: ImageKeeper
+        self,
+        *,
+        store: Store,
+        compute: Worker,
+        loader: Loader,
+        images: ImageKeeper,
     ) -> None:
         self._store = store
         self._compute = compute

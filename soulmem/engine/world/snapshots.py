@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from numpy.typing import NDArray
@@ -27,11 +27,9 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.packing import Pieces, pieces, restored
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.world import World
 from soulmem.ports.images import Image, Images, ImageWriter
 from soulmem.ports.store import Store
-
-if TYPE_CHECKING:
-    from soulmem.engine.world.world import World
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +61,7 @@ class ImageKeeper:
 
     def __init__(
         self,
+        *,
         images: Images | None,
         store: Store,
         compute: Worker,

@@ -32,9 +32,7 @@ from soulmem.engine.world.chat_delta import compare, mended
 from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.message_log import ChatLog as ChatLog
 from soulmem.engine.world.message_log import Drafts
-from soulmem.engine.world.opening import Opener
 from soulmem.engine.world.pending_writes import Mending
-from soulmem.engine.world.snapshots import ImageKeeper
 from soulmem.graph.lineage import Strand
 from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
@@ -58,17 +56,22 @@ class _EpisodeKeys:
     keys: tuple[MemoryId | None, ...]
 
 
+# Fills a new mind from the store, or returns another one, made from a snapshot.
+OpenMind = Callable[["World", Mind], Awaitable[Mind]]
+
+
 class World:
     """Souls, chats and minds of one owner. Whoever writes holds `writing`."""
 
     def __init__(
         self,
+        *,
         owner: Owner,
         store: Store,
         compute: Worker,
         clock: Clock,
         loader: Loader,
-        images: ImageKeeper,
+        open_mind: OpenMind,
         on_new_mind: Callable[[Mind], Awaitable[None]],
         on_mind_gone: Callable[[Mind], None],
         soul_defaults: SoulSettings,
@@ -84,10 +87,12 @@ class World:
         self.talked_to: dict[SoulId, float] = {}  # seconds of a clock that only goes on
         self.writing = asyncio.Lock()
         self.readings = Readings()
-        self.linker = Linker(compute, clock, partial(loader.complete, owner))
+        self.linker = Linker(
+            compute=compute, clock=clock, complete=partial(loader.complete, owner)
+        )
         self._loader = loader
         self.mending = Mending(store)
-        self._opener = Opener(store, compute, loader, images)
+        self._open_mind = open_mind
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
         self._compute = compute
@@ -377,7 +382,7 @@ class World:
     async def _open(self, soul: Soul) -> Mind:
         self.opening[soul.id] = mind = self._timed(Mind(soul))
         try:
-            mind = self._timed(await self._opener.open(self, mind))
+            mind = self._timed(await self._open_mind(self, mind))
             await self._on_new_mind(mind)
             await self._loader.warm_up(self.owner, mind)
         finally:

@@ -7,7 +7,7 @@ from typing import Any
 
 from soulmem.domain.audit import AuditEntry
 from soulmem.engine.editing.undo import Undone
-from soulmem.engine.learning.feedback import Judged
+from soulmem.engine.learning.feedback import FeedbackResult
 from soulmem.engine.world.audit import AuditPage
 from soulmem.server.answers.common import Answer
 
@@ -61,7 +61,7 @@ class FeedbackAnswer(Answer, frozen=True):
     change: str
 
 
-def feedback_answer(judged: Judged) -> FeedbackAnswer:
+def feedback_answer(judged: FeedbackResult) -> FeedbackAnswer:
     """What a word did."""
     opinion = judged.opinion
     return FeedbackAnswer(

@@ -50,7 +50,7 @@ async def test_an_old_chat_waits_until_it_is_asked_for(
         await stage.rest()
         stage.clock.advance(DAY)
     assert stage.calls == []
-    due = (await stage.engine.governor.books(ME, SoulId("s1"))).due_calls
+    due = (await stage.engine.consolidator.usage_report(ME, SoulId("s1"))).due_calls
     assert due > 0
 
     job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})

@@ -97,10 +97,10 @@ async def test_the_summary_goes_on_from_the_last_one(stage: ModelStage) -> None:
 async def test_no_call_starts_while_a_reply_is_written(stage: ModelStage) -> None:
     await stage.sync("c", talk(30))
     for busy in (Activity.GENERATING, Activity.TYPING):
-        await stage.engine.activity(ME, ChatId("c"), busy)
+        await stage.engine.chats.activity(ME, ChatId("c"), busy)
         await stage.rest()
         assert stage.calls == []
-    await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+    await stage.engine.chats.activity(ME, ChatId("c"), Activity.IDLE)
     await stage.rest()
     assert len(stage.calls) == 2
 
@@ -176,7 +176,7 @@ async def test_without_a_model_nothing_is_drafted() -> None:
     await stage.start()
     await stage.soul()
     await stage.sync("c", talk(60))
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert len(await stage.listed()) == 59
     await stage.stop()
 
@@ -189,13 +189,13 @@ async def test_what_waits_goes_on_by_itself_after_a_while(stage: ModelStage) -> 
     assert not rests.is_due()
     stage.clock.advance(61, 0)
     assert rests.is_due()
-    await stage.engine._go_on_resting()
+    await stage.engine.idle.go_on()
     stage.clock.advance(61, 0)
     assert not rests.is_due()  # the second time it waits for longer
 
     stage.llm.then([obliging])
     stage.clock.advance(61, 0)
-    await stage.engine._go_on_resting()
+    await stage.engine.idle.go_on()
     assert await stage.drafted()
     stage.clock.advance(3600, 0)
     assert not rests.is_due()  # nothing waits any more
@@ -261,10 +261,10 @@ async def test_a_cancelled_job_ends_though_the_model_thinks(stage: ModelStage) -
 async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -> None:
     stage.llm.then(["{"])
     await stage.sync("c", talk(30))
-    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert (books.due_calls, books.due_minutes) == (2, None)
     await stage.rest()
-    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert books.due_calls == 2
     assert books.due_minutes is not None
     spent = books.totals["consolidation"]
@@ -281,7 +281,7 @@ async def test_two_users_of_one_model_take_turns(
     started: list[bool] = []
 
     async def watched(prompt: Prompt) -> Completion:
-        started.append(stage.engine._lifecycle.is_generating())
+        started.append(stage.engine.lifecycle.is_generating())
         return await answer(prompt)
 
     answer = stage.llm.complete
@@ -290,12 +290,12 @@ async def test_two_users_of_one_model_take_turns(
     await stage.sync("c", talk(120))
     job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
     for _ in range(12):
-        await stage.engine.activity(ME, ChatId("c"), Activity.GENERATING)
+        await stage.engine.chats.activity(ME, ChatId("c"), Activity.GENERATING)
         before = len(started)
         await asyncio.sleep(0.05)
         assert len(started) <= before + 1  # one that was under way
         assert (await stage.recall("word5", "c", context_from="m118")).memories
-        await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+        await stage.engine.chats.activity(ME, ChatId("c"), Activity.IDLE)
         await asyncio.sleep(0.03)
     await ended(stage, job)
     assert len(started) == 10

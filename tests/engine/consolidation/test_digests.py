@@ -57,7 +57,7 @@ async def stage() -> AsyncIterator[ModelStage]:
 
 async def call(stage: ModelStage, name: str, **arguments: Any) -> dict[str, Any]:
     """A tool of the archivist's."""
-    tools = stage.engine.governor.tools
+    tools = stage.engine.tools
     return await tools.call(ME, name, "s1", Actor.ARCHIVIST, arguments)
 
 
@@ -87,7 +87,7 @@ async def test_the_job_has_each_day_told_by_the_model(stage: ModelStage) -> None
         } == words
         told = await texts(stage, one["memories"])
         assert all(f"{word}." in told for word in words)
-    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert books.totals["digest"].calls == stage.calls.count("digest") == 6
     assert "consolidation" not in books.totals
 
@@ -135,7 +135,7 @@ async def test_a_digest_of_something_else_is_quoted_instead(stage: ModelStage) -
 async def test_a_tool_that_is_called_within_a_reply_does_not_wait_for_its_end(
     stage: ModelStage,
 ) -> None:
-    await stage.engine.activity(ME, ChatId("c"), Activity.GENERATING)
+    await stage.engine.chats.activity(ME, ChatId("c"), Activity.GENERATING)
     day = await call(stage, "create_daily_summary", context="word21")
     assert day["by"] == "quotes"
     assert stage.calls == []

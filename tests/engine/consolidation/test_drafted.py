@@ -42,7 +42,7 @@ async def test_undoing_a_job_leaves_what_was_there_before(stage: ModelStage) -> 
     assert told.progress.total == 2
     assert await stage.drafted()
 
-    await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert await stage.drafted() == []
     assert await stage.fingerprint() == before
     assert await stage.known("c") == known
@@ -52,7 +52,7 @@ async def test_undoing_a_job_leaves_what_was_there_before(stage: ModelStage) -> 
 
 async def test_two_quiet_moments_at_once_draft_the_same_once(stage: ModelStage) -> None:
     await stage.sync("c", talk(30))
-    await asyncio.gather(stage.engine.run_idle(), stage.engine.run_idle())
+    await asyncio.gather(stage.engine.idle.run(), stage.engine.idle.run())
     texts = [memory.text for memory in await stage.drafted()]
     assert texts
     assert len(texts) == len(set(texts))
@@ -115,7 +115,7 @@ async def test_a_chat_in_the_bin_takes_its_drafts_along_and_brings_them_back(
     await stage.sync("c", talk(30))
     await stage.rest()
     before = {m.id for m in await stage.drafted()}
-    await stage.engine.delete_chat(ME, ChatId("c"))
+    await stage.engine.chats.delete(ME, ChatId("c"))
     assert await stage.drafted() == []
     assert {
         m.id for m in await stage.listed(MemoryState.BIN) if m.id in before
@@ -243,17 +243,17 @@ async def test_what_keeps_an_anchor_stays_however_long_unused(
     stage.clock.advance(3600, 0)
     await stage.rest()
     (made,) = [m.id for m in await stage.drafted() if m.kind is MemoryKind.EPISODE]
-    view = await stage.engine.get_memory(ME, made)
+    view = await stage.engine.memories.get(ME, made)
     assert view.anchors == ((kept,) if kept else ())
     stage.clock.advance(0, 200_000)
     await stage.rest()
-    state = (await stage.engine.get_memory(ME, made)).memory.state
+    state = (await stage.engine.memories.get(ME, made)).memory.state
     assert state is (MemoryState.ACTIVE if kept else MemoryState.FORGOTTEN)
     if kept:
-        await stage.engine.patch_memory(
+        await stage.engine.memories.patch(
             ME, made, MemoryPatch(text="Al told Mira nothing.")
         )
-        assert (await stage.engine.get_memory(ME, made)).anchors == ()
+        assert (await stage.engine.memories.get(ME, made)).anchors == ()
 
 
 def habitual(*scenes: int) -> Callable[[Prompt], str]:
@@ -362,7 +362,7 @@ async def test_a_summary_that_the_user_corrected_is_the_users_and_is_gone_on_fro
     await stage.rest()
     (summary,) = [m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY]
     fixed = MemoryPatch(text="They met at the well.", locked=True)
-    await stage.engine.patch_memory(ME, summary.id, fixed)
+    await stage.engine.memories.patch(ME, summary.id, fixed)
     await stage.sync("c", talk(60))
     await stage.rest()
     last = [p for p in stage.llm.asked if p.name == "summary"][-1]
@@ -371,7 +371,7 @@ async def test_a_summary_that_the_user_corrected_is_the_users_and_is_gone_on_fro
     await stage.sync("c", [*talk(2), *talk(1, 3, "other"), *talk(57, 4)])
     await stage.rest()
     assert (
-        await stage.engine.get_memory(ME, summary.id)
+        await stage.engine.memories.get(ME, summary.id)
     ).memory.text == "They met at the well."
     assert "word3." not in await stage.words()
 

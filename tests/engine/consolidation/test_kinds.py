@@ -69,7 +69,7 @@ async def test_like_scenes_become_a_kind(stage: KindStage, language: str) -> Non
         edges = (await stage.mind()).edges.of(kind.id)
         assert len([e for e in edges if e.kind is EdgeKind.INSTANCE_OF]) >= 3
         assert kind.text in await stage.known("c")
-    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert books.totals["replay"].calls == stage.calls.count("kinds")
     assert books.totals["consolidation"].calls == len(stage.calls) - stage.calls.count(
         "kinds"
@@ -138,11 +138,11 @@ async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> N
     await stage.rest()
     mind = await stage.mind()
     before = {e.id for e in mind.edges.of(kind.id)}
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
     (made,) = [
         e for e in page.entries if (e.action.value, e.reason) == ("change", "replay")
     ]
-    undone = await stage.engine.governor.undo(
+    undone = await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=made.id, job=None
     )
     assert undone.edges == 1
@@ -176,7 +176,7 @@ async def test_a_kind_is_in_the_audit_and_goes_with_its_job(stage: KindStage) ->
     before = await stage.fingerprint()
     await stage.rest()
     (kind,) = await stage.kinds()
-    history = await stage.engine.governor.history(ME, kind.id, 10, None)
+    history = await stage.engine.history.of_memory(ME, kind.id, 10, None)
     (made,) = history.entries
     assert (made.action.value, made.actor.value, made.reason) == (
         "create",
@@ -184,7 +184,7 @@ async def test_a_kind_is_in_the_audit_and_goes_with_its_job(stage: KindStage) ->
         "replay",
     )
 
-    undone = await stage.engine.governor.undo(
+    undone = await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=made.source
     )
     assert kind.id in undone.memories
@@ -259,7 +259,9 @@ async def test_what_the_model_makes_nothing_of_is_parked(stage: KindStage) -> No
     await stage.sync("c", story())
     await stage.rest()
     assert stage.calls.count("kinds") == 2
-    (parked,) = (await stage.engine.governor.books(ME, SoulId("s1"))).deferred
+    (parked,) = (
+        await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    ).deferred
     assert parked.work is Work.KIND
     await stage.rest()
     assert stage.calls.count("kinds") == 2
@@ -268,7 +270,7 @@ async def test_what_the_model_makes_nothing_of_is_parked(stage: KindStage) -> No
     await stage.engine.advance_clock(11 * 60, 0)
     await stage.rest()
     assert len(await stage.kinds()) == 1
-    assert not (await stage.engine.governor.books(ME, SoulId("s1"))).deferred
+    assert not (await stage.engine.consolidator.usage_report(ME, SoulId("s1"))).deferred
 
 
 async def test_no_kind_is_asked_for_while_a_reply_is_written(stage: KindStage) -> None:
@@ -276,10 +278,10 @@ async def test_no_kind_is_asked_for_while_a_reply_is_written(stage: KindStage) -
     await stage.sync("c", story())
     await stage.rest()
     asked = len(stage.calls)
-    await stage.engine.activity(ME, ChatId("c"), Activity.GENERATING)
+    await stage.engine.chats.activity(ME, ChatId("c"), Activity.GENERATING)
     await stage.rest()
     assert len(stage.calls) == asked
-    await stage.engine.activity(ME, ChatId("c"), Activity.IDLE)
+    await stage.engine.chats.activity(ME, ChatId("c"), Activity.IDLE)
     await stage.rest()
     assert stage.calls[asked:] == ["kinds", "kinds"][: len(stage.calls) - asked]
     assert len(stage.calls) > asked
@@ -316,7 +318,7 @@ async def test_what_the_user_threw_away_stays_away(stage: KindStage) -> None:
     await stage.rest()
     (kind,) = await stage.kinds()
     rests_on = await slots_of(stage, kind.text)
-    await stage.engine.delete_memory(ME, kind.id, None)
+    await stage.engine.memories.delete(ME, kind.id, None)
     # One scene changes, so that what was asked before is void and the same kind is seen again.
     gone = min(rests_on)
     at = next(i for i, m in enumerate(said) if m.slot == gone)

@@ -13,7 +13,7 @@ from soulmem.domain.ids import SlotId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed, Prompt
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.api.requests import MemoryPatch, NewEdge, RecallType
-from soulmem.engine.engine import EngineParams
+from soulmem.engine.params import EngineParams
 from soulmem.engine.vectors.embedder import ModelSource
 from tests.engine.habit_scenes import NAMES, chat, habits, others, seeing
 from tests.engine.model_stage import ModelStage, read_of, talk
@@ -189,7 +189,7 @@ async def test_its_situation_is_what_was_said_before(stage: ModelStage) -> None:
     await stage.sync("c", rainy(66, (4, 24, 44)))
     await stage.rest()
     (situation,) = await of_kind(stage, MemoryKind.ABSTRACT_EPISODE)
-    edges = (await stage.engine.get_memory(ME, situation.id)).edges
+    edges = (await stage.engine.memories.get(ME, situation.id)).edges
     instances = {e.source for e in edges if e.kind is EdgeKind.INSTANCE_OF}
     mind = await stage.mind()
     assert {mind.memories[key].text for key in instances} == {
@@ -202,7 +202,7 @@ async def test_its_situation_is_what_was_said_before(stage: ModelStage) -> None:
             if m.evidence and m.evidence[0][0].slot == f"m{at}"
         )
         edge = NewEdge(EdgeKind.INSTANCE_OF, to=situation.id)
-        await stage.engine.patch_memory(ME, own, MemoryPatch(edges=(edge,)))
+        await stage.engine.memories.patch(ME, own, MemoryPatch(edges=(edge,)))
     assert fired(await stage.recall(SHOWN[0], "c")) == []
     assert fired(await stage.recall("The rain is falling on us.", "c"))
 
@@ -278,7 +278,7 @@ async def test_a_situation_with_two_reactions_draws_by_what_the_model_said(
     await stage.sync("c", rainy(66, (4, 24, 44), both))
     await stage.rest()
     (trigger,) = await of_kind(stage, MemoryKind.TRIGGER)
-    edges = (await stage.engine.get_memory(ME, trigger.id)).edges
+    edges = (await stage.engine.memories.get(ME, trigger.id)).edges
     mind = await stage.mind()
     chances = {
         mind.memories[e.target].text: e.probability
@@ -315,7 +315,7 @@ async def test_what_was_taken_back_stays_away(stage: ModelStage) -> None:
     job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
     await ended(stage, job)
     assert await learned(stage)
-    await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert await stage.fingerprint() == before
     await stage.sync("c", rainy(186, (4, 24, 44, 84, 104, 124, 144, 164)))
     await stage.rest()

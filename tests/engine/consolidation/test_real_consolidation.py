@@ -14,7 +14,7 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
-from soulmem.engine.engine import EngineParams
+from soulmem.engine.params import EngineParams
 from tests.engine.evenings import talk
 from tests.engine.model_stage import ModelStage
 from tests.engine.reflexes import PATIENT
@@ -71,7 +71,7 @@ async def test_it_becomes_lasting_memory(
         async with engine_with(endpoint) as stage:
             await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
             await stage.sync("c1", talk(language))
-            await stage.engine.run_idle()
+            await stage.engine.idle.run()
             made = [
                 memory
                 for memory in await stage.listed()
@@ -98,9 +98,7 @@ async def check(
     chat = talk(language)
     for fact in facts:
         await check_fact(stage, fact, language)
-    books = await stage.engine.consolidator.usage_report(
-        await stage.world(), SoulId("s1")
-    )
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     spent = books.totals["consolidation"]
     # One for the summary, one for all else, each asked again at most once.
     assert 2 <= spent.calls <= 4
@@ -110,7 +108,7 @@ async def check(
     for memory in made:
         slots = [
             place.slot
-            for place in (await stage.engine.get_memory(ME, memory.id)).sources
+            for place in (await stage.engine.memories.get(ME, memory.id)).sources
         ]
         assert slots
         assert set(slots) <= set(told)
@@ -124,7 +122,7 @@ async def check(
 async def check_fact(stage: ModelStage, fact: Edge, language: str) -> None:
     """A line says it: it has the thing, and it or one of the two before has whom it is about."""
     ends = [
-        (await stage.engine.get_memory(ME, end)).memory.text or ""
+        (await stage.engine.memories.get(ME, end)).memory.text or ""
         for end in (fact.source, fact.target)
     ]
     thing = ends[1].removeprefix("the ").casefold()

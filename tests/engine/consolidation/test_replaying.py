@@ -26,13 +26,13 @@ async def stage() -> AsyncIterator[Stage]:
     """A soul that lived a chat in which a bridge is named, and was asked about it once."""
     one = Stage()
     await one.start()
-    await one.engine.put_soul(
+    await one.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("bridge"), KnownName("Sundays")), None
     )
     await one.sync("c1", TALK)
     await one.recall("silver key, bread", "c1", slot=SlotId("r1"), swipe=0, max_items=4)
     await one.sync("c1", [*TALK, REPLY, NEXT])
-    await one.engine.get_memory(ME, await one.find(KEY))  # waits for the lesson
+    await one.engine.memories.get(ME, await one.find(KEY))  # waits for the lesson
     yield one
     await one.stop()
 
@@ -72,7 +72,7 @@ async def test_it_strengthens_and_links_and_all_of_it_is_taken_back(
     assert all(after[key].kind in DECAYING for key in stronger)
     assert await stage.fingerprint() == print_before
 
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id
     )
     assert await edges(stage) == before
@@ -153,16 +153,16 @@ async def test_what_was_parked_is_read_again() -> None:
     await stage.soul()
     await stage.sync("c", talk(30))
     await stage.rest()
-    assert (await stage.engine.governor.books(ME, SoulId("s1"))).deferred
+    assert (await stage.engine.consolidator.usage_report(ME, SoulId("s1"))).deferred
     assert not await stage.drafted()
 
     stage.llm.then([honest])
     done = await replay(stage, chat="c")
     assert await stage.drafted()
-    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert not books.deferred
     assert books.totals["replay"].calls == done.result["calls"] == 2
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id
     )
     assert not await stage.drafted()
@@ -192,7 +192,7 @@ async def test_kinds_are_named_for_the_region_as_often_as_asked() -> None:
     assert all(
         2 * len(one & other) < len(other) for one, other in combinations(asked, 2)
     )
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id
     )
     assert {m.text for m in await stage.kinds()} == first

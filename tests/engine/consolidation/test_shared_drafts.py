@@ -111,7 +111,7 @@ async def test_what_one_answer_said_of_it_goes_with_that_answer(
 
 async def test_what_the_user_threw_away_is_not_drafted_again(stage: ModelStage) -> None:
     concept = await al(stage)
-    await stage.engine.delete_memory(ME, concept.id, None)
+    await stage.engine.memories.delete(ME, concept.id, None)
     await stage.sync("c", talk(90))
     await stage.rest()
     assert len(stage.calls) > 4

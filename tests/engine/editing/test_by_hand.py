@@ -57,7 +57,7 @@ async def test_every_kind_can_be_made_and_reads_back(
         situation=FULL if kind is MemoryKind.EPISODE else Situation(),
         concept=CONCEPT if kind is MemoryKind.CONCEPT else None,
     )
-    view = await either_stage.engine.get_memory(ME, made.memory.id)
+    view = await either_stage.engine.memories.get(ME, made.memory.id)
     assert view == made
     assert (view.memory.kind, view.memory.text, view.memory.tags) == (
         kind,
@@ -84,9 +84,9 @@ async def test_memories_by_hand_survive_a_restart(stage: Stage) -> None:
         edges=(NewEdge(EdgeKind.RELATES, one.memory.id, verb="loves"),),
     )
     await stage.restart()
-    assert await stage.engine.get_memory(ME, two.memory.id) == two
+    assert await stage.engine.memories.get(ME, two.memory.id) == two
     assert [
-        e.verb for e in (await stage.engine.get_memory(ME, one.memory.id)).edges
+        e.verb for e in (await stage.engine.memories.get(ME, one.memory.id)).edges
     ] == ["loves"]
 
 
@@ -188,7 +188,7 @@ async def test_a_patch_changes_what_it_names(stage: Stage) -> None:
     """The rest stays, the revision counts, an old revision is a conflict."""
     made = (await stage.note("old", tags=("a",), importance=0.3)).memory
     changed = (
-        await stage.engine.patch_memory(
+        await stage.engine.memories.patch(
             ME, made.id, MemoryPatch(text="new", permanent=True, revision=1)
         )
     ).memory
@@ -206,12 +206,12 @@ async def test_a_patch_changes_what_it_names(stage: Stage) -> None:
         2,
     )
     with pytest.raises(Conflict):
-        await stage.engine.patch_memory(
+        await stage.engine.memories.patch(
             ME, made.id, MemoryPatch(text="lost", revision=1)
         )
     with pytest.raises(Unprocessable):
-        await stage.engine.patch_memory(ME, made.id, MemoryPatch(text=" "))
-    assert (await stage.engine.get_memory(ME, made.id)).memory == changed
+        await stage.engine.memories.patch(ME, made.id, MemoryPatch(text=" "))
+    assert (await stage.engine.memories.get(ME, made.id)).memory == changed
     assert await stage.known(None) == ["new"]
 
 
@@ -227,20 +227,20 @@ async def test_a_patch_changes_of_the_fields_what_it_names(stage: Stage) -> None
     ):
         patch = MemoryPatch(situation=Situation(location="here"), fields=fields)
         assert (
-            await stage.engine.patch_memory(ME, made.id, patch)
+            await stage.engine.memories.patch(ME, made.id, patch)
         ).memory.situation == expected
     thing = (await stage.note("key", kind=MemoryKind.CONCEPT, concept=CONCEPT)).memory
     patch = MemoryPatch(
         concept=ConceptDetail(description="old"), fields=frozenset({"description"})
     )
-    changed = (await stage.engine.patch_memory(ME, thing.id, patch)).memory
+    changed = (await stage.engine.memories.patch(ME, thing.id, patch)).memory
     assert changed.concept == replace(CONCEPT, description="old")
 
 
 async def test_a_reworded_memory_is_found_by_its_new_words(stage: Stage) -> None:
     """And no longer by the old ones."""
     made = await stage.note("The whale sang.")
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, made.memory.id, MemoryPatch(text="The wolf howled.")
     )
     assert [m.text for m in await stage.listed(q="wolf")] == ["The wolf howled."]
@@ -256,18 +256,20 @@ async def test_a_derived_memory_that_is_only_tagged_stays_derived(stage: Stage) 
         (MemoryPatch(importance=0.9), Origin.CHAT),
         (MemoryPatch(locked=True), Origin.USER),
     ):
-        assert (await stage.engine.patch_memory(ME, key, patch)).memory.origin is origin
-    assert (await stage.engine.get_memory(ME, key)).memory.place == Place("c1", "m1")  # type: ignore[arg-type]
+        assert (
+            await stage.engine.memories.patch(ME, key, patch)
+        ).memory.origin is origin
+    assert (await stage.engine.memories.get(ME, key)).memory.place == Place("c1", "m1")  # type: ignore[arg-type]
 
 
 async def test_binned_and_restored(either_stage: Stage) -> None:
     """Not recalled while in the bin; twice is no error; back as it was."""
     made = (await either_stage.note("a note")).memory
     for _ in range(2):
-        await either_stage.engine.delete_memory(ME, made.id, None)
+        await either_stage.engine.memories.delete(ME, made.id, None)
     assert await either_stage.known(None) == []
     assert [m.id for m in await either_stage.listed(MemoryState.BIN)] == [made.id]
-    restored = await either_stage.engine.restore_memory(ME, made.id)
+    restored = await either_stage.engine.memories.restore(ME, made.id)
     assert restored.memory.state is MemoryState.ACTIVE
     assert await either_stage.known(None) == ["a note"]
 
@@ -277,11 +279,11 @@ async def test_what_no_chat_tells_any_more_is_restored_as_the_users_own(
 ) -> None:
     """Out of the bin of a deleted chat, known on all timelines from then on."""
     await stage.sync("c1", lines(2))
-    await stage.engine.delete_chat(
-        ME, stage_chat := (await stage.engine.list_chats(ME, None))[0][0].id
+    await stage.engine.chats.delete(
+        ME, stage_chat := (await stage.engine.chats.list(ME, None))[0][0].id
     )
     key = await stage.find(as_told(lines(1))[0], MemoryState.BIN)
-    restored = (await stage.engine.restore_memory(ME, key)).memory
+    restored = (await stage.engine.memories.restore(ME, key)).memory
     assert (restored.origin, restored.timelines) == (Origin.USER, Timelines.ALL)
     assert await stage.known(None) == as_told(lines(1))
     await stage.sync(stage_chat, lines(2))
@@ -293,9 +295,9 @@ async def test_a_permanent_memory_is_binned_only_on_a_second_word(stage: Stage) 
     made = (await stage.note("core", permanent=True)).memory
     for word in (None, "yes", ""):
         with pytest.raises(ConfirmationRequired):
-            await stage.engine.delete_memory(ME, made.id, word)
+            await stage.engine.memories.delete(ME, made.id, word)
     assert await stage.known(None) == ["core"]
-    await stage.engine.delete_memory(ME, made.id, "permanent")
+    await stage.engine.memories.delete(ME, made.id, "permanent")
     assert await stage.known(None) == []
 
 
@@ -316,10 +318,10 @@ async def test_unknown_memories_are_not_found(stage: Stage) -> None:
     """Whatever is asked of them."""
     nobody = MemoryId("nobody")
     for ask in (
-        stage.engine.get_memory(ME, nobody),
-        stage.engine.patch_memory(ME, nobody, MemoryPatch(text="x")),
-        stage.engine.delete_memory(ME, nobody, None),
-        stage.engine.restore_memory(ME, nobody),
+        stage.engine.memories.get(ME, nobody),
+        stage.engine.memories.patch(ME, nobody, MemoryPatch(text="x")),
+        stage.engine.memories.delete(ME, nobody, None),
+        stage.engine.memories.restore(ME, nobody),
     ):
         with pytest.raises(NotFound):
             await ask

@@ -47,7 +47,7 @@ async def make(
 
 async def edges(stage: Stage, memory: MemoryId) -> dict[MemoryId, Edge]:
     """What the user tied to the memory, by the other end."""
-    found = (await stage.engine.get_memory(ME, memory)).edges
+    found = (await stage.engine.memories.get(ME, memory)).edges
     return {
         e.target if e.source == memory else e.source: e
         for e in found
@@ -57,7 +57,7 @@ async def edges(stage: Stage, memory: MemoryId) -> dict[MemoryId, Edge]:
 
 async def patch(stage: Stage, memory: MemoryId, *edges: NewEdge, **more: Any) -> None:
     """Change it."""
-    await stage.engine.patch_memory(ME, memory, MemoryPatch(edges=edges, **more))
+    await stage.engine.memories.patch(ME, memory, MemoryPatch(edges=edges, **more))
 
 
 async def test_every_edge_joins_what_it_may_and_nothing_else(stage: Stage) -> None:
@@ -97,7 +97,7 @@ async def test_a_relation_without_a_verb_has_one(stage: Stage) -> None:
     await patch(
         stage, anna, NewEdge(EdgeKind.RELATES, bob, verb="loves", confidence=0.75)
     )
-    found = (await stage.engine.get_memory(ME, anna)).edges
+    found = (await stage.engine.memories.get(ME, anna)).edges
     assert sorted((e.verb, e.confidence) for e in found) == [
         ("loves", 0.75),
         ("relates to", 1.0),
@@ -156,15 +156,15 @@ async def test_an_action_in_the_bin_leaves_its_probability_to_others(
     """It comes back only when there is room for it."""
     gone = await make(stage, "action", text="sulks")
     trigger = await make(stage, "trigger", NewEdge(EdgeKind.FIRES, gone))
-    await stage.engine.delete_memory(ME, gone, None)
+    await stage.engine.memories.delete(ME, gone, None)
     other = await make(
         stage, "action", NewEdge(EdgeKind.FIRES, source=trigger), text="laughs"
     )
     assert (await edges(stage, other))[trigger].probability == 1.0
     with pytest.raises(Unprocessable, match="sum to 2"):
-        await stage.engine.restore_memory(ME, gone)
+        await stage.engine.memories.restore(ME, gone)
     await patch(stage, other, NewEdge(EdgeKind.FIRES, source=trigger, probability=0.0))
-    await stage.engine.restore_memory(ME, gone)
+    await stage.engine.memories.restore(ME, gone)
 
 
 async def test_decimals_may_miss_one_by_a_hair(stage: Stage) -> None:

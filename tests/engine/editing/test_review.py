@@ -10,7 +10,7 @@ from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Forbidden, NotFound
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryState
-from soulmem.engine.engine import EngineParams
+from soulmem.engine.params import EngineParams
 from soulmem.governance.retention import BinParams
 from tests.engine.stage import ME, Stage
 
@@ -30,7 +30,7 @@ async def strict() -> AsyncIterator[Stage]:
 async def saved(stage: Stage) -> MemoryId:
     """What the lead asks to keep."""
     given = {"content": OATH, "reason": "told so"}
-    told = await stage.engine.governor.tools.call(
+    told = await stage.engine.tools.call(
         ME, "save_permanent_memory", "s1", Actor.LEAD, given
     )
     assert told.get("status") == "awaiting_confirmation"
@@ -49,11 +49,11 @@ async def test_it_waits_for_the_user_and_is_permanent_then(strict: Stage) -> Non
     assert [m.id for m in await strict.listed(MemoryState.BIN)] == [key]
     given = {"memory_id": key, "new_content": "Mira swore nothing."}
     with pytest.raises(Forbidden):
-        await strict.engine.governor.tools.call(
+        await strict.engine.tools.call(
             ME, "update_memory_node", "s1", Actor.ARCHIVIST, given
         )
 
-    back = (await strict.engine.restore_memory(ME, key)).memory
+    back = (await strict.engine.memories.restore(ME, key)).memory
     assert (back.state, back.permanent) == (MemoryState.ACTIVE, True)
     assert await recalled(strict) == [OATH]
 
@@ -61,14 +61,14 @@ async def test_it_waits_for_the_user_and_is_permanent_then(strict: Stage) -> Non
 async def test_without_an_answer_it_goes_after_a_week(strict: Stage) -> None:
     key = await saved(strict)
     strict.clock.advance(8 * 86_400.0, 0)
-    await strict.engine.run_idle()
+    await strict.engine.idle.run()
     with pytest.raises(NotFound):
-        await strict.engine.get_memory(ME, key)
+        await strict.engine.memories.get(ME, key)
 
 
 async def test_without_review_it_is_in_force_at_once(stage: Stage) -> None:
     given = {"content": OATH, "reason": "told so"}
-    told = await stage.engine.governor.tools.call(
+    told = await stage.engine.tools.call(
         ME, "save_permanent_memory", "s1", Actor.LEAD, given
     )
     assert told == {"memory": told["memory"], "permanent": True}

@@ -18,14 +18,12 @@ async def by_engine(stage: Stage, key: str, text: str, source: str) -> None:
     """Reword a memory as quiet work does."""
     stage.clock.advance(1.0)
     hand = Hand(Actor.ARCHIVIST, source=source, reason="consolidation")
-    await stage.engine._keeper.patch(
-        await stage.world(), MemoryId(key), MemoryPatch(text=text), hand
-    )
+    await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(text=text), hand)
 
 
 async def told(stage: Stage) -> tuple[int, set[str]]:
     """How many automatic changes can be taken back, and which were."""
-    page = await stage.engine.governor.audit(ME, SOUL, None, 1000, None)
+    page = await stage.engine.history.audit(ME, SOUL, None, 1000, None)
     left = [
         entry
         for entry in page.entries
@@ -40,7 +38,7 @@ async def undo(
     change: str | None = None,
     job: str | None = None,
 ) -> set[str]:
-    done = await stage.engine.governor.undo(
+    done = await stage.engine.history.undo(
         ME, SOUL, since=since, change=change, job=job
     )
     return set(done.changes)

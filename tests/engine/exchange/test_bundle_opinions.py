@@ -16,8 +16,8 @@ async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
     await stage.sync("c1", [line("m1", "Mira lost the ring."), *lines(3, start=2)])
     found = await stage.recall("the ring", "c1")
     said = found.memories[0].id
-    await stage.engine.governor.feedback(ME, found.trace, said, Verdict.WRONG)
-    await stage.engine.governor.feedback(ME, found.trace, said, Verdict.NEVER_HERE)
+    await stage.engine.feedback.give(ME, found.trace, said, Verdict.WRONG)
+    await stage.engine.feedback.give(ME, found.trace, said, Verdict.NEVER_HERE)
     opinion = (await stage.mind()).opinions.of(said)
     assert opinion is not None
     assert (opinion.doubted is not None, opinion.not_in) == (True, ("c1",))
@@ -51,11 +51,11 @@ async def test_what_came_with_a_bundle_by_hand_is_told_and_undone_by_its_job(
     await other.soul()
     job = await begin(other, data)
     assert (await ended(other, job)).state is JobState.DONE
-    page = await other.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+    page = await other.engine.history.audit(ME, SoulId("s1"), None, 99, None)
     assert [(e.actor, e.action, e.target, e.source) for e in page.entries] == [
         (Actor.IMPORT, Action.CREATE, made.id, job)
     ]
-    await other.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
+    await other.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert [m.text for m in await other.listed(MemoryState.BIN)] == ["by hand"]
     assert len(await other.listed()) == 3
     await other.stop()

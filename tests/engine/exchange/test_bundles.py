@@ -57,7 +57,7 @@ async def told_soul(stage: Stage) -> None:
     await stage.soul(forgetting=0.5, remember_hidden=False)
     await stage.soul("s2", "Tom")
     names = (KnownName("Bo", ("B",)), KnownName("林月"))
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", names, None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", names, None)
     await stage.sync(
         "c1",
         [
@@ -79,9 +79,9 @@ async def told_soul(stage: Stage) -> None:
     edge = NewEdge(EdgeKind.ASSOCIATES, to=first, strength=0.4)
     await stage.note("by hand", permanent=True, tags=("a", "标签"), edges=(edge,))
     await stage.note("here only", timelines=Timelines.THIS, chat="c2")
-    await stage.engine.delete_memory(ME, (await stage.note("binned")).memory.id, None)
+    await stage.engine.memories.delete(ME, (await stage.note("binned")).memory.id, None)
     episode = await stage.find("Al: text of m3")
-    await stage.engine.patch_memory(ME, episode, MemoryPatch(timelines=Timelines.ALL))
+    await stage.engine.memories.patch(ME, episode, MemoryPatch(timelines=Timelines.ALL))
     await stage.recall("the ring", "c1", slot="m27", swipe=0)
     await stage.sync(
         "c1",
@@ -92,7 +92,7 @@ async def told_soul(stage: Stage) -> None:
             line("m28"),
         ],
     )
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
 
 
 async def same(one: Stage, other: Stage, soul: str = "s1") -> None:
@@ -104,7 +104,7 @@ async def same(one: Stage, other: Stage, soul: str = "s1") -> None:
 
 async def everything(stage: Stage, soul: str = "s1") -> tuple[Any, Picture]:
     """The soul as it is asked for, and its memory."""
-    found = await stage.engine.get_soul(ME, SoulId(soul))
+    found = await stage.engine.souls.get(ME, SoulId(soul))
     return (found.name, found.names, found.settings), await picture(stage, soul)
 
 
@@ -165,9 +165,9 @@ async def test_a_bundle_brings_everything_into_an_empty_place() -> None:
     await same(one, other)
     assert (await everything(other))[0] == (await everything(one))[0]
     for chat in ("c1", "c2", "g"):
-        assert await other.engine.get_chat(
+        assert await other.engine.chats.get(
             ME, ChatId(chat)
-        ) == await one.engine.get_chat(ME, ChatId(chat))
+        ) == await one.engine.chats.get(ME, ChatId(chat))
     assert [m.text for m in await other.listed(MemoryState.BIN)] == ["binned"]
 
     before = await everything(other)
@@ -198,10 +198,10 @@ async def test_what_is_there_is_never_overwritten() -> None:
     stage = Stage()
     await told_soul(stage)
     data = await exported(stage)
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, await stage.find("by hand"), MemoryPatch(text="changed")
     )
-    await stage.engine.delete_memory(ME, await stage.find("here only"), None)
+    await stage.engine.memories.delete(ME, await stage.find("here only"), None)
     await stage.sync(
         "g",
         [line("x1"), line("x2", "edited"), line("x3"), line("x4")],
@@ -219,7 +219,7 @@ async def test_a_chat_in_the_bin_comes_back() -> None:
     stage = Stage()
     await told_soul(stage)
     data, before = await exported(stage), await picture(stage, "s1")
-    await stage.engine.delete_chat(ME, ChatId("c2"))
+    await stage.engine.chats.delete(ME, ChatId("c2"))
     assert (await picture(stage, "s1"))["fingerprint"] != before["fingerprint"]
     assert (await take_in(stage, data))["chats"] == 1
     after = await picture(stage, "s1")
@@ -353,13 +353,13 @@ async def test_chats_are_told_anew_to_a_soul_that_knows_other_names() -> None:
         await stage.start()
         await stage.soul(remember_hidden=False)
         await stage.soul("s2", "Tom")
-        await stage.engine.put_soul(
+        await stage.engine.souls.put(
             ME, SoulId("s1"), "Mira", (KnownName("ring"),), None
         )
         await stage.note("noon", kind=MemoryKind.CONCEPT)
     await take_in(other, await exported(one))
     for chat in ("c1", "c2", "g"):
-        head, messages = await one.engine.get_chat(ME, ChatId(chat))
+        head, messages = await one.engine.chats.get(ME, ChatId(chat))
         said = [
             line(m.slot, m.text, m.role, hidden=m.hidden, present=m.present)
             for m in messages
@@ -434,7 +434,7 @@ async def test_only_a_soul_in_use_is_written_out() -> None:
     with pytest.raises(NotFound):
         await exported(stage)
     await stage.soul()
-    await stage.engine.delete_soul(ME, SoulId("s1"), "Mira")
+    await stage.engine.souls.delete(ME, SoulId("s1"), "Mira")
     with pytest.raises(NotFound):
         await exported(stage)
     await stage.stop()

@@ -92,7 +92,7 @@ async def test_it_makes_what_the_played_chat_makes(either_stage: Stage) -> None:
         0,
         0,
     )
-    head, messages = await either_stage.engine.get_chat(ME, ChatId(told["chat"]))
+    head, messages = await either_stage.engine.chats.get(ME, ChatId(told["chat"]))
     assert (head.title, head.persona, len(messages)) == ("night", "Ann", 45)
     played = Stage()
     await played.start()
@@ -155,7 +155,7 @@ async def test_a_dry_run_tells_the_same_numbers_and_changes_nothing(
     assert told["memories"] == 15  # what is out of character is no memory
     assert told["minutes"] == pytest.approx(15 * 0.006 / 60, abs=0.01)
     assert await stage.fingerprint() == before
-    assert len((await stage.engine.get_chat(ME, ChatId(told["chat"])))[1]) == 25
+    assert len((await stage.engine.chats.get(ME, ChatId(told["chat"])))[1]) == 25
     done = await imported(stage, data)
     assert [done[key] for key in ("added", "changed", "removed")] == [15, 1, 0]
 
@@ -166,7 +166,7 @@ async def test_cancelled_it_keeps_what_is_in_and_goes_on_later(stage: Stage) -> 
     await stage.engine.jobs.cancel(ME, job)
     view = await ended(stage, job)
     assert view.state is JobState.CANCELLED
-    [(head, count)] = await stage.engine.list_chats(ME, None)
+    [(head, count)] = await stage.engine.chats.list(ME, None)
     assert 20 <= count < 60
     told = await imported(stage, chat_file(talk(60)))
     assert (told["chat"], told["added"]) == (head.id, 60 - count)
@@ -201,13 +201,13 @@ async def test_somebody_who_writes_to_the_chat_meanwhile_disturbs_nothing(
     """The base of the next piece is no longer what is stored."""
     whole = await imported(stage, chat_file(talk(40)), dry_run=True)
     shown = False
-    sync = stage.engine.sync_chat
+    sync = stage.engine.chats.sync
 
     async def crowded(owner: Any, request: Any) -> Any:
         nonlocal shown
         if request.base is not None and request.base.count == 20 and not shown:
             shown = True
-            _, messages = await stage.engine.get_chat(ME, ChatId(whole["chat"]))
+            _, messages = await stage.engine.chats.get(ME, ChatId(whole["chat"]))
             edited = line(messages[5].slot, "Edited meanwhile.")
             rest = [line(f"x{n}", f"Said meanwhile, {n}.") for n in range(3)]
             told = sent(messages)
@@ -219,10 +219,10 @@ async def test_somebody_who_writes_to_the_chat_meanwhile_disturbs_nothing(
             )
         return await sync(owner, request)
 
-    monkeypatch.setattr(stage.engine, "sync_chat", crowded)
+    monkeypatch.setattr(stage.engine.chats, "sync", crowded)
     told = await imported(stage, chat_file(talk(40)))
     assert shown
-    _, messages = await stage.engine.get_chat(ME, ChatId(told["chat"]))
+    _, messages = await stage.engine.chats.get(ME, ChatId(told["chat"]))
     assert [m.text for m in messages] == [row["mes"] for row in talk(40)]
 
 
@@ -238,8 +238,8 @@ async def test_a_branch_shares_its_beginning_with_the_chat_it_left(
         "main - Branch.jsonl",
     )
     assert branch["branch_of"] == main["chat"]
-    _, messages = await stage.engine.get_chat(ME, ChatId(main["chat"]))
-    head, _ = await stage.engine.get_chat(ME, ChatId(branch["chat"]))
+    _, messages = await stage.engine.chats.get(ME, ChatId(main["chat"]))
+    head, _ = await stage.engine.chats.get(ME, ChatId(branch["chat"]))
     assert head.parent is not None
     assert (head.parent.chat, head.parent.slot) == (main["chat"], messages[4].slot)
     assert len(await stage.listed()) == 13
@@ -258,11 +258,11 @@ async def test_a_new_file_with_the_old_name_of_a_renamed_chat_is_another_chat(
 ) -> None:
     first = await imported(stage, chat_file(talk(25)))
     world = await stage.world()
-    _, messages = await stage.engine.get_chat(ME, ChatId(first["chat"]))
+    _, messages = await stage.engine.chats.get(ME, ChatId(first["chat"]))
     request = SyncRequest(
         ChatId(first["chat"]), (SoulId("s1"),), sent(messages), title="day"
     )
-    await stage.engine.sync_chat(ME, request)
+    await stage.engine.chats.sync(ME, request)
     for _ in range(2):
         second = await imported(stage, chat_file(talk(30, "another river")))
         assert second["chat"] != first["chat"]

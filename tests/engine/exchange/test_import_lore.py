@@ -99,7 +99,7 @@ async def test_a_card_becomes_lore_habits_and_names(either_stage: Stage) -> None
         "counts the stairs": (MemoryKind.ACTION, Origin.CARD, ("card", "description")),
     }
     assert not any(m.permanent or m.locked for m in found.values())
-    soul = await either_stage.engine.get_soul(ME, SoulId("s1"))
+    soul = await either_stage.engine.souls.get(ME, SoulId("s1"))
     assert soul.names == (
         KnownName("Isle of Varn", (), "card"),
         KnownName("Tomas Hale", ("Red",), "card"),
@@ -123,11 +123,11 @@ async def test_what_an_earlier_version_took_from_the_card_goes_and_can_come_back
     assert len(before) == 4
     engine = stage.engine
     mine = before["Mira told of a day in scenario."]
-    await engine.patch_memory(ME, mine.id, MemoryPatch(permanent=True))
+    await engine.memories.patch(ME, mine.id, MemoryPatch(permanent=True))
     assert counts(await imported(stage, card(habits="Plain."))) == [0, 0, 3, 0]
     assert set(await made(stage)) == {mine.text}
     assert set(await made(stage, MemoryState.BIN)) == set(before) - {mine.text}
-    await engine.restore_memory(ME, before["Mira told of a day in description."].id)
+    await engine.memories.restore(ME, before["Mira told of a day in description."].id)
     assert counts(await imported(stage, card(habits="Plain."))) == [0, 0, 0, 0]
     assert set(await made(stage)) == {mine.text, "Mira told of a day in description."}
 
@@ -138,14 +138,14 @@ async def test_the_same_card_again_changes_nothing_also_after_a_restart(
     await imported(stage, card(STORY, AGE))
     before, names = (
         await made(stage),
-        (await stage.engine.get_soul(ME, SoulId("s1"))).names,
+        (await stage.engine.souls.get(ME, SoulId("s1"))).names,
     )
     await stage.restart()
     told = await imported(stage, card(STORY, AGE))
     assert counts(told) == [0, 0, 0, 0]
     assert (
         await made(stage),
-        (await stage.engine.get_soul(ME, SoulId("s1"))).names,
+        (await stage.engine.souls.get(ME, SoulId("s1"))).names,
     ) == (before, names)
 
 
@@ -156,13 +156,13 @@ async def test_a_changed_card_is_followed_and_what_is_the_users_stays(
     found = await made(stage)
     story = next(m for m in found.values() if "lighthouse" in m.text)
     engine = stage.engine
-    await engine.patch_memory(
+    await engine.memories.patch(
         ME, found[AGE].id, MemoryPatch(text="Mira never tells her age.")
     )
-    await engine.delete_memory(ME, found["counts the stairs"].id, None)
+    await engine.memories.delete(ME, found["counts the stairs"].id, None)
     friend = await stage.note("The keeper of the other island.")
     tie = NewEdge(EdgeKind.ASSOCIATES, to=found["hums when nervous"].id)
-    await engine.patch_memory(ME, friend.memory.id, MemoryPatch(edges=(tie,)))
+    await engine.memories.patch(ME, friend.memory.id, MemoryPatch(edges=(tie,)))
 
     left = "{{char}} left the lighthouse of Varn and sails with Old Bram now."
     told = await imported(stage, card(left, AGE, habits="Plain."))
@@ -179,7 +179,7 @@ async def test_a_changed_card_is_followed_and_what_is_the_users_stays(
         Origin.USER
     }
     names = [
-        known.name for known in (await stage.engine.get_soul(ME, SoulId("s1"))).names
+        known.name for known in (await stage.engine.souls.get(ME, SoulId("s1"))).names
     ]
     assert names == ["Varn", "Old Bram"]
 
@@ -198,7 +198,7 @@ async def test_a_dry_run_tells_the_same_numbers_and_changes_nothing(
     told = await imported(stage, data, dry_run=True)
     assert (counts(told), told["names"], told["minutes"]) == ([4, 0, 0, 0], 2, 0.0)
     assert await made(stage) == {}
-    assert (await stage.engine.get_soul(ME, SoulId("s1"))).names == ()
+    assert (await stage.engine.souls.get(ME, SoulId("s1"))).names == ()
     await imported(stage, data)
     data = card("{{char}} keeps bees now.", habits="Plain.")
     expected = await imported(stage, data, dry_run=True)
@@ -239,19 +239,19 @@ async def test_names_of_imports_and_names_of_the_client_do_not_take_each_other_a
     stage: Stage,
 ) -> None:
     await imported(stage, card(STORY, BROTHER))
-    soul, _ = await stage.engine.put_soul(
+    soul, _ = await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("Ann"),), None
     )
     assert [known.name for known in soul.names] == ["Ann", "Isle of Varn", "Tomas Hale"]
     as_read = tuple(KnownName(known.name, known.aliases) for known in soul.names)
-    soul, _ = await stage.engine.put_soul(ME, SoulId("s1"), "Mira", as_read, None)
+    soul, _ = await stage.engine.souls.put(ME, SoulId("s1"), "Mira", as_read, None)
     assert [(known.name, known.source) for known in soul.names] == [
         ("Ann", ""),
         ("Isle of Varn", "card"),
         ("Tomas Hale", "card"),
     ]
     await imported(stage, card(habits="A keeper of bees."))
-    assert [k.name for k in (await stage.engine.get_soul(ME, SoulId("s1"))).names] == [
+    assert [k.name for k in (await stage.engine.souls.get(ME, SoulId("s1"))).names] == [
         "Ann"
     ]
 

@@ -35,12 +35,12 @@ async def told(stage: Stage) -> Stage:
 
 async def working(stage: Stage) -> WorkingMemory:
     """The mind's working memory, once the library is loaded and what is under way is done."""
-    await stage.engine.run_idle()
-    await asyncio.gather(*stage.engine._tasks)
-    loading = stage.engine._learner._loading
+    await stage.engine.idle.run()
+    await asyncio.gather(*stage.engine.tasks)
+    loading = stage.engine.learner._loading
     assert loading is not None
     await loading
-    await stage.engine._learner.look_round([await stage.mind()])
+    await stage.engine.learner.look_round([await stage.mind()])
     found = (await stage.mind()).recalls.working
     assert found is not None
     return found
@@ -57,14 +57,14 @@ async def lived(stage: Stage, query: str, number: int) -> None:
     """A recall of one memory whose reply is kept."""
     await stage.recall(query, "c1", slot=SlotId(f"r{number}"), swipe=0, max_items=1)
     stage.clock.advance(30)
-    _, told = await stage.engine.get_chat(ME, next(iter((await stage.world()).heads)))
+    _, told = await stage.engine.chats.get(ME, next(iter((await stage.world()).heads)))
     shown = [line(m.slot, m.text, m.role, speaker=m.speaker) for m in told]
     more = [
         line(f"r{number}", f"Yes {number}.", Role.CHARACTER),
         line(f"n{number}", f"And {number}?"),
     ]
     await stage.sync("c1", [*shown, *more])
-    await stage.engine._learner.drain()
+    await stage.engine.learner.drain()
 
 
 async def test_what_was_written_is_active_until_it_is_promoted(told: Stage) -> None:
@@ -87,7 +87,7 @@ async def test_what_recalls_go_over_again_and_again_is_promoted(told: Stage) -> 
     for turn in range(4):
         assert BREAD in await names(told, new=True)
         active.recalled([way], turn)
-        await told.engine._learner.look_round([mind])
+        await told.engine.learner.look_round([mind])
     assert BREAD not in await names(told, new=True)
     assert mind.recalls.usage(way[0]) is None
 
@@ -144,4 +144,6 @@ async def test_a_trace_names_what_was_active(told: Stage) -> None:
     active = [one.memory for one in (await working(told)).active()]
     answer = await told.recall("Sunday bread", "c1")
     assert active
-    assert (await told.engine.trace(ME, answer.trace)).guidance["active"] == active
+    assert (await told.engine.recaller.trace(ME, answer.trace)).guidance[
+        "active"
+    ] == active

@@ -15,7 +15,7 @@ from tests.engine.stage import ME, Stage, lines
 
 async def say(stage: Stage, trace: str, memory: str, verdict: Verdict) -> str:
     return (
-        await stage.engine.governor.feedback(ME, trace, MemoryId(memory), verdict)
+        await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)
     ).change
 
 
@@ -25,7 +25,7 @@ async def scores(stage: Stage, query: str, chat: str | None = None) -> dict[str,
 
 
 async def undo(stage: Stage, change: str) -> None:
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=change, job=None
     )
 
@@ -87,7 +87,7 @@ async def test_the_way_that_led_there_grows_or_weakens(stage: Stage) -> None:
     assert len(brought.edges) == 1, "the otter came over the edge"
 
     async def strength() -> float:
-        edges = (await stage.engine.get_memory(ME, far)).edges
+        edges = (await stage.engine.memories.get(ME, far)).edges
         return next(one.strength for one in edges if one.id == brought.edges[0])
 
     weaker = await say(stage, found.trace, far, Verdict.NOT_NOW)
@@ -109,9 +109,9 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
         stage, (await stage.recall("brass key")).trace, key, Verdict.WRONG
     )
 
-    entry = (
-        await stage.engine.governor.audit(ME, SoulId("s1"), None, 1, None)
-    ).entries[0]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
+        0
+    ]
     assert (entry.id, entry.actor, entry.action, entry.target) == (
         change,
         Actor.USER,
@@ -119,7 +119,7 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
         key,
     )
     assert entry.reason == "wrong"
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=start, change=None, job=None
     )
     opinion = (await stage.mind()).opinions.of(key)

@@ -55,7 +55,7 @@ async def test_a_left_chat_and_ten_minutes_settle_too(told: Stage) -> None:
     await ask(told, slot="r2")
     await told.sync("c1", [*TALK, REPLY, NEXT, line("r2", "Yes.", Role.CHARACTER)])
     told.clock.advance(601)
-    await told.engine.run_idle()
+    await told.engine.idle.run()
     assert await uses(told) == 2
 
 
@@ -73,7 +73,7 @@ async def test_what_is_recorded(told: Stage) -> None:
         ]
         told.clock.advance(60)
         await told.sync("c1", messages)
-    usage = (await told.engine.get_memory(ME, await told.find(KEY))).usage
+    usage = (await told.engine.memories.get(ME, await told.find(KEY))).usage
     assert usage is not None
     assert (usage.count, [stamp.at for stamp in usage.stamps]) == (3, asked)
     assert [stamp.turn for stamp in usage.stamps] == [
@@ -151,10 +151,10 @@ async def test_what_was_learned_lasts(told: Stage) -> None:
     """After a restart it is there, and the memory itself was not rewritten; what waited is forgotten."""
     await ask(told)
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    before = await told.engine.get_memory(ME, await told.find(KEY))
+    before = await told.engine.memories.get(ME, await told.find(KEY))
     await ask(told, slot="r2")
     await told.restart()
-    assert await told.engine.get_memory(ME, before.memory.id) == before
+    assert await told.engine.memories.get(ME, before.memory.id) == before
     assert before.usage is not None
     mind = await told.mind()
     row = mind.row_of(before.memory)
@@ -194,7 +194,7 @@ async def test_a_store_that_refuses_lets_the_lesson_wait() -> None:
     await died.start()
     assert await uses(died) == 1
     await died.stop()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await uses(stage) == 2
     await stage.stop()
 

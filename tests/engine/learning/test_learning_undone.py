@@ -41,7 +41,7 @@ async def test_it_is_told_and_taken_back(told: Stage) -> None:
         "silver key", "c1", slot=SlotId("r1"), swipe=0, max_items=4
     )
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    await told.engine.get_memory(ME, key)  # waits for the lesson
+    await told.engine.memories.get(ME, key)  # waits for the lesson
     taught = {
         name: one for name, one in (await edges(told, key)).items() if name in before
     }
@@ -50,7 +50,7 @@ async def test_it_is_told_and_taken_back(told: Stage) -> None:
     (entry,) = [
         one
         for one in (
-            await told.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+            await told.engine.history.audit(ME, SoulId("s1"), None, 99, None)
         ).entries
         if one.action is Action.LEARN
     ]
@@ -62,7 +62,7 @@ async def test_it_is_told_and_taken_back(told: Stage) -> None:
     changed = {name for name, one in taught.items() if one != before[name]}
     assert changed <= set(dict(entry.after or {})["edges"])
 
-    undone = await told.engine.governor.undo(
+    undone = await told.engine.history.undo(
         ME, SoulId("s1"), since=start, change=None, job=None
     )
     assert entry.id in undone.changes
@@ -77,9 +77,9 @@ async def test_what_a_tool_made_goes_with_the_mentions_that_recalls_taught(
 ) -> None:
     """Undoing the memory drops a mention that undoing the lesson would put back as it was."""
     start = told.clock.now()
-    await told.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
+    await told.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
     given = {"content": "Tovan hid a silver key, too.", "reason": "told so"}
-    tools = told.engine.governor.tools
+    tools = told.engine.tools
     made = await tools.call(ME, "save_permanent_memory", "s1", Actor.LEAD, given)
     drafted = MemoryId(made["memory"])
     before = await edges(told, drafted)
@@ -88,13 +88,11 @@ async def test_what_a_tool_made_goes_with_the_mentions_that_recalls_taught(
         "Tovan, silver key", "c1", slot=SlotId("r1"), swipe=0, max_items=4
     )
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    await told.engine.get_memory(ME, drafted)  # waits for the lesson
+    await told.engine.memories.get(ME, drafted)  # waits for the lesson
     assert (await edges(told, drafted)) != before, "the recall taught nothing"
 
-    await told.engine.governor.undo(
-        ME, SoulId("s1"), since=start, change=None, job=None
-    )
-    assert (await told.engine.get_memory(ME, drafted)).memory.state is MemoryState.BIN
+    await told.engine.history.undo(ME, SoulId("s1"), since=start, change=None, job=None)
+    assert (await told.engine.memories.get(ME, drafted)).memory.state is MemoryState.BIN
     mind = await told.mind()
     assert (
         {one.id: one for one in mind.edges.of(drafted)}

@@ -65,7 +65,7 @@ async def came_over(
     )
     memory = replace(found.memories[0], id=way[-1], path=path, edges=edges)
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId(slot), 0)
-    learner: Learner = stage.engine._learner
+    learner: Learner = stage.engine.learner
     flows = None if walked is None else lambda: walked
     learner.noted(world, request, replace(found, memories=(memory,)), flows)
 
@@ -74,7 +74,7 @@ async def lived(
     stage: Stage, way: list[MemoryId], walked: Mapping[str, float] | None = None
 ) -> None:
     """Such a recall, whose reply is kept."""
-    _, told = await stage.engine.get_chat(ME, ChatId("c1"))
+    _, told = await stage.engine.chats.get(ME, ChatId("c1"))
     number = len(told)
     await came_over(stage, way, f"r{number}", walked)
     shown = [
@@ -86,7 +86,7 @@ async def lived(
         line(f"n{number}", f"Well, {number}."),
     ]
     await stage.sync("c1", [*shown, *more])
-    await stage.engine._learner.drain()
+    await stage.engine.learner.drain()
 
 
 async def test_every_edge_of_a_way_of_three_steps_shows_one_more_use(
@@ -132,7 +132,7 @@ async def test_a_walk_over_three_edges_uses_them_all(told: Stage) -> None:
     assert far is not None
     assert [step.id for step in far.path] == chain
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    view = await told.engine.get_memory(ME, chain[3])
+    view = await told.engine.memories.get(ME, chain[3])
     mind = await told.mind()
     assert [mind.edges[edge].uses for edge in far.edges] == [1, 1, 1]
     assert all(mind.edges[edge].strength > 0.4 for edge in far.edges)
@@ -196,7 +196,7 @@ async def test_what_comes_to_mind_together_belongs_together(
     )
     assert {m.id for m in found.memories} == {core.memory.id, chain[2], chain[3]}
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    await told.engine._learner.drain()
+    await told.engine.learner.drain()
     together = edge_between(mind.edges, chain[2], chain[3])
     assert together.uses == 1
     assert together.strength > 0.425  # 0.43, but a turn has passed
@@ -255,7 +255,7 @@ async def test_what_does_not_fade_is_only_counted(told: Stage) -> None:
     )
     assert {m.id for m in found.memories} == {one, whole}
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    await told.engine._learner.drain()
+    await told.engine.learner.drain()
     now = mind.edges.find(EdgeKind.INSTANCE_OF, one, whole)
     assert now is not None
     assert (now.uses, now.strength, now.stability) == (
@@ -275,9 +275,9 @@ async def test_a_fact_is_recorded_by_its_relation(told: Stage) -> None:
     found = await told.recall("Where was Ilse born?", "c1", max_items=1)
     fact = replace(found.memories[0], id=MemoryId(known.id), kind="fact")
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId("r1"), 0)
-    told.engine._learner.noted(world, request, replace(found, memories=(fact,)))
+    told.engine.learner.noted(world, request, replace(found, memories=(fact,)))
     await told.sync("c1", [*TALK, REPLY, NEXT])
-    await told.engine._learner.drain()
+    await told.engine.learner.drain()
     for again in (False, True):
         if again:
             await told.restart()

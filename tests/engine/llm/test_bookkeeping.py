@@ -13,10 +13,10 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.errors import StoreFull
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
-from soulmem.engine.engine import EngineParams
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.retry import Deferrals, Key, RetryParams
 from soulmem.engine.llm.usage import UsageLedger, UsageLimits
+from soulmem.engine.params import EngineParams
 from tests.engine.model_stage import ModelStage, obliging
 from tests.engine.stage import ME, lines
 from tests.fakes.store import FakeStore
@@ -144,10 +144,10 @@ async def test_a_restart_does_not_give_the_hour_anew() -> None:
     await stage.sync("c1", lines(60))
     await stage.rest()
     assert len(stage.calls) == 2
-    before = await stage.engine.governor.books(ME, SOUL)
+    before = await stage.engine.consolidator.usage_report(ME, SOUL)
     await stage.restart()
     await stage.rest()
-    after = await stage.engine.governor.books(ME, SOUL)
+    after = await stage.engine.consolidator.usage_report(ME, SOUL)
     assert (len(stage.calls), after.totals) == (2, before.totals)
     stage.clock.advance(3601, 0)
     await stage.rest()
@@ -163,23 +163,26 @@ async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() ->
     await stage.sync("c2", lines(30))
     await stage.rest()
     asked = len(stage.calls)
-    before = (await stage.engine.governor.books(ME, SOUL)).deferred
+    before = (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
     assert {(one.chat, one.attempts) for one in before} == {("c1", 1), ("c2", 1)}
     await stage.restart()
     stage.llm.then([obliging])
     await stage.rest()
     assert len(stage.calls) == asked, "it was parked"
-    assert set((await stage.engine.governor.books(ME, SOUL)).deferred) == set(before)
-    await stage.engine.delete_chat(ME, ChatId("c2"))
+    assert set(
+        (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
+    ) == set(before)
+    await stage.engine.chats.delete(ME, ChatId("c2"))
     await stage.rest()
     assert {
-        one.chat for one in (await stage.engine.governor.books(ME, SOUL)).deferred
+        one.chat
+        for one in (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
     } == {"c1"}
     stage.clock.advance(601, 0)
     await stage.rest()
     assert len(stage.calls) > asked
     await stage.restart()
-    assert (await stage.engine.governor.books(ME, SOUL)).deferred == []
+    assert (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred == []
     await stage.stop()
 
 
@@ -189,9 +192,9 @@ async def test_they_go_with_their_soul() -> None:
     await stage.soul()
     await stage.sync("c1", lines(30))
     await stage.rest()
-    await stage.engine.governor.bookkeeper.stop()
+    await stage.engine.bookkeeper.stop()
     assert [books.soul for books in await stage.store.books(ME)] == [SOUL]
-    await stage.engine.delete_soul(ME, SOUL, "Mira")
+    await stage.engine.souls.delete(ME, SOUL, "Mira")
     stage.clock.advance(8 * 86_400, 0)
     await stage.rest()
     assert await stage.store.books(ME) == []

@@ -72,7 +72,7 @@ async def test_a_good_model_sums_up_what_it_is_told(language: str) -> None:
         "model": "fake",
         "seconds": 0.0,
     }
-    books = await stage.engine.governor.books(ME, SoulId("s1"))
+    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert (books.totals["test"].calls, "consolidation" in books.totals) == (2, False)
     await stage.stop()
 
@@ -125,7 +125,7 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
     asked: list[bool] = []
 
     def answer(prompt: Prompt) -> str:
-        asked.append(stage.engine._lifecycle.is_generating())
+        asked.append(stage.engine.lifecycle.is_generating())
         return (
             json.dumps({"summary": _SUMMED_UP["en"]})
             if prompt.name == "summary"
@@ -133,13 +133,13 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
         )
 
     stage = await model_stage(answer)
-    stage.engine._lifecycle.generating(ME, "c1", True)
+    stage.engine.lifecycle.generating(ME, "c1", True)
     job = await stage.engine.jobs.ask(ME, "model_test", SoulId("s1"), {})
     for _ in range(20):
         await asyncio.sleep(0.005)
     assert stage.engine.jobs.get(ME, job).state is JobState.RUNNING
     assert asked == []
-    stage.engine._lifecycle.generating(ME, "c1", False)
+    stage.engine.lifecycle.generating(ME, "c1", False)
     assert (await ended(stage, job)).result["state"] == "ok"
     assert asked == [False, False]
     view = await ended(

@@ -14,7 +14,7 @@ import pytest
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.llm import Completion, Prompt
 from soulmem.engine.api.requests import Activity
-from soulmem.engine.engine import EngineParams
+from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime.jobs import ENDED
 from tests.engine.model_stage import ModelStage, obliging, talk
 from tests.engine.stage import ME, ended, lines
@@ -68,7 +68,7 @@ async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
     await stage.sync("c1", told)
     for exchange in range(EXCHANGES):
         stage.engine.touched()
-        await stage.engine.activity(ME, CHAT, Activity.GENERATING)
+        await stage.engine.chats.activity(ME, CHAT, Activity.GENERATING)
         evening.replying = True
         await stage.recall(f"text of m{3 + exchange}", "c1")
         if jobs and exchange % 7 == 3:
@@ -78,7 +78,7 @@ async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
         told += lines(2, start=len(told) + 1)
         stage.engine.touched()
         await stage.sync("c1", told)
-        await stage.engine.activity(ME, CHAT, Activity.IDLE)
+        await stage.engine.chats.activity(ME, CHAT, Activity.IDLE)
         await asyncio.sleep(chance.choice((0.1, 2, 5, 8, 11, 30, 65, 90, 150)))
         stage.clock.advance(60, 0)
     await asyncio.sleep(300)
@@ -99,7 +99,7 @@ def test_no_call_begins_while_a_reply_is_written(
         clock = SimpleNamespace(monotonic=asyncio.get_running_loop().time)
         monkeypatch.setattr("soulmem.engine.runtime.lifecycle.time", clock)
         stage = await play(evening, seed, jobs=jobs)
-        due = (await stage.engine.governor.books(ME, SOUL)).due_calls
+        due = (await stage.engine.consolidator.usage_report(ME, SOUL)).due_calls
         drafted = [memory.text for memory in await stage.drafted()]
         await stage.stop()
         assert due == 0, "all that was due was gone over between the replies"

@@ -22,7 +22,7 @@ async def test_play_goes_on_and_the_memory_is_that_of_a_clock_that_ran(
     for one, moved in ((stage, -back), (steady, 0.0)):
         await one.sync("c1", lines(12))
         await one.recall("text of m3", "c1", slot="m13", swipe=0)
-        await one.engine.run_idle()
+        await one.engine.idle.run()
         one.clock.advance(moved)
         await one.sync(
             "c1", [*lines(12), line("m13", role=Role.CHARACTER), line("m14")]
@@ -32,7 +32,7 @@ async def test_play_goes_on_and_the_memory_is_that_of_a_clock_that_ran(
             "c1", [*lines(12), line("m13", role=Role.CHARACTER), *lines(4, 14)]
         )
         await one.note("by hand")
-        await one.engine.run_idle()
+        await one.engine.idle.run()
     here, there = await picture(stage, "s1"), await picture(steady, "s1")
     assert (here["fingerprint"], here["strands"]) == (
         there["fingerprint"],

@@ -20,8 +20,8 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import MemoryKind, Timelines
 from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import MemoryPatch, NewEdge
-from soulmem.engine.engine import EngineParams
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.params import EngineParams
 from soulmem.engine.world.snapshots import ImageParams
 from soulmem.ports.images import Images
 from soulmem.ports.store import Change
@@ -40,7 +40,7 @@ async def told(images: Images | None, embedder: FakeEmbedder | None = None) -> S
         params=PARAMS, images=images, model=embedder.source() if embedder else None
     )
     await stage.start()
-    await stage.engine.put_soul(
+    await stage.engine.souls.put(
         ME, SOUL, "Mira", (KnownName("Duchess", ("Lady Esk",)),), None
     )
     root = [line("a1", "the lantern of the Duchess is under the bridge"), *lines(6)]
@@ -48,8 +48,8 @@ async def told(images: Images | None, embedder: FakeEmbedder | None = None) -> S
     await stage.sync("left", [*root[:4], *lines(4, 50)], parent=("root", root[3].slot))
     await stage.sync("gone", [line("g1", "the lantern was stolen"), *lines(3, 80)])
     await stage.close("gone")
-    await stage.engine.delete_chat(
-        ME, (await stage.engine.list_chats(ME, None))[-1][0].id
+    await stage.engine.chats.delete(
+        ME, (await stage.engine.chats.list(ME, None))[-1][0].id
     )
     await stage.sync("lost", lines(30, 100))
     assert (await stage.sync("lost", lines(2, 100))).held == 28
@@ -59,8 +59,8 @@ async def told(images: Images | None, embedder: FakeEmbedder | None = None) -> S
     oil = NewEdge(EdgeKind.RELATES, to=lamp.memory.id, verb="feeds")
     await stage.note("whale oil", kind=MemoryKind.CONCEPT, edges=(oil,))
     binned = await stage.note("the lantern is broken")
-    await stage.engine.delete_memory(ME, binned.memory.id, None)
-    await stage.engine._embedding.drain()
+    await stage.engine.memories.delete(ME, binned.memory.id, None)
+    await stage.engine.embedding.drain()
     return stage
 
 
@@ -128,14 +128,14 @@ async def test_texts_are_not_embedded_anew() -> None:
     await stage.restart()
     embedder.asked.clear()
     await stage.mind()
-    await stage.engine._embedding.drain()
+    await stage.engine.embedding.drain()
     assert images.given == 1
     assert embedder.asked == []
     other = FakeEmbedder("other", dim=32)  # as many dimensions, another meaning
     stage.model = other.source()
     await stage.restart()
     await stage.mind()
-    await stage.engine._embedding.drain()
+    await stage.engine.embedding.drain()
     assert images.given == 2
     assert not await stray_vectors(await stage.mind(), other)
     await stage.stop()
@@ -147,7 +147,7 @@ async def test_what_had_no_vector_gets_one() -> None:
     stage.model = embedder.source()
     await stage.restart()
     await stage.mind()
-    await stage.engine._embedding.drain()
+    await stage.engine.embedding.drain()
     assert images.given == 1
     assert not await stray_vectors(await stage.mind(), embedder)
     await stage.stop()
@@ -162,11 +162,11 @@ async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old
     embedder.answers.clear()
     for text in ("Mira: text of m2", "whale oil", "a lantern needs oil"):
         patch = MemoryPatch(text=f"{text} that was poured away")
-        await stage.engine.patch_memory(ME, await stage.find(text), patch)
+        await stage.engine.memories.patch(ME, await stage.find(text), patch)
     await stage.restart()
     mind = await stage.mind()
     embedder.answers.set()
-    await stage.engine._embedding.drain()
+    await stage.engine.embedding.drain()
     assert images.given == 1
     assert not await stray_vectors(mind, embedder)
     await stage.stop()
@@ -181,7 +181,7 @@ async def test_life_goes_on_after_an_image() -> None:
         "root",
         [line("a1", "the lantern of the Duchess is under the bridge"), *lines(9)],
     )
-    await stage.engine.delete_memory(ME, await stage.find("lamp"), None)
+    await stage.engine.memories.delete(ME, await stage.find("lamp"), None)
     await stage.note("the lamp of Lady Esk")
     await stage.soul(scope="chat")
     lived = await whole(stage)
@@ -201,10 +201,10 @@ CHANGES: dict[str, Callable[[Stage], Awaitable[Any]]] = {
     "note": lambda stage: stage.note("one more"),
     "bin": lambda stage: _bin(stage, "a lantern needs oil"),
     "soul": lambda stage: stage.soul(remember_hidden=False),
-    "names": lambda stage: stage.engine.put_soul(
+    "names": lambda stage: stage.engine.souls.put(
         ME, SOUL, "Mira", (KnownName("Bob"),), None
     ),
-    "delete chat": lambda stage: stage.engine.delete_chat(ME, ChatId("left")),
+    "delete chat": lambda stage: stage.engine.chats.delete(ME, ChatId("left")),
 }
 
 
@@ -223,7 +223,7 @@ async def test_after_a_change_that_nothing_followed_the_rows_are_read(
     killed, kept = stage.engine, dict(images.kept)
     stage.images = FakeImages()
     stage.images.kept = kept
-    killed._images._images = None  # it writes nothing any more
+    killed.snapshots._images = None  # it writes nothing any more
     assert await again(stage) == lived
     assert stage.images.given == 0
     assert not stage.images.kept  # what it says that is gone does not lie about
@@ -233,15 +233,15 @@ async def test_after_a_change_that_nothing_followed_the_rows_are_read(
 async def test_an_image_is_not_written_again_for_nothing() -> None:
     images = FakeImages()
     stage = await told(images)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     (first, _) = images.kept[ME, SOUL]
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     await stage.restart()
     await stage.mind()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert images.kept[ME, SOUL][0] == first
     await stage.note("another thing")
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert images.kept[ME, SOUL][0] != first
     assert await stage.store.marked(ME, SOUL) == images.kept[ME, SOUL][0]
     await stage.stop()
@@ -252,11 +252,11 @@ async def test_another_soul_in_use_costs_only_the_mark() -> None:
     stage = await told(images)
     await stage.soul("s2", "Bob")
     gone = await stage.note("to be dropped", soul="s2")
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     before = images.kept[ME, SOUL][0]
     await stage.store.commit(Change(ME, drop_memories=[gone.memory.id]))
     assert await stage.store.marked(ME, SOUL) is None
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await stage.store.marked(ME, SOUL) == before == images.kept[ME, SOUL][0]
     await stage.stop()
 
@@ -267,7 +267,7 @@ async def test_a_full_disk_costs_the_image_only(
     images = FakeImages()
     stage = await told(images)
     images.failure = StoreFull("no room")
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert "no room" in caplog.text
     assert await stage.store.marked(ME, SOUL) is None
     lived = await whole(stage)
@@ -296,7 +296,7 @@ async def test_a_change_meanwhile_keeps_the_image_from_counting(
     monkeypatch.setattr(
         images, "write", lambda owner, soul, token: Late(images, (owner, soul), token)
     )
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert changed.is_set()
     assert await stage.store.marked(ME, SOUL) is None
     monkeypatch.undo()
@@ -320,9 +320,9 @@ async def test_small_souls_get_none() -> None:
 async def test_a_deleted_soul_leaves_none() -> None:
     images = FakeImages()
     stage = await told(images)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert images.kept
-    await stage.engine.delete_soul(ME, SOUL, "Mira")
+    await stage.engine.souls.delete(ME, SOUL, "Mira")
     await stage.stop()
     assert images.kept == {}
 
@@ -333,14 +333,14 @@ async def test_what_else_an_image_depends_on(what: str) -> None:
     images = FakeImages()
     stage = await told(images)
     lived = await whole(stage)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     token, image = images.kept[ME, SOUL]
     head = {**image.head, "basis": {**image.head["basis"], what: "another"}}
     images.kept[ME, SOUL] = token, replace(image, head=head)
-    stage.engine._images._images = None
+    stage.engine.snapshots._images = None
     assert await again(stage) == lived
     world = await stage.world()
-    assert (await stage.mind()) not in stage.engine._images._kept
+    assert (await stage.mind()) not in stage.engine.snapshots._kept
     assert world.minds
     await stage.stop()
 
@@ -358,7 +358,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     (path,) = tmp_path.iterdir()
     loop.run_until_complete(stage.engine.stop())
     sound = path.read_bytes()
-    stage.engine._images._images = None
+    stage.engine.snapshots._images = None
 
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
@@ -374,8 +374,10 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
             stage.engine = stage._new_engine()
             await stage.engine.start()
             found = await whole(stage)
-            assert not stage.engine._images._kept
-            stage.engine._images._images = None  # what is damaged is not replaced here
+            assert not stage.engine.snapshots._kept
+            stage.engine.snapshots._images = (
+                None  # what is damaged is not replaced here
+            )
             await stage.engine.stop()
             return found
 
@@ -386,4 +388,4 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
 
 
 async def _bin(stage: Stage, text: str) -> None:
-    await stage.engine.delete_memory(ME, await stage.find(text), None)
+    await stage.engine.memories.delete(ME, await stage.find(text), None)

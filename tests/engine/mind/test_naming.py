@@ -89,7 +89,9 @@ class Naming(Namer):
             )
             patch = MemoryPatch(importance=importance)
             if some:
-                await self.stage.engine.patch_memory(ME, some[pick % len(some)], patch)
+                await self.stage.engine.memories.patch(
+                    ME, some[pick % len(some)], patch
+                )
 
         self._run(work)
 

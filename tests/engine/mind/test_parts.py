@@ -15,8 +15,8 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import MemoryPatch, NewEdge
-from soulmem.engine.engine import EngineParams
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.walks import WalkingParams, Walks
 from soulmem.engine.world.edge_loader import Attempt, LoadingParams
 from soulmem.kernels.walk import Walk, WalkParams
@@ -85,13 +85,13 @@ async def written() -> CountingStore:
     stage = Stage(store)
     await stage.start()
     await stage.soul()
-    await stage.engine.put_soul(
+    await stage.engine.souls.put(
         ME, S1, "Mira", (KnownName("Ada"), KnownName("Boris")), SoulSettings()
     )
     concepts = [await stage.note(name, kind=MemoryKind.CONCEPT) for name in NAMES[2:]]
     one, two = (view.memory.id for view in concepts[:2])
     loves = NewEdge(EdgeKind.RELATES, to=two, verb="loves")
-    await stage.engine.patch_memory(ME, one, MemoryPatch(edges=(loves,)))
+    await stage.engine.memories.patch(ME, one, MemoryPatch(edges=(loves,)))
     await tell(stage, said(40))
     await stage.stop()
     return store
@@ -135,7 +135,7 @@ async def test_opening_writes_nothing(both: tuple[Stage, Stage]) -> None:
     for each in both:
         assert isinstance(each.store, CountingStore)
         assert [change for change in each.store.commits if change] == []
-    await part.engine._loader.drain()
+    await part.engine.services.loader.drain()
     assert len((await part.mind()).edges) < len((await whole.mind()).edges) / 2
 
 
@@ -143,8 +143,8 @@ async def test_every_memory_shows_all_its_edges(both: tuple[Stage, Stage]) -> No
     part, whole = both
     shown = 0
     for memory in (await whole.mind()).memories:
-        view = await part.engine.get_memory(ME, memory)
-        assert view == await whole.engine.get_memory(ME, memory)
+        view = await part.engine.memories.get(ME, memory)
+        assert view == await whole.engine.memories.get(ME, memory)
         shown += len(view.edges)
     assert shown == 2 * len((await whole.mind()).edges)
 
@@ -159,8 +159,8 @@ async def test_a_part_of_the_graph_is_the_same(both: tuple[Stage, Stage]) -> Non
         (center, 3, 100),
         (None, 1, 10),
     ):
-        one = await part.engine.graph(ME, S1, where, hops, limit)
-        two = await whole.engine.graph(ME, S1, where, hops, limit)
+        one = await part.engine.memories.graph(ME, S1, where, hops, limit)
+        two = await whole.engine.memories.graph(ME, S1, where, hops, limit)
         assert one.memories == two.memories
         assert {edge.id for edge in one.edges} == {edge.id for edge in two.edges}
         assert two.edges
@@ -168,9 +168,9 @@ async def test_a_part_of_the_graph_is_the_same(both: tuple[Stage, Stage]) -> Non
 
 async def test_the_fingerprint_is_the_same(both: tuple[Stage, Stage]) -> None:
     part, whole = both
-    assert await part.engine.fingerprint(ME, S1) == await whole.engine.fingerprint(
+    assert await part.engine.souls.fingerprint(
         ME, S1
-    )
+    ) == await whole.engine.souls.fingerprint(ME, S1)
     assert len((await part.mind()).edges) < len(
         (await whole.mind()).edges
     )  # and they are gone again
@@ -218,12 +218,12 @@ async def test_a_walk_differs_by_no_more_than_it_says(
     both: tuple[Stage, Stage], start: str, l1: float, released: bool
 ) -> None:
     if released:
-        await both[0].engine.fingerprint(
+        await both[0].engine.souls.fingerprint(
             ME, S1
         )  # for which everything is loaded, and let go again
     part, whole = await both[0].mind(), await both[1].mind()
     (memory,) = [m.id for m in whole.memories.values() if m.text.endswith(start)]
-    loader = both[0].engine._loader
+    loader = both[0].engine.services.loader
     found = await loader.follow(
         ME, part, walking(part, memory, l1), WalkParams(0.3, l1), 60.0
     )
@@ -247,7 +247,7 @@ async def test_what_is_known_and_done_stays_however_long_nobody_needs_it(
     part, whole = both
     for _ in range(3):
         part.clock.advance(1.0, 1000)
-        await part.engine.run_idle()
+        await part.engine.idle.run()
     mind, everything = await part.mind(), await whole.mind()
     facts = mind.edges.arrays([EdgeKind.RELATES]).slot
     assert facts.size == len(mind.facts) == len(everything.facts) == 1
@@ -258,7 +258,7 @@ async def test_when_time_is_over_the_trace_says_what_was_not_followed(
     both: tuple[Stage, Stage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part, _ = both
-    await part.engine._loader.drain()
+    await part.engine.services.loader.drain()
     never = asyncio.Event()
 
     async def waits(*_: object) -> object:
@@ -267,7 +267,7 @@ async def test_when_time_is_over_the_trace_says_what_was_not_followed(
     monkeypatch.setattr(part.store, "edges_around", waits)
     answer = await part.recall("What did Cora find?", "c1", time_budget_ms=200)
     assert answer.timed_out
-    (note,) = (await part.engine.trace(ME, answer.trace)).notes
+    (note,) = (await part.engine.recaller.trace(ME, answer.trace)).notes
     assert "of the walk was not followed" in note
     never.set()
 
@@ -299,30 +299,30 @@ async def test_what_an_interrupted_change_left_is_mended_as_well() -> None:
 
 async def change_a_text(stage: Stage) -> None:
     (memory,) = [m.id for m in await stage.listed() if m.text.endswith("the 2th time")]
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, memory, MemoryPatch(text="Elsa and Farid danced")
     )
 
 
 async def rename_a_concept(stage: Stage) -> None:
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, await stage.find("Elsa"), MemoryPatch(text="Dmitri's tower")
     )
 
 
 async def bin_and_restore_a_concept(stage: Stage) -> None:
     memory = await stage.find("Cora")
-    await stage.engine.delete_memory(ME, memory, None)
-    await stage.engine.restore_memory(ME, memory)
+    await stage.engine.memories.delete(ME, memory, None)
+    await stage.engine.memories.restore(ME, memory)
 
 
 async def bin_a_concept(stage: Stage) -> None:
-    await stage.engine.delete_memory(ME, await stage.find("Farid"), None)
+    await stage.engine.memories.delete(ME, await stage.find("Farid"), None)
 
 
 async def change_the_card(stage: Stage) -> None:
     names = (KnownName("Boris", ("glove",)), KnownName("Zoe", ("key",)))
-    await stage.engine.put_soul(ME, S1, "Mira", names, SoulSettings())
+    await stage.engine.souls.put(ME, S1, "Mira", names, SoulSettings())
 
 
 async def rewrite_the_chat(stage: Stage) -> None:
@@ -331,7 +331,9 @@ async def rewrite_the_chat(stage: Stage) -> None:
 
 
 async def delete_the_chat(stage: Stage) -> None:
-    await stage.engine.delete_chat(ME, (await stage.engine.list_chats(ME, S1))[0][0].id)
+    await stage.engine.chats.delete(
+        ME, (await stage.engine.chats.list(ME, S1))[0][0].id
+    )
 
 
 @pytest.mark.parametrize(
@@ -357,9 +359,9 @@ async def test_what_is_done_is_stored_the_same(
     assert stored(part) == stored(whole)
     mind = await part.mind()
     for memory in list(mind.memories):
-        assert (await part.engine.get_memory(ME, memory)).edges == (
-            await whole.engine.get_memory(ME, memory)
+        assert (await part.engine.memories.get(ME, memory)).edges == (
+            await whole.engine.memories.get(ME, memory)
         ).edges
-    assert await part.engine.fingerprint(ME, S1) == await whole.engine.fingerprint(
+    assert await part.engine.souls.fingerprint(
         ME, S1
-    )
+    ) == await whole.engine.souls.fingerprint(ME, S1)

@@ -139,7 +139,7 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
     memory = next(
         key for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE
     )
-    await stage.engine.delete_memory(ME, memory, None)
+    await stage.engine.memories.delete(ME, memory, None)
     counted(mind)
 
 

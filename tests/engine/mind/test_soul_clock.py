@@ -46,7 +46,9 @@ async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
         strength,
         at_turn=turn,
     )
-    await stage.engine._compute.run(mind.apply, MindChange(ends, put_edges=(edge,)))
+    await stage.engine.services.compute.run(
+        mind.apply, MindChange(ends, put_edges=(edge,))
+    )
     return edge
 
 

@@ -75,7 +75,7 @@ async def forget_the_mill(stage: Stage) -> None:
     """That one goes into the bin."""
     mill = [m for m in await stage.listed() if m.text == "the mill of Bob"]
     for memory in mill:
-        await stage.engine.delete_memory(ME, memory.id, None)
+        await stage.engine.memories.delete(ME, memory.id, None)
 
 
 Work = Callable[[Stage], Awaitable[None]]

@@ -33,7 +33,7 @@ def said(*texts: str) -> list[SentMessage]:
 
 async def concepts(stage: Stage) -> dict[str, Memory]:
     """The concepts of Mira in use, by what they are called."""
-    page = await stage.engine.list_memories(
+    page = await stage.engine.memories.list(
         ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT)
     )
     return {view.memory.text: view.memory for view in page.memories}
@@ -75,7 +75,7 @@ async def test_texts_that_merely_hold_the_name_are_linked_too(stage: Stage) -> N
 
 async def test_its_sources_are_the_messages_that_give_it(stage: Stage) -> None:
     await stage.sync("c1", said("I met Kaelith.", "It rained.", "Ask Kaelith."))
-    page = await stage.engine.list_memories(
+    page = await stage.engine.memories.list(
         ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT)
     )
     assert [[place.slot for place in view.sources] for view in page.memories] == [
@@ -124,14 +124,14 @@ async def test_who_begins_to_speak_is_learned_no_more(stage: Stage) -> None:
 
 async def test_the_card_wins(stage: Stage) -> None:
     await stage.sync("c1", said("I met Kaelith.", "Ask Kaelith."))
-    await stage.engine.put_soul(
+    await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("Kaelith", ("Kael",)),), SoulSettings()
     )
     assert {name: m.origin for name, m in (await concepts(stage)).items()} == {
         "Kaelith": Origin.CARD
     }
     assert await mentioned_by(stage, "Kaelith") == {"I met Kaelith.", "Ask Kaelith."}
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (), SoulSettings())
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (), SoulSettings())
     assert {name: m.origin for name, m in (await concepts(stage)).items()} == {
         "Kaelith": Origin.CHAT
     }
@@ -152,11 +152,11 @@ async def test_undoing_what_was_done_to_texts_and_names_at_once(
     since = stage.clock.now()
     for key, words in ((text.id, reworded), (made.id, "the ring")):
         given = {"memory_id": key, "new_content": words}
-        await stage.engine.governor.tools.call(
+        await stage.engine.tools.call(
             ME, "update_memory_node", "s1", Actor.ARCHIVIST, given
         )
     assert ("Kaelith" in await concepts(stage)) != ("Kaelith" in before)
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=since, change=None, job=None
     )
 
@@ -170,11 +170,11 @@ async def test_undoing_what_was_done_to_texts_and_names_at_once(
 async def test_the_user_wins(stage: Stage) -> None:
     await stage.sync("c1", said("I met Kaelith.", "Ask Kaelith."))
     new = NewMemory(SoulId("s1"), MemoryKind.CONCEPT, "Kaelith")
-    made = await stage.engine.create_memory(ME, new)
+    made = await stage.engine.memories.create(ME, new)
     assert {name: m.origin for name, m in (await concepts(stage)).items()} == {
         "Kaelith": Origin.USER
     }
-    await stage.engine.delete_memory(ME, made.memory.id, None)
+    await stage.engine.memories.delete(ME, made.memory.id, None)
     assert {name: m.origin for name, m in (await concepts(stage)).items()} == {
         "Kaelith": Origin.CHAT
     }
@@ -183,7 +183,7 @@ async def test_the_user_wins(stage: Stage) -> None:
 async def test_what_the_user_throws_away_does_not_come_back(stage: Stage) -> None:
     messages = said("I met Kaelith.", "Ask Kaelith.")
     await stage.sync("c1", messages)
-    await stage.engine.delete_memory(ME, (await concepts(stage))["Kaelith"].id, None)
+    await stage.engine.memories.delete(ME, (await concepts(stage))["Kaelith"].id, None)
     assert await concepts(stage) == {}
     await stage.sync(
         "c1",
@@ -202,7 +202,7 @@ async def test_what_the_user_throws_away_does_not_come_back(stage: Stage) -> Non
 async def test_what_the_user_changes_is_the_users_own(stage: Stage) -> None:
     await stage.sync("c1", said("I met Kaelith.", "Ask Kaelith."))
     learned = (await concepts(stage))["Kaelith"]
-    await stage.engine.patch_memory(ME, learned.id, MemoryPatch(tags=("smith",)))
+    await stage.engine.memories.patch(ME, learned.id, MemoryPatch(tags=("smith",)))
     assert (await concepts(stage))["Kaelith"].origin is Origin.USER
     await stage.sync("c1", said("Nothing else."), confirm=True)
     assert (await concepts(stage)).keys() == {"Kaelith"}
@@ -250,7 +250,7 @@ async def test_a_chinese_name_and_its_latin_spelling_are_one(stage: Stage) -> No
 
 async def test_a_latin_name_of_the_card_is_found_in_chinese_texts(stage: Stage) -> None:
     await stage.sync("c1", said("昨天我遇见了林月。", "下雨了。"))
-    await stage.engine.put_soul(
+    await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), SoulSettings()
     )
     assert await mentioned_by(stage, "Lin Yue") == {"昨天我遇见了林月。"}
@@ -265,9 +265,11 @@ async def test_a_name_of_the_card_is_found_by_sound_in_what_the_user_wrote(
     stage: Stage,
 ) -> None:
     note = await stage.note("林月来了。")
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), None)
+    await stage.engine.souls.put(
+        ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), None
+    )
     assert await mentioned_by(stage, "Lin Yue") == {note.memory.text}
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Lin Yu"),), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Lin Yu"),), None)
     assert await mentioned_by(stage, "Lin Yu") == set()
 
 
@@ -279,5 +281,5 @@ async def test_a_learned_name_is_found_by_sound_once_it_is_the_users(
     told = await mentioned_by(stage, "Lin Yue")
     assert told == {"Where is Lin Yue?", "Ask Lin Yue."}
     learned = (await concepts(stage))["Lin Yue"]
-    await stage.engine.patch_memory(ME, learned.id, MemoryPatch(tags=("friend",)))
+    await stage.engine.memories.patch(ME, learned.id, MemoryPatch(tags=("friend",)))
     assert await mentioned_by(stage, "Lin Yue") == {*told, note.memory.text}

@@ -126,10 +126,10 @@ async def test_the_users_tags_and_bin_outlive_new_names(stage: Stage) -> None:
         await stage.find("Mira: text of m2"),
         await stage.find("Al: text of m1"),
     )
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, tagged, MemoryPatch(tags=("dear",), importance=0.9)
     )
-    await stage.engine.delete_memory(ME, binned, None)
+    await stage.engine.memories.delete(ME, binned, None)
     renamed = [replace(m, speaker=f"new {m.speaker}") for m in lines(4)]
     await stage.sync("c2", renamed, parent=("c1", "m3"))
     for parent in (None, ("c0", "m1")):
@@ -291,8 +291,8 @@ async def test_what_a_swipe_replaces_is_no_part_of_the_question(stage: Stage) ->
         ],
     )
     for kind, expected in ((RecallType.SWIPE, False), (RecallType.NORMAL, True)):
-        answer = await stage.engine.recall(
+        answer = await stage.engine.recaller.recall(
             ME, RecallRequest(SoulId("s1"), ChatId("c1"), type=kind)
         )
-        trace = await stage.engine.trace(ME, answer.trace)
+        trace = await stage.engine.recaller.trace(ME, answer.trace)
         assert any("swiped" in text for text, _ in trace.query) is expected

@@ -23,7 +23,7 @@ TALK = ["Bob came to the mill.", "We saw nobody.", "I told Bob and Anna.", "The 
 async def card(stage: Stage, **names: Iterable[str]) -> None:
     """Let the card know these names with their aliases."""
     known = tuple(KnownName(name, tuple(aliases)) for name, aliases in names.items())
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", known, None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known, None)
 
 
 async def talk(
@@ -109,7 +109,7 @@ async def test_the_souls_own_name_is_no_concept(stage: Stage) -> None:
     await talk(stage, ["Mira and Mi, I say.", "Mira!", "Bye."])
     await card(stage, Mira=["Mi"], Bob=["Mi"])
     assert await mentions(stage) == {"Bob": set()}
-    await stage.engine.put_soul(ME, SoulId("s1"), "Bob", None, None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Bob", None, None)
     assert await mentions(stage) == {
         "Mira": {"Anna: Mira and Mi, I say.", "Anna: Mira!"}
     }
@@ -124,7 +124,7 @@ async def test_a_longer_name_takes_the_place_of_a_shorter_one(stage: Stage) -> N
         "Bob": set(),
         "mill of bob": {"Anna: The Mill of Bob burns."},
     }
-    await stage.engine.delete_memory(ME, long.memory.id, None)
+    await stage.engine.memories.delete(ME, long.memory.id, None)
     assert await mentions(stage) == {"Bob": {"Anna: The Mill of Bob burns."}}
 
 
@@ -140,11 +140,11 @@ async def test_the_users_own_concept_stands_for_a_name_of_the_card(
         "Robert", kind=MemoryKind.CONCEPT, concept=ConceptDetail(aliases=("bob",))
     )
     assert await mentions(stage) == {"Robert": everybody}
-    await stage.engine.delete_memory(ME, made.memory.id, None)
+    await stage.engine.memories.delete(ME, made.memory.id, None)
     assert await mentions(stage) == {"Bob": {"Anna: Bob!", "Anna: Bobby!"}}
-    await stage.engine.restore_memory(ME, made.memory.id)
+    await stage.engine.memories.restore(ME, made.memory.id)
     assert await mentions(stage) == {"Robert": everybody}
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, made.memory.id, MemoryPatch(concept=ConceptDetail())
     )
     assert await mentions(stage) == {
@@ -172,7 +172,9 @@ async def test_a_name_of_the_card_that_the_user_changes_is_the_users(
     await card(stage, Bob=["Bobby"])
     await talk(stage, ["Bob!", "Sir Bob!", "Bobby!", "Bye."])
     (known,) = (await stage.mind()).names.concepts()
-    patched = await stage.engine.patch_memory(ME, known.id, MemoryPatch(text="Sir Bob"))
+    patched = await stage.engine.memories.patch(
+        ME, known.id, MemoryPatch(text="Sir Bob")
+    )
     assert patched.memory.origin is Origin.USER
     assert await mentions(stage) == {
         "Sir Bob": {"Anna: Bob!", "Anna: Sir Bob!", "Anna: Bobby!"}
@@ -186,7 +188,7 @@ async def test_a_name_of_the_card_in_the_bin_stays_there(stage: Stage) -> None:
     await card(stage, Bob=[])
     await talk(stage)
     (known,) = (await stage.mind()).names.concepts()
-    await stage.engine.delete_memory(ME, known.id, None)
+    await stage.engine.memories.delete(ME, known.id, None)
     await card(stage, Bob=["Bobby"], Anna=[])
     assert await mentions(stage) == {"Anna": told(2)}
     await card(stage)
@@ -228,20 +230,20 @@ async def test_links_follow_the_text(stage: Stage) -> None:
     (edge,) = mind.edges_of(note.id)
     assert edge.origin is Origin.CARD
     assert edge.strength == pytest.approx(0.3 + 0.7 * note.importance)
-    await stage.engine.patch_memory(ME, note.id, MemoryPatch(text="Anna: a friend"))
+    await stage.engine.memories.patch(ME, note.id, MemoryPatch(text="Anna: a friend"))
     assert await mentions(stage) == {
         "Bob": {episode.text},
         "Anna": {episode.text, "Anna: a friend"},
     }
-    await stage.engine.delete_memory(ME, episode.id, None)
+    await stage.engine.memories.delete(ME, episode.id, None)
     assert await mentions(stage) == {"Bob": set(), "Anna": {"Anna: a friend"}}
-    await stage.engine.restore_memory(ME, episode.id)
+    await stage.engine.memories.restore(ME, episode.id)
     assert (await mentions(stage))["Bob"] == {episode.text}
     bob = next(m.id for m in mind.names.concepts() if m.text == "Bob")
     hand = MemoryPatch(
         text="Nobody", edges=(NewEdge(EdgeKind.MENTIONS, bob, strength=0.9),)
     )
-    await stage.engine.patch_memory(ME, episode.id, hand)
+    await stage.engine.memories.patch(ME, episode.id, hand)
     assert [(e.target, e.origin, e.strength) for e in mind.edges_of(episode.id)] == [
         (bob, Origin.USER, 0.9)
     ]
@@ -253,7 +255,7 @@ async def test_topics_are_no_names(stage: Stage) -> None:
     made = await stage.note("the mill", kind=MemoryKind.CONCEPT)
     assert await mentions(stage) == {"the mill": told(0)}
     topic = ConceptDetail(ConceptType.TOPIC)
-    await stage.engine.patch_memory(ME, made.memory.id, MemoryPatch(concept=topic))
+    await stage.engine.memories.patch(ME, made.memory.id, MemoryPatch(concept=topic))
     assert await mentions(stage) == {"the mill": set()}
 
 
@@ -277,23 +279,23 @@ async def test_an_abstract_episode_takes_over_what_matters_little(
         edges=tuple(NewEdge(EdgeKind.INSTANCE_OF, source=m.id) for m in met),
     )
     assert await mentions(stage) == {"Bob": {"visits", met[1].text}}
-    await stage.engine.patch_memory(ME, met[1].id, MemoryPatch(importance=0.1))
+    await stage.engine.memories.patch(ME, met[1].id, MemoryPatch(importance=0.1))
     assert await mentions(stage) == {"Bob": {"visits"}}
     await card(stage)
     assert await mentions(stage) == {}
     await card(stage, Bob=[])
     assert await mentions(stage) == {"Bob": {"visits"}}
-    await stage.engine.patch_memory(ME, met[0].id, MemoryPatch(importance=0.9))
-    await stage.engine.delete_memory(ME, met[1].id, None)
+    await stage.engine.memories.patch(ME, met[0].id, MemoryPatch(importance=0.9))
+    await stage.engine.memories.delete(ME, met[1].id, None)
     assert await mentions(stage) == {"Bob": {met[0].text}}
-    await stage.engine.restore_memory(ME, met[1].id)
-    await stage.engine.delete_memory(ME, cover.memory.id, None)
+    await stage.engine.memories.restore(ME, met[1].id)
+    await stage.engine.memories.delete(ME, cover.memory.id, None)
     assert await mentions(stage) == {"Bob": {m.text for m in met}}
-    await stage.engine.restore_memory(ME, cover.memory.id)
+    await stage.engine.memories.restore(ME, cover.memory.id)
     here = MemoryPatch(timelines=Timelines.THIS)
     await stage.sync("c1", [line("m1")])
-    chat = (await stage.engine.list_chats(ME, None))[0][0].id
-    await stage.engine.patch_memory(ME, cover.memory.id, replace(here, chat=chat))
+    chat = (await stage.engine.chats.list(ME, None))[0][0].id
+    await stage.engine.memories.patch(ME, cover.memory.id, replace(here, chat=chat))
     assert await mentions(stage) == {"Bob": {m.text for m in met}}
 
 
@@ -303,7 +305,7 @@ async def test_an_episode_the_chat_no_longer_tells_is_no_longer_mentioned(
     """Swiped, deleted with its chat, told again."""
     await card(stage, Bob=[])
     await talk(stage)
-    chat = (await stage.engine.list_chats(ME, None))[0][0].id
+    chat = (await stage.engine.chats.list(ME, None))[0][0].id
     await stage.sync(
         "c1",
         [
@@ -313,7 +315,7 @@ async def test_an_episode_the_chat_no_longer_tells_is_no_longer_mentioned(
         ],
     )
     assert await mentions(stage) == {"Bob": {"Anna: Bob!"}}
-    await stage.engine.delete_chat(ME, chat)
+    await stage.engine.chats.delete(ME, chat)
     assert await mentions(stage) == {"Bob": set()}
     await talk(stage)
     assert await mentions(stage) == {"Bob": told(0, 2)}
@@ -323,7 +325,7 @@ async def test_settings_alone_change_no_link(stage: Stage) -> None:
     """And the names stay when none are sent."""
     await card(stage, Bob=[])
     await talk(stage)
-    await stage.engine.put_soul(
+    await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", None, SoulSettings(remember_hidden=False)
     )
     assert await mentions(stage) == {"Bob": told(0, 2)}
@@ -347,8 +349,8 @@ async def test_views_tell_what_is_left_of_a_link(stage: Stage) -> None:
 
     async def shown() -> list[float]:
         (bob,) = (await stage.mind()).names.concepts()
-        one = await stage.engine.get_memory(ME, note.id)
-        graph = await stage.engine.graph(ME, SoulId("s1"), bob.id, 1, 10)
+        one = await stage.engine.memories.get(ME, note.id)
+        graph = await stage.engine.memories.graph(ME, SoulId("s1"), bob.id, 1, 10)
         assert list(one.edges) == list(graph.edges)
         assert {view.memory.id for view in graph.memories} == {
             bob.id,

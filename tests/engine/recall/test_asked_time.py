@@ -120,7 +120,7 @@ async def test_why_and_trace_name_the_time(stage: Stage) -> None:
         answer.memories[0].why
         == "It came up because you asked about yesterday (30 April)."
     )
-    trace = await stage.engine.trace("default-user", answer.trace)  # type: ignore[arg-type]
+    trace = await stage.engine.recaller.trace("default-user", answer.trace)  # type: ignore[arg-type]
     (found,) = trace.guidance["times"]
     assert found["words"] == "yesterday"
     assert found["spans"] == [
@@ -168,7 +168,7 @@ async def test_words_that_are_told_not_asked_give_no_seats(stage: Stage) -> None
         "c2", [at(0.01, "q1", "Hello."), at(0, "q2", "I met a plumber yesterday.")]
     )
     scene = await stage.recall("I met a plumber yesterday.", "c2")
-    trace = await stage.engine.trace("default-user", scene.trace)  # type: ignore[arg-type]
+    trace = await stage.engine.recaller.trace("default-user", scene.trace)  # type: ignore[arg-type]
     assert trace.guidance["times"]
     assert all("because you asked" not in m.why for m in scene.memories)
 

@@ -26,7 +26,7 @@ async def test_what_does_not_fit_is_named_until_it_does(stage: Stage) -> None:
     assert named(stage) == set(keys) - brought
 
     gone = next(key for key in keys if key not in brought)
-    await stage.engine.patch_memory(ME, MemoryId(gone), MemoryPatch(permanent=False))
+    await stage.engine.memories.patch(ME, MemoryId(gone), MemoryPatch(permanent=False))
     assert named(stage) == set(keys) - brought - {gone}
     await stage.recall("dinner", budget_tokens=5000)
     assert named(stage) == set()

@@ -118,7 +118,7 @@ async def test_the_chat_itself_is_the_cue(stage: Stage) -> None:
     async def ask(*more: Any, kind: RecallType = RecallType.NORMAL) -> list[str]:
         await stage.sync("c1", [*STORY, *more])
         return fired(
-            await stage.engine.recall(
+            await stage.engine.recaller.recall(
                 ME, RecallRequest(SoulId("s1"), ChatId("c1"), type=kind)
             )
         )
@@ -186,7 +186,7 @@ async def test_what_one_concrete_episode_triggers_starts_at_full_strength(
     ]
 
     async def strengths(trigger: MemoryId) -> dict[MemoryId, float]:
-        edges = (await plain.engine.get_memory(ME, trigger)).edges
+        edges = (await plain.engine.memories.get(ME, trigger)).edges
         return {e.target: e.strength for e in edges if e.kind is EdgeKind.FIRES}
 
     fires = NewEdge(EdgeKind.FIRES, to=action, probability=0.5)
@@ -197,7 +197,7 @@ async def test_what_one_concrete_episode_triggers_starts_at_full_strength(
         [fires, NewEdge(EdgeKind.TRIGGERS, source=evening)],
     )
     given = NewEdge(EdgeKind.FIRES, to=other, strength=0.25, probability=0.5)
-    await plain.engine.patch_memory(ME, deep, MemoryPatch(edges=(given,)))
+    await plain.engine.memories.patch(ME, deep, MemoryPatch(edges=(given,)))
     assert await strengths(deep) == {action: 1.0, other: 0.25}
     reflexive = await made(
         plain,
@@ -209,7 +209,7 @@ async def test_what_one_concrete_episode_triggers_starts_at_full_strength(
     later = await made(
         plain, SECRET, MemoryKind.TRIGGER, [NewEdge(EdgeKind.TRIGGERS, source=evening)]
     )
-    await plain.engine.patch_memory(ME, later, MemoryPatch(edges=(fires,)))
+    await plain.engine.memories.patch(ME, later, MemoryPatch(edges=(fires,)))
     assert await strengths(later) == {action: 1.0}
 
 
@@ -240,7 +240,7 @@ async def test_an_intent_sets_off_a_trigger_it_names(
         assert not fired(
             await reading.recall(name)
         )  # said aloud by somebody else it is only words
-        await reading.engine.delete_memory(ME, await reading.find(name), None)
+        await reading.engine.memories.delete(ME, await reading.find(name), None)
         assert not fired(await reading.recall("I like strong coffee.", intent=intent))
 
 
@@ -330,7 +330,7 @@ async def test_a_permanent_action_stands_in_one_place(plain: Stage) -> None:
     """Among what is never forgotten, until it fires."""
     situation, action, cue, other = REFLEXES["en"]
     (key,) = await reflex(plain, situation, [(action, 1.0)])
-    await plain.engine.patch_memory(ME, key, MemoryPatch(permanent=True))
+    await plain.engine.memories.patch(ME, key, MemoryPatch(permanent=True))
     quiet, loud = await plain.recall(other, "c1"), await plain.recall(cue, "c1")
     assert (section(quiet, "permanent"), section(quiet, "impulses")) == ([action], [])
     assert (section(loud, "permanent"), section(loud, "impulses")) == ([], [action])
@@ -342,10 +342,10 @@ async def test_a_trigger_is_never_told(stage: Stage, mode: RecallMode) -> None:
     """In no mode, not by its own name, not in a path, a reason or a trace."""
     situation, action, cue, _ = REFLEXES["en"]
     await reflex(stage, situation, [(action, 1.0)])
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     for query in (cue, SECRET, f"{SECRET} {cue}"):
         answer = await stage.recall(query, "c1", mode=mode, intent=SECRET)
-        trace = await stage.engine.trace(ME, answer.trace)
+        trace = await stage.engine.recaller.trace(ME, answer.trace)
         told = repr(answer) + repr(trace.considered) + repr(trace.seeds)
         assert SECRET not in told.replace(
             f'wants to "{SECRET}"', ""
@@ -360,15 +360,15 @@ async def test_what_is_gone_sets_nothing_off(plain: Stage) -> None:
     scene = await plain.find(situation)
     trigger = await plain.find(SECRET)
     for part in (scene, trigger, key):
-        await plain.engine.delete_memory(ME, part, None)
+        await plain.engine.memories.delete(ME, part, None)
         assert not fired(await plain.recall(cue, "c1"))
-        await plain.engine.restore_memory(ME, part)
+        await plain.engine.memories.restore(ME, part)
         assert fired(await plain.recall(cue, "c1")) == [action]
     await plain.sync(
         "c2", [line("x1", "Elsewhere."), line("x2", "Yes.", Role.CHARACTER)]
     )
     here = MemoryPatch(timelines=Timelines.THIS, chat=ChatId("c1"), slot=SlotId("m1"))
-    await plain.engine.patch_memory(ME, trigger, here)
+    await plain.engine.memories.patch(ME, trigger, here)
     assert fired(await plain.recall(cue, "c1")) == [action]
     assert not fired(await plain.recall(cue, "c2"))
 

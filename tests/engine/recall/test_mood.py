@@ -29,7 +29,7 @@ async def test_what_fits_the_mood_comes_first(
     mood = Emotion(label, 0.9)
     if not given:
         last = await stage.find("Al: Good evening.")
-        await stage.engine.patch_memory(
+        await stage.engine.memories.patch(
             ME, last, MemoryPatch(situation=Situation(emotions=(mood,)))
         )
     answer = await stage.recall(

@@ -170,7 +170,7 @@ async def test_reserved_exchanges_may_be_told_though_they_are_the_newest(
         "u7",
         "u8",
     }
-    trace = await stage.engine.trace(
+    trace = await stage.engine.recaller.trace(
         ME, (await stage.recall(ASKED, "c", context_from="u1")).trace
     )
     assert not trace.notes

@@ -46,7 +46,7 @@ async def told(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
     await stage.start()
     await stage.soul()
     await stage.sync("c1", TALK)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     yield stage
     await stage.stop()
 
@@ -126,8 +126,8 @@ async def test_without_a_query_the_last_messages_are_the_cue(told: Stage) -> Non
             line("m12", "Hm.", Role.CHARACTER),
         ],
     )
-    await told.engine.run_idle()
-    found = await told.engine.recall(
+    await told.engine.idle.run()
+    found = await told.engine.recaller.recall(
         ME, RecallRequest(SoulId("s1"), ChatId("c1"), context_from=SlotId("m9"))
     )
     assert found.memories[0].sources[0].slot == "m1"
@@ -139,7 +139,9 @@ async def test_nothing_to_go_by_brings_only_what_is_permanent(told: Stage) -> No
     await told.sync("empty", [])
     for found in (
         await told.recall("", "c1"),
-        await told.engine.recall(ME, RecallRequest(SoulId("s1"), ChatId("empty"))),
+        await told.engine.recaller.recall(
+            ME, RecallRequest(SoulId("s1"), ChatId("empty"))
+        ),
     ):
         assert [m.text for m in found.memories] == ["Mira is afraid of thunder."]
 
@@ -161,7 +163,7 @@ async def test_tags_boost_and_never_filter(told: Stage) -> None:
     """Of two notes as good as each other the tagged one comes first; the other one still comes."""
     await told.note("A lamp of brass.", tags=("home",))
     await told.note("A lamp of glass.", tags=("sea",))
-    await told.engine.run_idle()
+    await told.engine.idle.run()
     for tag, first in (("home", "A lamp of brass."), ("SEA", "A lamp of glass.")):
         found = await told.recall("lamp", "c1", tags=(tag,))
         assert next(m.text for m in found.memories) == first
@@ -178,7 +180,7 @@ async def test_macros_in_memories_are_broken_up(told: Stage) -> None:
     assert "{{" not in text
     assert all("{{" not in block.text for block in found.blocks)
     assert (
-        await told.engine.get_memory(ME, made.memory.id)
+        await told.engine.memories.get(ME, made.memory.id)
     ).memory.text == "Say {{user}} and {{{random}}}."
 
 
@@ -187,7 +189,7 @@ async def test_names_of_the_card_are_words(told: Stage) -> None:
     await told.note("Somebody asked for reeds.")
     mind = await told.mind()
     assert (mind.words.frequency("reed"), mind.words.frequency("reeds")) == (1, 0)
-    await told.engine.put_soul(
+    await told.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("Jonah", ("Reeds",)),), None
     )
     assert (mind.words.frequency("reed"), mind.words.frequency("reeds")) == (0, 1)
@@ -208,7 +210,7 @@ async def test_the_same_question_has_the_same_answer(told: Stage) -> None:
     before = await told.recall("the silver key", "c1")
     await told.restart()
     await told.mind()
-    await told.engine._embedding.drain()
+    await told.engine.embedding.drain()
     after = await told.recall("the silver key", "c1")
     assert [(m.id, m.score, m.why) for m in after.memories] == [
         (m.id, m.score, m.why) for m in before.memories
@@ -220,7 +222,7 @@ async def test_a_large_soul_reads_words_and_meaning_at_once(
 ) -> None:
     async def considered() -> list[tuple[str, float, float | None, float | None]]:
         answer = await told.recall("Where is the brass key?", "c1")
-        trace = await told.engine.trace(ME, answer.trace)
+        trace = await told.engine.recaller.trace(ME, answer.trace)
         return [(one.id, one.score, one.dense, one.lexical) for one in trace.considered]
 
     alone = await considered()
@@ -231,26 +233,30 @@ async def test_a_large_soul_reads_words_and_meaning_at_once(
 async def test_a_trace_tells_what_was_considered(told: Stage) -> None:
     """Kept and left out, with scores; only to whom it belongs."""
     found = await told.recall("the silver key", "c1", max_items=2)
-    trace = await told.engine.trace(ME, found.trace)
+    trace = await told.engine.recaller.trace(ME, found.trace)
     assert trace.answer == found
     assert [c.id for c in trace.considered if c.kept] == [m.id for m in found.memories]
     assert len(trace.considered) == 9
     with pytest.raises(NotFound):
-        await told.engine.trace(Owner("somebody-else"), found.trace)
+        await told.engine.recaller.trace(Owner("somebody-else"), found.trace)
     with pytest.raises(NotFound):
-        await told.engine.trace(ME, "t0")
+        await told.engine.recaller.trace(ME, "t0")
 
 
 async def test_users_do_not_see_each_other(told: Stage) -> None:
     """Another owner has no such soul or chat, and may use the same ids for others."""
     other = Owner("another")
-    assert await told.engine.list_souls(other) == []
+    assert await told.engine.souls.list(other) == []
     with pytest.raises(NotFound):
-        await told.engine.recall(other, RecallRequest(SoulId("s1"), query="key"))
-    await told.engine.put_soul(other, SoulId("s1"), "Nora", None, None)
-    found = await told.engine.recall(other, RecallRequest(SoulId("s1"), query="key"))
+        await told.engine.recaller.recall(
+            other, RecallRequest(SoulId("s1"), query="key")
+        )
+    await told.engine.souls.put(other, SoulId("s1"), "Nora", None, None)
+    found = await told.engine.recaller.recall(
+        other, RecallRequest(SoulId("s1"), query="key")
+    )
     assert found.memories == ()
-    assert (await told.engine.get_soul(ME, SoulId("s1"))).name == "Mira"
+    assert (await told.engine.souls.get(ME, SoulId("s1"))).name == "Mira"
 
 
 @pytest.mark.parametrize(("soul", "chat"), [("s9", None), ("s1", "c9")])

@@ -23,7 +23,7 @@ async def found(
             cursor=cursor,
             state=state,
         )
-        page = await stage.engine.list_memories(ME, wanted)
+        page = await stage.engine.memories.list(ME, wanted)
         texts += [view.memory.text for view in page.memories]
         cursor = page.cursor
         if cursor is None:
@@ -47,8 +47,8 @@ async def test_it_teaches_nothing(stage: Stage) -> None:
     await stage.soul()
     key = (await stage.note("The brass key is in the well.")).memory.id
     await found(stage, "brass key")
-    await stage.engine.run_idle()
-    assert (await stage.engine.get_memory(ME, MemoryId(key))).usage is None
+    await stage.engine.idle.run()
+    assert (await stage.engine.memories.get(ME, MemoryId(key))).usage is None
 
 
 async def test_what_is_in_doubt_or_in_the_bin_is_found_by_its_words(
@@ -58,12 +58,12 @@ async def test_what_is_in_doubt_or_in_the_bin_is_found_by_its_words(
     text = "The brass key is in the well."
     key = (await stage.note(text)).memory.id
     trace = (await stage.recall("brass key")).trace
-    await stage.engine.governor.feedback(ME, trace, key, Verdict.WRONG)
+    await stage.engine.feedback.give(ME, trace, key, Verdict.WRONG)
     assert await found(stage, "brass key") == [text]
     for n in range(12):
         await stage.note(f"Mordecai polishes a key, time {n}.")
     assert (await found(stage, "where is the brass key"))[0] == text
-    await stage.engine.delete_memory(ME, key, None)
+    await stage.engine.memories.delete(ME, key, None)
     assert text not in await found(stage, "brass key")
     assert await found(stage, "brass key", state=MemoryState.BIN) == [text]
 
@@ -75,8 +75,8 @@ async def test_strength_is_what_time_left(stage: Stage) -> None:
     seen = []
     for turns in (0, 300, 900):
         stage.clock.advance(0.0, turns)
-        whole = (await stage.engine.get_memory(ME, plain)).strength
-        page = await stage.engine.list_memories(ME, MemoryFilter(SoulId("s1")))
+        whole = (await stage.engine.memories.get(ME, plain)).strength
+        page = await stage.engine.memories.list(ME, MemoryFilter(SoulId("s1")))
         assert {view.memory.id: view.strength for view in page.memories} == {
             plain: whole,
             core: 1.0,

@@ -80,7 +80,7 @@ async def scene(stage: Stage, language: str) -> str:
 
 
 async def trace(stage: Stage, answer: Recalled) -> Trace:
-    return await stage.engine.trace(ME, answer.trace)
+    return await stage.engine.recaller.trace(ME, answer.trace)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -273,7 +273,7 @@ async def test_whatever_led_there_the_counts_are_those_of_a_fresh_reading(
                 (await one.note(draw.choice(WORDS), kind=MemoryKind.CONCEPT)).memory
             )
         if names and draw.random() < 0.1:
-            await one.engine.delete_memory(
+            await one.engine.memories.delete(
                 ME, names.pop(draw.randrange(len(names))).id, None
             )
     await other.sync("c1", said)

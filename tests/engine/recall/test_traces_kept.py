@@ -15,7 +15,7 @@ CUE = "Where is the brass key?"
 
 
 async def told(stage: Stage, trace: str) -> Trace:
-    return await stage.engine.trace(ME, trace)
+    return await stage.engine.recaller.trace(ME, trace)
 
 
 async def gone(stage: Stage, trace: str) -> bool:
@@ -54,8 +54,8 @@ async def test_a_trace_outlives_a_restart(stage: Stage) -> None:
     assert [m.path for m in after.answer.memories] == [
         m.path for m in before.answer.memories
     ]
-    await stage.engine.governor.feedback(ME, trace, key, Verdict.WRONG)
-    assert (await stage.engine.get_memory(ME, key)).in_doubt
+    await stage.engine.feedback.give(ME, trace, key, Verdict.WRONG)
+    assert (await stage.engine.memories.get(ME, key)).in_doubt
 
 
 async def test_no_words_of_a_memory_are_kept_beside_it(stage: Stage) -> None:
@@ -64,7 +64,7 @@ async def test_no_words_of_a_memory_are_kept_beside_it(stage: Stage) -> None:
     trace = (await stage.recall("brass")).trace
     await stage.restart()
     assert all(b"in the well" not in line for line in stage.traces.kept.values())
-    await stage.engine.patch_memory(
+    await stage.engine.memories.patch(
         ME, key, MemoryPatch(text="The brass key is in the barn.")
     )
     assert [one.text for one in (await told(stage, trace)).considered] == [
@@ -84,7 +84,7 @@ async def test_what_is_purged_leaves_the_traces(stage: Stage, restarts: bool) ->
     if restarts:
         await stage.restart()
     for confirm in (None, "purge"):
-        await stage.engine.delete_memory(ME, MemoryId(secret), confirm)
+        await stage.engine.memories.delete(ME, MemoryId(secret), confirm)
     assert [await gone(stage, trace) for trace in traces] == [False, True, False]
     assert len(stage.traces.kept) == 2
     for trace in (traces[0], traces[2]):
@@ -109,5 +109,5 @@ async def test_traces_of_another_owner_are_not_found(stage: Stage) -> None:
     trace = (await stage.recall(CUE)).trace
     await stage.restart()
     with pytest.raises(NotFound):
-        await stage.engine.trace(ME, trace + "0")
+        await stage.engine.recaller.trace(ME, trace + "0")
     assert (await told(stage, trace)).soul == SoulId("s1")

@@ -11,9 +11,9 @@ from soulmem.adapters.system_clock import MovableClock
 from soulmem.domain.errors import NotFound, StoreError, Unprocessable
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.engine.api.requests import Activity
-from soulmem.engine.engine import Engine
 from soulmem.engine.runtime import lifecycle
 from soulmem.engine.runtime.lifecycle import Lifecycle, Phase
+from soulmem.engine.wiring import Ports, wire_engine
 from tests.engine.stage import ME, Stage, lines
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
@@ -96,10 +96,10 @@ async def test_idle_work_that_fails_is_tried_at_the_next_rest(rest: Rest) -> Non
 async def test_activity_is_of_a_known_chat(stage: Stage) -> None:
     """And `closed` alone settles."""
     with pytest.raises(NotFound):
-        await stage.engine.activity(ME, ChatId("c9"), Activity.GENERATING)
+        await stage.engine.chats.activity(ME, ChatId("c9"), Activity.GENERATING)
     await stage.sync("c1", lines(2))
     for state in (Activity.GENERATING, Activity.TYPING, Activity.IDLE):
-        await stage.engine.activity(ME, ChatId("c1"), state)
+        await stage.engine.chats.activity(ME, ChatId("c1"), state)
         assert len(await stage.known("c1")) == 1
     await stage.close("c1")
     assert len(await stage.known("c1")) == 2
@@ -109,19 +109,27 @@ async def test_only_a_clock_that_moves_can_be_moved() -> None:
     """Wall time and turns in test mode, a refusal otherwise."""
     clock = MovableClock()
     before = clock.now()
-    movable = Engine(
-        FakeStore(),
-        clock,
-        model=None,
-        fallback=None,
-        advance=clock.advance,
-        spool=FakeSpool(),
+    movable = wire_engine(
+        Ports(
+            store=FakeStore(),
+            clock=clock,
+            model=None,
+            fallback=None,
+            advance=clock.advance,
+            spool=FakeSpool(),
+        )
     )
     await movable.advance_clock(3600, 5)
     assert 3600 <= (clock.now() - before).total_seconds() < 3700
     assert clock.extra_turns == 5
-    fixed = Engine(
-        FakeStore(), StillClock(), model=None, fallback=None, spool=FakeSpool()
+    fixed = wire_engine(
+        Ports(
+            store=FakeStore(),
+            clock=StillClock(),
+            model=None,
+            fallback=None,
+            spool=FakeSpool(),
+        )
     )
     with pytest.raises(Unprocessable):
         await fixed.advance_clock(1, 0)
@@ -129,17 +137,17 @@ async def test_only_a_clock_that_moves_can_be_moved() -> None:
 
 async def test_a_soul_is_created_changed_and_listed(stage: Stage) -> None:
     """None leaves what is stored; the second value tells whether it is new."""
-    soul, is_new = await stage.engine.put_soul(ME, SoulId("s2"), "Tom", None, None)
+    soul, is_new = await stage.engine.souls.put(ME, SoulId("s2"), "Tom", None, None)
     assert is_new
-    changed, is_new = await stage.engine.put_soul(
+    changed, is_new = await stage.engine.souls.put(
         ME, SoulId("s2"), "Thomas", None, None
     )
     assert not is_new
     assert (changed.name, changed.created) == ("Thomas", soul.created)
     await stage.restart()
-    assert [s.name for s in await stage.engine.list_souls(ME)] == ["Mira", "Thomas"]
+    assert [s.name for s in await stage.engine.souls.list(ME)] == ["Mira", "Thomas"]
     with pytest.raises(NotFound):
-        await stage.engine.get_soul(ME, SoulId("s3"))
+        await stage.engine.souls.get(ME, SoulId("s3"))
 
 
 async def test_what_had_to_wait_goes_on_in_the_same_quiet_moment(

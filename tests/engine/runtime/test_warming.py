@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from soulmem.engine.engine import Engine
+from soulmem.engine.wiring import Ports, wire_engine
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
@@ -17,13 +18,15 @@ from tests.fakes.store import FakeStore
 
 def engine_with(warm: Callable[[], object] | None) -> Engine:
     """An engine that warms up like that."""
-    return Engine(
-        FakeStore(),
-        StillClock(),
-        model=None,
-        fallback=None,
-        warm=warm,
-        spool=FakeSpool(),
+    return wire_engine(
+        Ports(
+            store=FakeStore(),
+            clock=StillClock(),
+            model=None,
+            fallback=None,
+            warm=warm,
+            spool=FakeSpool(),
+        )
     )
 
 

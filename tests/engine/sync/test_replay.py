@@ -24,7 +24,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin, Timelines
 from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import RecallRequest
-from soulmem.engine.engine import EngineParams
+from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime import worker
 from soulmem.engine.world.snapshots import ImageParams
 from tests.engine.namer import PICK, SOULS
@@ -108,7 +108,7 @@ class Player(Sovereign, Reteller):
         self.branch(0, messages // 2, "bare", souls)
         self.new_chat(("s1", "s2"), 3, text, "full")
         self.loop.run_until_complete(
-            self.stage.engine.run_idle()
+            self.stage.engine.idle.run()
         )  # so there are images that grow old
 
     def pick(self, number: int) -> Told:
@@ -197,7 +197,7 @@ class Player(Sovereign, Reteller):
 
     async def recall(self, request: RecallRequest) -> None:
         """What comes to mind must exist."""
-        found = await self.stage.engine.recall(ME, request)
+        found = await self.stage.engine.recaller.recall(ME, request)
         known = (await self.stage.mind(request.soul)).memories
         assert all(
             memory.id in known or memory.kind == "fact" for memory in found.memories
@@ -247,7 +247,7 @@ class Player(Sovereign, Reteller):
             for other in self.chats.values()
         )
         if not between:
-            self.run(lambda: self.stage.engine.delete_chat(ME, ChatId(chat.id)))
+            self.run(lambda: self.stage.engine.chats.delete(ME, ChatId(chat.id)))
             chat.synced = None
 
     @rule(pick=PICK, how=st.sampled_from(["full", "bare"]))
@@ -291,7 +291,7 @@ class Player(Sovereign, Reteller):
     def rest(self, seconds: int) -> None:
         self.store.fail_in = None  # several small changes, each for itself
         self.stage.clock.advance(seconds)
-        self.run(self.stage.engine.run_idle)
+        self.run(self.stage.engine.idle.run)
 
     @rule(how=st.sampled_from(["image", "rows", "killed"]))
     def restart(self, how: str) -> None:
@@ -303,7 +303,7 @@ class Player(Sovereign, Reteller):
         engine, kept = self.stage.engine, dict(self.images.kept)
         before = [await picture(self.stage, soul) for soul in SOULS]
         if how == "killed":
-            engine._images._images = None  # it comes to write nothing
+            engine.snapshots._images = None  # it comes to write nothing
         await self.stage.restart()
         if how == "killed":
             assert self.images.kept == kept
@@ -326,14 +326,14 @@ class Player(Sovereign, Reteller):
             await self.undone(soul)
         await self.same_as_the_screen(shown)
         await self.same_links()
-        await self.stage.engine.run_idle()
+        await self.stage.engine.idle.run()
         await self.same_as_a_replay(shown)
         await self.same_as_reopened()
 
     async def same_as_the_screen(self, shown: list[Told]) -> None:
         """Each chat reads back as it is; each soul remembers what it attended; what was made is untouched."""
         for chat in shown:
-            _, messages = await self.stage.engine.get_chat(ME, ChatId(chat.id))
+            _, messages = await self.stage.engine.chats.get(ME, ChatId(chat.id))
             assert [(m.slot, m.text, m.hidden, m.present) for m in messages] == [
                 (m.slot, m.text, m.hidden, m.present) for m in chat.messages
             ]
@@ -366,7 +366,7 @@ class Player(Sovereign, Reteller):
                 await again.soul(soul, soul.upper(), **self.settings[soul])
             await replayed(shown, again)
             for soul in SOULS:
-                await again.engine.put_soul(
+                await again.engine.souls.put(
                     ME, SoulId(soul), soul.upper(), self.names[soul], None
                 )
                 assert await again.fingerprint(soul) == await self.stage.fingerprint(

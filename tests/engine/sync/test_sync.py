@@ -13,18 +13,18 @@ from tests.engine.stage import ME, Stage, as_told, bare, line, lines
 
 async def base_of(stage: Stage, chat: str, count: int) -> Base:
     """What a client proves that it knows of the stored chat."""
-    _, messages = await stage.engine.get_chat(ME, ChatId(chat))
+    _, messages = await stage.engine.chats.get(ME, ChatId(chat))
     return Base(count, digest(messages[:count]))
 
 
 async def test_a_chat_is_taken_over_and_shown_as_sent(either_stage: Stage) -> None:
     """The answer counts what came; the chat reads back in order, with its head."""
     assert await either_stage.sync("c1", lines(3)) == SyncAnswer(added=3)
-    head, messages = await either_stage.engine.get_chat(ME, ChatId("c1"))
+    head, messages = await either_stage.engine.chats.get(ME, ChatId("c1"))
     assert head.souls == ("s1",)
     assert [(m.slot, m.text) for m in messages] == [(m.slot, m.text) for m in lines(3)]
     assert [
-        (c.id, count) for c, count in await either_stage.engine.list_chats(ME, None)
+        (c.id, count) for c, count in await either_stage.engine.chats.list(ME, None)
     ] == [("c1", 3)]
 
 
@@ -46,7 +46,7 @@ async def test_unknown_texts_are_asked_for_and_nothing_is_applied(
     assert await either_stage.sync("c1", listing) == SyncAnswer(
         needs_text=(SlotId("m2"), SlotId("m4")), applied=False
     )
-    assert len((await either_stage.engine.get_chat(ME, ChatId("c1")))[1]) == 3
+    assert len((await either_stage.engine.chats.get(ME, ChatId("c1")))[1]) == 3
     answer = await either_stage.sync(
         "c1", [*bare(lines(1)), edited, *bare([lines(3)[2]]), line("m4")]
     )
@@ -62,7 +62,7 @@ async def test_a_base_saves_sending_the_rest(either_stage: Stage) -> None:
     assert answer == SyncAnswer(added=1, removed=1)
     with pytest.raises(Conflict):
         await either_stage.sync("c1", [line("m7")], base=Base(5, "0" * 64))
-    _, messages = await either_stage.engine.get_chat(ME, ChatId("c1"))
+    _, messages = await either_stage.engine.chats.get(ME, ChatId("c1"))
     assert [m.slot for m in messages] == ["m1", "m2", "m3", "m4", "m6"]
 
 
@@ -70,7 +70,7 @@ async def test_an_unknown_soul_is_refused(stage: Stage) -> None:
     """And no chat is made."""
     with pytest.raises(NotFound):
         await stage.sync("c1", lines(2), souls=["nobody"])
-    assert await stage.engine.list_chats(ME, None) == []
+    assert await stage.engine.chats.list(ME, None) == []
 
 
 async def test_the_last_message_teaches_nothing_until_something_follows(
@@ -98,10 +98,10 @@ async def test_ten_minutes_settle_the_end(stage: Stage) -> None:
     stage.clock.advance(400)
     await stage.sync("c1", [lines(1)[0], line("m2", "edited")])
     stage.clock.advance(400)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await stage.known("c1") == as_told(lines(1))
     stage.clock.advance(200)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await stage.known("c1") == as_told([lines(1)[0], line("m2", "edited")])
 
 

@@ -113,7 +113,7 @@ async def test_the_very_same_words_are_told_once(
     ):  # then one of them stands in the prompt, and the other need not be told
         answer = await stage.recall("Is the amber lamp out?", "c", context_from="m5")
         assert not [m for m in answer.memories if "amber" in m.text]
-        trace = await stage.engine.trace(ME, answer.trace)
+        trace = await stage.engine.recaller.trace(ME, answer.trace)
         cut = {one.cut for one in trace.considered if "amber" in one.text}
         assert cut == {"the prompt says it already"}
 

@@ -26,7 +26,7 @@ def of_both(*texts: str) -> list[SentMessage]:
 async def felt(stage: Stage, text: str) -> tuple[list[str], dict[str, list[str]]]:
     """The soul's own feelings in that scene, and those of others."""
     situation = (
-        await stage.engine.get_memory(ME, await stage.find(text))
+        await stage.engine.memories.get(ME, await stage.find(text))
     ).memory.situation
     others = {
         one.name: [e.label for e in one.feels]
@@ -38,7 +38,7 @@ async def felt(stage: Stage, text: str) -> tuple[list[str], dict[str, list[str]]
 
 async def mood(stage: Stage) -> str | None:
     trace = (await stage.recall("And now?", "c1")).trace
-    found: str | None = (await stage.engine.trace(ME, trace)).guidance["mood"]
+    found: str | None = (await stage.engine.recaller.trace(ME, trace)).guidance["mood"]
     return found
 
 
@@ -101,6 +101,6 @@ async def test_what_was_written_down_as_hers_is_put_right(stage: Stage) -> None:
         mind.memories[key] = replace(
             known, situation=Situation(participants=people, emotions=feelings)
         )
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await felt(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
     assert await felt(stage, f"Al: {RAGE} Truly.") == (["calm"], {})

@@ -35,11 +35,11 @@ GUARDS: tuple[dict[str, Any], ...] = (
 async def call(
     stage: Stage, name: str, actor: Actor = Actor.ARCHIVIST, **arguments: Any
 ) -> dict[str, Any]:
-    return await stage.engine.governor.tools.call(ME, name, "s1", actor, arguments)
+    return await stage.engine.tools.call(ME, name, "s1", actor, arguments)
 
 
 async def actions(stage: Stage) -> list[tuple[Actor, Action]]:
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
     return [(e.actor, e.action) for e in page.entries][::-1]
 
 
@@ -112,19 +112,19 @@ async def test_the_lead_keeps_something_for_good_and_it_can_be_undone(
         tags=["health"],
     )
 
-    kept = (await stage.engine.get_memory(ME, MemoryId(got["memory"]))).memory
+    kept = (await stage.engine.memories.get(ME, MemoryId(got["memory"]))).memory
     assert (kept.text, kept.permanent, kept.tags) == (
         "allergic to nuts",
         True,
         ("health",),
     )
-    (entry,) = (await stage.engine.governor.history(ME, kept.id, 9, None)).entries
+    (entry,) = (await stage.engine.history.of_memory(ME, kept.id, 9, None)).entries
     assert (entry.actor, entry.action, entry.reason) == (
         Actor.LEAD,
         Action.CREATE,
         "vital",
     )
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=entry.id, job=None
     )
     assert await stage.listed() == []
@@ -140,9 +140,9 @@ async def test_a_search_finds_and_is_noted(stage: Stage) -> None:
 
     assert [one["id"] for one in found["memories"]] == [made.id]
     assert found["memories"][0]["text"] == made.text
-    entry = (
-        await stage.engine.governor.audit(ME, SoulId("s1"), None, 1, None)
-    ).entries[0]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
+        0
+    ]
     assert (entry.actor, entry.action) == (Actor.ARCHIVIST, Action.READ)
     assert entry.after == {"query": "brass key", "found": [made.id]}
     start = (stage.clock.now() + timedelta(days=1)).isoformat()
@@ -173,7 +173,7 @@ async def test_a_deletion_waits_for_the_user(stage: Stage) -> None:
 
     assert got["status"] == "awaiting_confirmation"
     assert len(await stage.listed()) == 1
-    (asked,) = await stage.engine.governor.deletions.list(ME, SoulId("s1"))
+    (asked,) = await stage.engine.deletions.list(ME, SoulId("s1"))
     assert (asked.id, asked.quote, asked.reason, asked.actor) == (
         got["request"],
         "rain",
@@ -181,14 +181,12 @@ async def test_a_deletion_waits_for_the_user(stage: Stage) -> None:
         Actor.ARCHIVIST,
     )
     await stage.restart()
-    decided = await stage.engine.governor.deletions.decide(ME, asked.id, confirmed=True)
+    decided = await stage.engine.deletions.decide(ME, asked.id, confirmed=True)
     assert decided.state is DeletionState.CONFIRMED
     assert [m.id for m in await stage.listed(MemoryState.BIN)] == [made.id]
     for confirmed in (True, False):
         with pytest.raises(Conflict):
-            await stage.engine.governor.deletions.decide(
-                ME, asked.id, confirmed=confirmed
-            )
+            await stage.engine.deletions.decide(ME, asked.id, confirmed=confirmed)
     assert (await actions(stage))[1:] == [
         (Actor.ARCHIVIST, Action.ASK),
         (Actor.USER, Action.BIN),
@@ -201,22 +199,19 @@ async def test_a_rejected_or_late_deletion_does_nothing(stage: Stage) -> None:
     first = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))[
         "request"
     ]
-    await stage.engine.governor.deletions.decide(ME, first, confirmed=False)
+    await stage.engine.deletions.decide(ME, first, confirmed=False)
     second = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))[
         "request"
     ]
     stage.clock.advance(7 * 86_400, 0)
 
-    states = {
-        one.id: one.state
-        for one in await stage.engine.governor.deletions.list(ME, None)
-    }
+    states = {one.id: one.state for one in await stage.engine.deletions.list(ME, None)}
     assert states == {first: DeletionState.REJECTED, second: DeletionState.EXPIRED}
     for request in (first, second):
         with pytest.raises(Conflict):
-            await stage.engine.governor.deletions.decide(ME, request, confirmed=True)
+            await stage.engine.deletions.decide(ME, request, confirmed=True)
     with pytest.raises(NotFound):
-        await stage.engine.governor.deletions.decide(ME, "nobody", confirmed=True)
+        await stage.engine.deletions.decide(ME, "nobody", confirmed=True)
     assert [m.id for m in await stage.listed()] == [made.id]
 
 
@@ -229,10 +224,10 @@ async def test_what_was_protected_meanwhile_stays(
     request = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))[
         "request"
     ]
-    await stage.engine.patch_memory(ME, made.id, MemoryPatch(**guard))
+    await stage.engine.memories.patch(ME, made.id, MemoryPatch(**guard))
 
     with pytest.raises(Forbidden):
-        await stage.engine.governor.deletions.decide(ME, request, confirmed=True)
+        await stage.engine.deletions.decide(ME, request, confirmed=True)
     assert [m.id for m in await stage.listed()] == [made.id]
 
 
@@ -292,16 +287,16 @@ def test_no_order_of_calls_touches_what_is_protected(
             try:
                 got = await call(stage, name, actor, **given[name])
                 if "request" in got:
-                    await stage.engine.governor.deletions.decide(
+                    await stage.engine.deletions.decide(
                         ME, got["request"], confirmed=confirmed
                     )
             except SoulMemError:
                 continue
-        await stage.engine.governor.undo(
+        await stage.engine.history.undo(
             ME, SoulId("s1"), since=start, change=None, job=None
         )
         for memory in kept:
-            assert (await stage.engine.get_memory(ME, memory.id)).memory == memory
+            assert (await stage.engine.memories.get(ME, memory.id)).memory == memory
         await stage.stop()
 
     asyncio.run(play())

@@ -23,13 +23,13 @@ async def binned(stage: Stage) -> list[str]:
 
 async def rest(stage: Stage, days: float) -> None:
     stage.clock.advance(days * DAY, 0)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
 
 
 async def told_anywhere(stage: Stage, words: str) -> bool:
     """Whether the words are in any memory or entry of the audit that is stored."""
     memories = await stage.store.memories(ME, SoulId("s1"))
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
     entries = [(e.before, e.after, e.reason) for e in page.entries]
     deletions = await stage.store.deletions(ME)
     return any(words in str(one) for one in (*memories, *entries, *deletions))
@@ -38,23 +38,23 @@ async def told_anywhere(stage: Stage, words: str) -> bool:
 async def test_it_comes_back_until_a_week_is_over_and_then_never(stage: Stage) -> None:
     await stage.soul()
     gone, kept = (await stage.note("heron")).memory, (await stage.note("otter")).memory
-    await stage.engine.delete_memory(ME, gone.id, None)
-    await stage.engine.delete_memory(ME, kept.id, None)
+    await stage.engine.memories.delete(ME, gone.id, None)
+    await stage.engine.memories.delete(ME, kept.id, None)
     await rest(stage, 5.9)
     assert stage.engine.health().notes == ()
     await rest(stage, 0.2)
     assert "2 memories leave" in stage.engine.health().notes[0]
-    await stage.engine.restore_memory(ME, kept.id)
+    await stage.engine.memories.restore(ME, kept.id)
     assert await binned(stage) == ["heron"]
     await rest(stage, 1)
 
     assert await binned(stage) == []
     with pytest.raises(NotFound):
-        await stage.engine.restore_memory(ME, gone.id)
+        await stage.engine.memories.restore(ME, gone.id)
     assert [m.text for m in await stage.listed()] == ["otter"]
     assert not await told_anywhere(stage, "heron")
     assert await told_anywhere(stage, "otter")
-    history = (await stage.engine.governor.history(ME, gone.id, 9, None)).entries
+    history = (await stage.engine.history.of_memory(ME, gone.id, 9, None)).entries
     assert [(e.actor, e.action) for e in history] == [
         (Actor.ENGINE, Action.PURGE),
         (Actor.USER, Action.BIN),
@@ -67,7 +67,7 @@ async def test_a_soul_that_nobody_opens_is_emptied_too(stage: Stage) -> None:
     """It was let go, by a refused change say, and nobody asks for it for weeks."""
     await stage.soul()
     made = (await stage.note("heron")).memory
-    await stage.engine.delete_memory(ME, made.id, None)
+    await stage.engine.memories.delete(ME, made.id, None)
     await rest(stage, 1)
     (await stage.world()).let_go(SoulId("s1"))
     await rest(stage, 7)
@@ -80,11 +80,11 @@ async def test_the_week_goes_on_over_a_restart_and_begins_anew_with_the_bin(
 ) -> None:
     await stage.soul()
     made = (await stage.note("heron")).memory
-    await stage.engine.delete_memory(ME, made.id, None)
+    await stage.engine.memories.delete(ME, made.id, None)
     await rest(stage, 5)
     await stage.restart()
-    await stage.engine.restore_memory(ME, made.id)
-    await stage.engine.delete_memory(ME, made.id, None)
+    await stage.engine.memories.restore(ME, made.id)
+    await stage.engine.memories.delete(ME, made.id, None)
     await rest(stage, 5)
     assert await binned(stage) == ["heron"]
     await stage.restart()
@@ -96,7 +96,7 @@ async def test_the_week_goes_on_over_a_restart_and_begins_anew_with_the_bin(
 async def test_a_permanent_memory_the_user_binned_goes_too(stage: Stage) -> None:
     await stage.soul()
     made = (await stage.note("heron", permanent=True, locked=True)).memory
-    await stage.engine.delete_memory(ME, made.id, "permanent")
+    await stage.engine.memories.delete(ME, made.id, "permanent")
     await rest(stage, 8)
 
     assert await binned(stage) == []
@@ -105,7 +105,7 @@ async def test_a_permanent_memory_the_user_binned_goes_too(stage: Stage) -> None
 async def test_what_a_chat_took_along_goes_after_its_week(stage: Stage) -> None:
     await stage.soul()
     await stage.sync("c1", lines(6))
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     count = len(await binned(stage))
     assert count > 0
     await rest(stage, 1)
@@ -120,7 +120,7 @@ async def test_what_a_chat_still_tells_stays_binned(stage: Stage) -> None:
     await stage.soul()
     await stage.sync("c1", lines(6))
     first = (await stage.listed())[0]
-    await stage.engine.delete_memory(ME, first.id, None)
+    await stage.engine.memories.delete(ME, first.id, None)
     await rest(stage, 30)
     await stage.restart()
 
@@ -145,14 +145,14 @@ async def test_what_a_chat_tells_is_not_purged_while_it_does(stage: Stage) -> No
     await stage.sync("c1", lines(4))
     told = await stage.find("Mira: text of m2")
     with pytest.raises(Conflict, match="not in the bin"):
-        await stage.engine.delete_memory(ME, told, "purge")
-    await stage.engine.delete_memory(ME, told, None)
+        await stage.engine.memories.delete(ME, told, "purge")
+    await stage.engine.memories.delete(ME, told, None)
     with pytest.raises(Conflict, match="told by a chat"):
-        await stage.engine.delete_memory(ME, told, "purge")
+        await stage.engine.memories.delete(ME, told, "purge")
     await stage.sync("c1", [*lines(1), *lines(2, start=3)])
-    await stage.engine.delete_memory(ME, told, "purge")
+    await stage.engine.memories.delete(ME, told, "purge")
     with pytest.raises(NotFound):
-        await stage.engine.get_memory(ME, told)
+        await stage.engine.memories.get(ME, told)
     assert await stage.listed(MemoryState.BIN) == []
 
 
@@ -166,16 +166,16 @@ async def test_a_name_thrown_away_stays_so_while_messages_or_the_card_give_it(
         line("c", "Well."),
     ]
     await stage.sync("c1", said)
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
     mind = await stage.mind()
     for text in ("Kaelith", "Tovan"):
         (key,) = [m.id for m in mind.names.concepts() if m.text == text]
-        await stage.engine.delete_memory(ME, key, None)
+        await stage.engine.memories.delete(ME, key, None)
     await rest(stage, 30)
     assert await binned(stage) == ["Kaelith", "Tovan"]
 
     await stage.sync("c1", [said[0], line("d", "Ask nobody."), said[2]])
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (), None)
     await rest(stage, 8)
     await stage.restart()
     names = (await stage.mind()).names
@@ -186,8 +186,8 @@ async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
     await stage.soul()
     await stage.sync("c1", lines(12))
     kept, gone = (await stage.note("otter")).memory, (await stage.note("heron")).memory
-    await stage.engine.delete_memory(ME, gone.id, None)
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.memories.delete(ME, gone.id, None)
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     assert len(await binned(stage)) == 12, "the last line of a chat is not settled yet"
     job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {"confirm": "purge"})
     await asyncio.gather(*stage.engine.jobs._tasks)
@@ -197,7 +197,7 @@ async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
     )
     assert [m.id for m in await stage.listed()] == [kept.id]
     assert not await told_anywhere(stage, "heron")
-    history = (await stage.engine.governor.history(ME, gone.id, 9, None)).entries
+    history = (await stage.engine.history.of_memory(ME, gone.id, 9, None)).entries
     assert (history[0].actor, history[0].action, history[0].source) == (
         Actor.USER,
         Action.PURGE,
@@ -207,7 +207,7 @@ async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
 
 async def test_the_bin_is_not_emptied_by_a_slip(stage: Stage) -> None:
     await stage.soul()
-    await stage.engine.delete_memory(ME, (await stage.note("heron")).memory.id, None)
+    await stage.engine.memories.delete(ME, (await stage.note("heron")).memory.id, None)
     job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {})
     await asyncio.gather(*stage.engine.jobs._tasks)
     view = stage.engine.jobs.get(ME, job)

@@ -90,20 +90,20 @@ async def test_a_thousand_passing_concepts_are_gone_after_a_month_and_the_users_
     await concepts(stage, ["kept1", "kept2"], text, permanent=True)
     await concepts(stage, ["locked"], text, locked=True)
     await concepts(stage, ["users", "users2"], text, Origin.USER)
-    lone = await stage.engine.create_memory(
+    lone = await stage.engine.memories.create(
         ME, NewMemory(SOUL, MemoryKind.CONCEPT, "the lone heron")
     )
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await state(stage, "n0") is MemoryState.ACTIVE
     stage.clock.advance(0.0, 600)
     before = await stage.fingerprint()
-    assert await stage.engine.forgetting.forget(ME, SOUL) == 1000
+    assert await stage.engine.idle.forgetting.forget(ME, SOUL) == 1000
     binned = await stage.listed(MemoryState.BIN)
     assert {m.id for m in binned} == {f"n{i}" for i in range(1000)}
     for key in ("kept1", "kept2", "locked", "users", "users2", lone.memory.id):
         assert await state(stage, key) is MemoryState.ACTIVE
     assert await stage.fingerprint() == before
-    assert await stage.engine.forgetting.forget(ME, SOUL) == 0
+    assert await stage.engine.idle.forgetting.forget(ME, SOUL) == 0
 
 
 @pytest.mark.parametrize("clock", ["turns", "wall"])
@@ -114,7 +114,7 @@ async def test_met_daily_it_survives_a_season_met_once_it_is_gone_in_a_month(
     await concepts(stage, ["once"], text)
     for day in range(91):
         await concepts(stage, ["daily"], text)
-        await stage.engine.run_idle()
+        await stage.engine.idle.run()
         assert await state(stage, "daily") is MemoryState.ACTIVE, day
         assert (await state(stage, "once") is MemoryState.FORGOTTEN) or day < 30
         assert (await state(stage, "once") is MemoryState.ACTIVE) or day > 20
@@ -125,12 +125,12 @@ async def test_an_elephant_bins_nothing(stage: Stage) -> None:
     text = await talk(stage, forgetting=0)
     await concepts(stage, ["once"], text)
     stage.clock.advance(0.0, 1_000_000)
-    assert await stage.engine.forgetting.forget(ME, SOUL) == 0
+    assert await stage.engine.idle.forgetting.forget(ME, SOUL) == 0
     mind = await stage.mind()
     (link,) = mind.edges.of(MemoryId("once"))
     faint = replace(link, strength=0.01)
-    await stage.engine._compute.run(mind.apply, MindChange(put_edges=(faint,)))
-    assert await stage.engine.forgetting.forget(ME, SOUL) == 0
+    await stage.engine.services.compute.run(mind.apply, MindChange(put_edges=(faint,)))
+    assert await stage.engine.idle.forgetting.forget(ME, SOUL) == 0
 
 
 async def test_what_was_met_often_is_present_for_longer(stage: Stage) -> None:
@@ -141,7 +141,7 @@ async def test_what_was_met_often_is_present_for_longer(stage: Stage) -> None:
     for text in texts:
         await concepts(stage, ["often"], text)
     stage.clock.advance(0.0, 660)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await state(stage, "once") is MemoryState.FORGOTTEN
     assert await state(stage, "often") is MemoryState.ACTIVE
 
@@ -150,11 +150,11 @@ async def test_a_link_of_the_users_holds_a_concept(stage: Stage) -> None:
     text = await talk(stage)
     await concepts(stage, ["a", "b"], text)
     strong = NewEdge(EdgeKind.MENTIONS, to=MemoryId("a"), strength=1.0)
-    await stage.engine.create_memory(
+    await stage.engine.memories.create(
         ME, NewMemory(SOUL, MemoryKind.NOTE, "a note", edges=(strong,))
     )
     stage.clock.advance(0.0, 700)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await state(stage, "a") is MemoryState.ACTIVE
     assert await state(stage, "b") is MemoryState.FORGOTTEN
 
@@ -163,9 +163,9 @@ async def test_a_restored_one_is_the_users_and_stays(stage: Stage) -> None:
     text = await talk(stage)
     await concepts(stage, ["once"], text)
     stage.clock.advance(0.0, 700)
-    await stage.engine.run_idle()
-    await stage.engine.restore_memory(ME, MemoryId("once"))
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
+    await stage.engine.memories.restore(ME, MemoryId("once"))
+    await stage.engine.idle.run()
     assert await state(stage, "once") is MemoryState.ACTIVE
     await stage.restart()
     assert await state(stage, "once") is MemoryState.ACTIVE
@@ -177,7 +177,7 @@ async def test_a_forgotten_one_stays_so_after_a_restart_until_a_text_names_it_an
     text = await talk(stage)
     await concepts(stage, ["once"], text)
     stage.clock.advance(0.0, 700)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     await stage.restart()
     assert await state(stage, "once") is MemoryState.FORGOTTEN
     world, mind = await stage.world(), await stage.mind()
@@ -212,19 +212,19 @@ async def test_a_text_that_says_little_goes_in_time_and_one_with_a_name_stays(
     keys = [await stage.find(f"Al: {text}") for text in texts]
     await concepts(stage, ["tobin"], keys[0])
     stage.clock.advance(0.0, 1790)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert (
         await state(stage, "tobin") is MemoryState.FORGOTTEN
     )  # the link faded, and dooms no text
     assert [await state(stage, key) for key in keys] == [MemoryState.ACTIVE] * 4
     stage.clock.advance(0.0, 20)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     states = [await state(stage, key) for key in keys]
     assert states[0] is MemoryState.ACTIVE
     assert states[1] is states[3] is MemoryState.FORGOTTEN
-    await stage.engine.restore_memory(ME, keys[1])
+    await stage.engine.memories.restore(ME, keys[1])
     stage.clock.advance(0.0, 4000)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert [await state(stage, key) for key in keys[:2]] == [MemoryState.ACTIVE] * 2
 
 
@@ -252,16 +252,16 @@ async def test_a_text_that_recalls_go_over_on_their_way_is_not_forgotten(
     text = await talk(stage, "It rained all day.")
     stage.clock.advance(0.0, 1900)
     mind = await stage.mind()
-    await stage.engine._learner._load(lambda: [mind])  # the graph library
+    await stage.engine.learner._load(lambda: [mind])  # the graph library
     assert mind.recalls.working is not None
     for _ in range(4):
         mind.recalls.working.recalled(
             [[text, await stage.find("Mira: text of m2")]], 1900
         )
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await state(stage, text) is MemoryState.ACTIVE
     mind.recalls.working.drop(text)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await state(stage, text) is MemoryState.FORGOTTEN
 
 
@@ -270,21 +270,21 @@ async def test_a_concept_tells_how_present_it_is_and_looking_changes_nothing(
 ) -> None:
     text = await talk(stage)
     await concepts(stage, ["once"], text)
-    first = await stage.engine.get_memory(ME, MemoryId("once"))
+    first = await stage.engine.memories.get(ME, MemoryId("once"))
     assert first.base_activation is not None
     assert 0.0 < first.base_activation < 1.0
     assert [place.slot for place in first.sources] == ["m1"]
     await stage.recall("Concept once", "c1")
     stage.clock.advance(timedelta(30).total_seconds(), 0)
     assert (
-        await stage.engine.get_memory(ME, MemoryId("once"))
+        await stage.engine.memories.get(ME, MemoryId("once"))
     ).base_activation == first.base_activation
     stage.clock.advance(0.0, 300)
-    later = await stage.engine.get_memory(ME, MemoryId("once"))
+    later = await stage.engine.memories.get(ME, MemoryId("once"))
     assert later.base_activation == pytest.approx(
         first.base_activation / 2.718281828, rel=1e-6
     )
-    assert (await stage.engine.get_memory(ME, text)).base_activation is None
+    assert (await stage.engine.memories.get(ME, text)).base_activation is None
 
 
 async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_nothing_of_it(
@@ -302,7 +302,7 @@ async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_no
             line(f"y{day}", "I see.", Role.CHARACTER),
         ]
         await stage.sync("c1", [*told, line("end", "Hm.")])
-        await stage.engine.run_idle()
+        await stage.engine.idle.run()
         found = (await stage.mind()).memories.values()
         seen.append({m.text: m.state for m in found if m.kind is MemoryKind.CONCEPT})
         stage.clock.advance(DAY)
@@ -336,7 +336,7 @@ async def test_forgetting_can_be_asked_for_as_a_job(stage: Stage) -> None:
             break
         await asyncio.sleep(0.01)
     assert view.result == {"forgotten": 2}
-    page = await stage.engine.governor.audit(ME, SOUL, None, 100, None)
+    page = await stage.engine.history.audit(ME, SOUL, None, 100, None)
     told = {entry.target: (entry.actor, entry.source) for entry in page.entries}
     assert told["a"] == told["b"] == (Actor.ENGINE, "forget")
 

@@ -10,8 +10,10 @@ import pytest
 
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import SoulId
-from soulmem.engine.engine import Engine, EngineParams
+from soulmem.engine.engine import Engine
+from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime.jobs import ENDED, JobState, JobView
+from soulmem.engine.wiring import Ports, wire_engine
 from tests.engine.stage import ME, Stage
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
@@ -51,14 +53,16 @@ class Kept:
     def __init__(self, backups: FakeBackups | None, *, daily: bool = True) -> None:
         self.clock = StillClock()
         params = EngineParams(rest_by_itself=False, daily_backups=daily)
-        self.engine = Engine(
-            FakeStore(),
-            self.clock,
-            model=None,
-            fallback=None,
-            params=params,
-            spool=FakeSpool(),
-            backups=backups,
+        self.engine = wire_engine(
+            Ports(
+                store=FakeStore(),
+                clock=self.clock,
+                model=None,
+                fallback=None,
+                params=params,
+                spool=FakeSpool(),
+                backups=backups,
+            )
         )
 
     async def ended(self, job: str) -> JobView:
@@ -77,7 +81,7 @@ async def kept(backups: FakeBackups) -> AsyncIterator[Kept]:
     """An engine with one soul."""
     one = Kept(backups)
     await one.engine.start()
-    await one.engine.put_soul(ME, SoulId("s1"), "Mira", None, None)
+    await one.engine.souls.put(ME, SoulId("s1"), "Mira", None, None)
     yield one
     await one.engine.stop()
 
@@ -85,7 +89,7 @@ async def kept(backups: FakeBackups) -> AsyncIterator[Kept]:
 async def test_one_a_day_while_it_rests(kept: Kept, backups: FakeBackups) -> None:
     hours: list[int] = []
     for hour in range(0, 73):
-        await kept.engine.run_idle()
+        await kept.engine.idle.run()
         if len(backups.made) > len(hours):
             hours.append(hour)
         kept.clock.advance(3600)
@@ -96,7 +100,7 @@ async def test_a_clock_set_back_stops_none(kept: Kept, backups: FakeBackups) -> 
     """Copies of the future are none, and do not come every time either."""
     backups.made = [kept.clock.now() + timedelta(days=400)]
     for _ in range(3):
-        await kept.engine.run_idle()
+        await kept.engine.idle.run()
         kept.clock.advance(3600)
     assert len(backups.made) == 2
 
@@ -105,22 +109,22 @@ async def test_a_full_disk_is_a_note_and_play_goes_on(
     kept: Kept, backups: FakeBackups
 ) -> None:
     backups.failure = StoreFull("no backup was made: 300 MiB must be free")
-    await kept.engine.run_idle()
+    await kept.engine.idle.run()
     health = kept.engine.health()
     assert (health.store_state, health.notes) == (
         "ok",
         ("no backup was made: 300 MiB must be free",),
     )
-    await kept.engine.put_soul(ME, SoulId("s1"), "Mirabel", None, None)
+    await kept.engine.souls.put(ME, SoulId("s1"), "Mirabel", None, None)
     backups.failure = None
-    await kept.engine.run_idle()
+    await kept.engine.idle.run()
     assert (len(backups.made), kept.engine.health().notes) == (1, ())
 
 
 async def test_one_can_be_asked_for_at_any_time(
     kept: Kept, backups: FakeBackups
 ) -> None:
-    await kept.engine.run_idle()
+    await kept.engine.idle.run()
     job = await kept.engine.jobs.ask(ME, "backup", SoulId("s1"), {})
     view = await kept.ended(job)
     assert (view.state, view.result) == (JobState.DONE, {"file": "backup 2"})
@@ -132,7 +136,7 @@ async def test_one_can_be_asked_for_at_any_time(
 async def test_none_daily_when_none_are_wanted(backups: FakeBackups) -> None:
     one = Kept(backups, daily=False)
     await one.engine.start()
-    await one.engine.run_idle()
+    await one.engine.idle.run()
     assert backups.made == []
     await one.engine.stop()
 
@@ -141,7 +145,7 @@ async def test_a_store_without_backups_says_so() -> None:
     stage = Stage()
     await stage.start()
     await stage.soul()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     job = await stage.engine.jobs.ask(ME, "backup", SoulId("s1"), {})
     view = await ended(stage.engine, job)
     assert view.state is JobState.FAILED

@@ -47,7 +47,7 @@ async def test_an_older_store_is_read_in_a_quiet_moment() -> None:
     assert not any(m.terms or m.names for m in mind.memories.values())
     await stage.restart()
     mind = await stage.mind()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert {
         key: replace(m, created=expected[1][key].created)
         for key, m in mind.memories.items()

@@ -31,13 +31,13 @@ async def lived(store: Store) -> Stage:
 
 async def bin_soul(stage: Stage) -> None:
     with pytest.raises(ConfirmationRequired):
-        await stage.engine.delete_soul(ME, SoulId("s1"), "mira")
-    await stage.engine.delete_soul(ME, SoulId("s1"), "Mira")
+        await stage.engine.souls.delete(ME, SoulId("s1"), "mira")
+    await stage.engine.souls.delete(ME, SoulId("s1"), "Mira")
 
 
 async def rest(stage: Stage, days: float) -> None:
     stage.clock.advance(days * DAY, 0)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
 
 
 @pytest.mark.parametrize("kind", ["fake", "mem"])
@@ -46,14 +46,14 @@ async def test_within_the_week_all_comes_back(kind: str) -> None:
     before, texts = await stage.fingerprint(), [m.text for m in await stage.listed()]
     await bin_soul(stage)
     await rest(stage, 6.9)
-    assert [s.id for s in await stage.engine.list_souls(ME, SoulState.BIN)] == ["s1"]
+    assert [s.id for s in await stage.engine.souls.list(ME, SoulState.BIN)] == ["s1"]
     await stage.soul()
 
     assert await stage.fingerprint() == before
     assert [m.text for m in await stage.listed() if m.text in texts] == texts
     await rest(stage, 30)
     assert [m.text for m in await stage.listed() if m.text in texts] == texts
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 99, None)
     told = [e.action for e in page.entries if e.target == "s1"]
     assert told == [Action.RESTORE, Action.BIN]
     await stage.stop()
@@ -69,12 +69,12 @@ async def test_after_the_week_nothing_is_left_of_it_and_others_keep_theirs(
     await rest(stage, 4)
     await rest(stage, 3.1)
 
-    assert await stage.engine.list_souls(ME, SoulState.BIN) == []
+    assert await stage.engine.souls.list(ME, SoulState.BIN) == []
     assert await stage.store.memories(ME, SoulId("s1")) == []
     assert await stage.store.messages(ME, ChatId("c1")) == []
     assert len(await stage.store.messages(ME, ChatId("both"))) == 2
     await stage.soul()
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 99, None)
     assert not any("heron" in str((e.before, e.after, e.reason)) for e in page.entries)
     assert not any("heron" in m.text for m in await stage.listed())
     assert await stage.fingerprint("s2") == other

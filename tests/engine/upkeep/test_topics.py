@@ -37,7 +37,7 @@ async def stage() -> AsyncIterator[Stage]:
     one = Stage()
     await one.start()
     names = tuple(KnownName(tool) for tool in TOOLS)
-    await one.engine.put_soul(
+    await one.engine.souls.put(
         ME, SoulId("s1"), "Mira", names, SoulSettings(forgetting=0.0)
     )
     await tell(one, talk())
@@ -50,7 +50,7 @@ async def tell(stage: Stage, texts: list[str], chat: str = "c1") -> None:
         chat, [line(f"m{n}", text) for n, text in enumerate(texts)], confirm=True
     )
     await stage.close(chat)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
 
 
 async def found(stage: Stage) -> list[Memory]:
@@ -109,7 +109,7 @@ async def test_no_topic_holds_a_word_that_no_message_has_any_more(stage: Stage) 
 async def test_a_topic_names_messages_that_hold_its_words(stage: Stage) -> None:
     said = {f"m{n}": text for n, text in enumerate(talk())}
     for topic in await found(stage):
-        view = await stage.engine.get_memory(ME, topic.id)
+        view = await stage.engine.memories.get(ME, topic.id)
         cited = " ".join(said[place.slot] for place in view.sources)
         assert all(word in cited for word in topic.text.split(", "))
 
@@ -127,13 +127,13 @@ async def test_pieces_of_one_phrase_are_no_topic(text: str) -> None:
 async def test_topics_are_found_again_after_a_restart(stage: Stage) -> None:
     before = await found(stage)
     await stage.restart()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await found(stage) == before
 
 
 async def test_a_topic_the_user_named_is_the_users(stage: Stage) -> None:
     (sea,) = [topic for topic in await found(stage) if set(topic.tags) == set(SEA)]
-    await stage.engine.patch_memory(ME, sea.id, MemoryPatch(text="Life at sea"))
+    await stage.engine.memories.patch(ME, sea.id, MemoryPatch(text="Life at sea"))
     await tell(stage, talk(5))
     assert (await stage.mind()).memories[sea.id].text == "Life at sea"
     assert not any(set(topic.tags) == set(SEA) for topic in await found(stage))
@@ -145,29 +145,29 @@ async def test_nobody_is_told_a_topic_and_the_fingerprint_knows_none(
     asked = RecallRequest(
         SoulId("s1"), ChatId("c1"), query="harbour, captain, sail", max_items=50
     )
-    told = (await stage.engine.recall(ME, asked)).memories
+    told = (await stage.engine.recaller.recall(ME, asked)).memories
     assert not {m.id for m in told} & {topic.id for topic in await found(stage)}
     fresh = Stage()
     await fresh.start()
     names = tuple(KnownName(tool) for tool in TOOLS)
-    await fresh.engine.put_soul(
+    await fresh.engine.souls.put(
         ME, SoulId("s1"), "Mira", names, SoulSettings(forgetting=0.0)
     )
     await fresh.sync("c1", [line(f"m{n}", text) for n, text in enumerate(talk())])
     assert await found(fresh) == []
-    assert await fresh.engine.fingerprint(
+    assert await fresh.engine.souls.fingerprint(
         ME, SoulId("s1")
-    ) == await stage.engine.fingerprint(ME, SoulId("s1"))
+    ) == await stage.engine.souls.fingerprint(ME, SoulId("s1"))
     await fresh.stop()
 
 
 async def test_they_are_told_by_their_number_alone(stage: Stage) -> None:
     """A word in the audit would outlive the message it is from; and there is no undoing what follows anew."""
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 99, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 99, None)
     (entry,) = [one for one in page.entries if one.action is Action.RENEW]
     assert (entry.actor, entry.target, entry.before) == (Actor.ENGINE, "s1", None)
     assert entry.after == {"topics": len(await found(stage)), "gone": 0}
     with pytest.raises(Unprocessable):
-        await stage.engine.governor.undo(
+        await stage.engine.history.undo(
             ME, SoulId("s1"), since=None, change=entry.id, job=None
         )

@@ -65,7 +65,7 @@ def unavailable(name: str = "wanted") -> ModelSource:
 
 async def settled(engine: Engine) -> None:
     """Returns once the first models have been tried."""
-    await engine._embedding.ready()
+    await engine.embedding.ready()
 
 
 async def test_every_memory_and_pair_gets_its_vector(theatre: Theatre) -> None:
@@ -76,7 +76,7 @@ async def test_every_memory_and_pair_gets_its_vector(theatre: Theatre) -> None:
         "c1", [TALK[0], line("m2", "I burn bread."), *TALK[2:], *lines(3, 5)]
     )
     await stage.sync("c1", [TALK[0], *TALK[2:], *lines(3, 5)])
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert stage.engine.health().pending == 0
     assert await stray_vectors(await stage.mind(), fake) == []
 
@@ -86,16 +86,16 @@ async def test_a_vector_that_comes_after_its_memory_went_to_the_bin_is_not_kept(
 ) -> None:
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
-    await stage.engine._embedding.drain()
+    await stage.engine.embedding.drain()
     fake.answers.clear()
     note = (await stage.note("heron")).memory
     await asyncio.sleep(0.05)  # it is being embedded
-    await stage.engine.delete_memory(ME, note.id, None)
+    await stage.engine.memories.delete(ME, note.id, None)
     fake.answers.set()
-    await stage.engine._embedding.drain()
+    await stage.engine.embedding.drain()
     assert await stray_vectors(await stage.mind(), fake) == []
-    await stage.engine.restore_memory(ME, note.id)
-    await stage.engine._embedding.drain()
+    await stage.engine.memories.restore(ME, note.id)
+    await stage.engine.embedding.drain()
     assert await stray_vectors(await stage.mind(), fake) == []
 
 
@@ -105,7 +105,7 @@ async def test_a_memory_is_not_judged_by_the_vector_of_another(
     """Where a forgotten one was, a new one has no vector until its own is there."""
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     fake.answers.clear()
     await stage.sync("c1", TALK[:1])
     await stage.sync("c1", [TALK[0], *lines(4, 5)])
@@ -139,12 +139,12 @@ async def test_health_tells_which_model_answers(theatre: Theatre) -> None:
 async def test_a_restart_embeds_nothing_again(theatre: Theatre) -> None:
     """Vectors are read back from the store, by model."""
     stage = await theatre.open(model=FakeEmbedder().source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     again = FakeEmbedder()
     stage.model = again.source()
     await stage.restart()
     mind = await stage.mind()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await stray_vectors(mind, FakeEmbedder()) == []
     assert again.asked == []
 
@@ -153,12 +153,12 @@ async def test_another_model_embeds_everything_anew(theatre: Theatre) -> None:
     """Vectors of two models never mix; those of the old one are cleared out in Idle."""
     store = FakeStore()
     stage = await theatre.open(store, model=FakeEmbedder("old").source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     new = FakeEmbedder("new")
     stage.model = new.source()
     await stage.restart()
     await stage.mind()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await stray_vectors(await stage.mind(), new) == []
     assert {model for model, _ in await vector_keys(store)} == {"new/1"}
 
@@ -166,10 +166,10 @@ async def test_another_model_embeds_everything_anew(theatre: Theatre) -> None:
 async def test_vectors_of_forgotten_texts_are_cleared_out(theatre: Theatre) -> None:
     """The store holds exactly the vectors of three memories and two pairs, then of one."""
     stage = await theatre.open(model=FakeEmbedder().source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert len(await vector_keys(stage.store)) == 5
     await stage.sync("c1", [TALK[0], TALK[3]])
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert len(await vector_keys(stage.store)) == 1
 
 
@@ -180,13 +180,13 @@ async def test_vectors_of_a_soul_that_went_for_good_are_cleared_out(
     stage = await theatre.open(model=FakeEmbedder().source())
     await stage.soul("s2", "Tovan")
     await stage.note("an otter dived", soul="s2")
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert len(await vector_keys(stage.store)) == 6
-    await stage.engine.delete_soul(ME, SoulId("s1"), "Mira")
-    await stage.engine.run_idle()
+    await stage.engine.souls.delete(ME, SoulId("s1"), "Mira")
+    await stage.engine.idle.run()
     assert len(await vector_keys(stage.store)) == 6
     stage.clock.advance(8 * 86_400, 0)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert len(await vector_keys(stage.store)) == 1
 
 
@@ -194,13 +194,13 @@ async def test_vectors_are_looked_through_only_when_a_text_went(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = await theatre.open(model=FakeEmbedder().source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     listed = mock.Mock(wraps=stage.store.vector_keys)
     monkeypatch.setattr(stage.store, "vector_keys", listed)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     listed.assert_not_called()
     await stage.sync("c1", [TALK[0], TALK[3]])
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     listed.assert_called_once()
 
 
@@ -242,14 +242,14 @@ async def test_a_model_that_breaks_leaves_recall_by_words(theatre: Theatre) -> N
     assert (health.status, health.embedder.state) == ("degraded", "error")
     assert "fake has failed" in health.notes
     fake.fails = False
-    assert await stage.engine._embedding.question(["hello"]) is not None
+    assert await stage.engine.embedding.question(["hello"]) is not None
 
 
 async def test_a_slow_model_does_not_make_the_reply_late(theatre: Theatre) -> None:
     """Within the time budget, by words, saying that time ran out."""
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     fake.delay = 2.0
     found = await stage.recall(
         "where is the silver key?", max_items=1, time_budget_ms=400
@@ -265,7 +265,7 @@ async def test_a_late_answer_is_there_for_the_next_turn(theatre: Theatre) -> Non
     """The same question, asked again once the model has thought of it, is not asked of the model again."""
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     fake.asked.clear()
     fake.delay = 0.3
     assert (await stage.recall("an odd question", time_budget_ms=100)).timed_out
@@ -283,7 +283,7 @@ async def test_the_fallback_answers_until_the_model_is_there(theatre: Theatre) -
     )
     stage = await theatre.open(model=arriving, fallback=small.source())
     await settled(stage.engine)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     health = stage.engine.health()
     assert (health.status, health.embedder.model, health.embedder.fallback) == (
         "ok",
@@ -294,10 +294,10 @@ async def test_the_fallback_answers_until_the_model_is_there(theatre: Theatre) -
     assert await stray_vectors(await stage.mind(), small) == []
     wanted.answers.set()
     for _ in range(200):
-        if stage.engine._embedding._better is not None:
+        if stage.engine.embedding._better is not None:
             break
         await asyncio.sleep(0.01)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     health = stage.engine.health()
     assert (health.embedder.model, health.embedder.fallback, health.notes) == (
         "wanted",
@@ -330,7 +330,7 @@ async def test_a_soul_opened_while_the_model_takes_over_is_not_missed() -> None:
         await asyncio.sleep(0.05)  # the first mind is being equipped
         await stage.soul("s2", "Tom")
         await stage.sync("c2", lines(4), souls=["s2"])
-        await stage.engine.run_idle()
+        await stage.engine.idle.run()
         for soul in ("s1", "s2"):
             assert await stray_vectors(await stage.mind(soul), fake) == []
     finally:
@@ -342,11 +342,11 @@ async def test_a_deleted_soul_is_looked_after_no_more(theatre: Theatre) -> None:
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
     await stage.mind()
-    await stage.engine.delete_soul(ME, SoulId("s1"), "Mira")
-    assert stage.engine._embedding._minds == []
+    await stage.engine.souls.delete(ME, SoulId("s1"), "Mira")
+    assert stage.engine.embedding._minds == []
     await stage.soul()
     assert await stage.known("c1") == as_told(TALK[:3])
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert await stray_vectors(await stage.mind(), fake) == []
 
 
@@ -355,10 +355,10 @@ async def test_stopping_lets_go_of_whoever_waits(theatre: Theatre) -> None:
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
     await settled(stage.engine)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     fake.answers.clear()
     await stage.sync("c1", [*TALK, *lines(3, 5)])
-    idle = asyncio.create_task(stage.engine.run_idle())
+    idle = asyncio.create_task(stage.engine.idle.run())
     asking = asyncio.create_task(stage.recall("hm?"))
     await asyncio.sleep(0.05)
     await asyncio.wait_for(stage.engine.stop(), 2)
@@ -392,5 +392,5 @@ async def test_pending_counts_memories_without_a_vector(theatre: Theatre) -> Non
     await settled(stage.engine)
     assert stage.engine.health().pending == 3
     fake.answers.set()
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert stage.engine.health().pending == 0

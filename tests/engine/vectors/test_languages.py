@@ -40,9 +40,9 @@ def embedder(
 async def test_either_language_is_asked_for_in_the_other(embedder: Embedder) -> None:
     stage = Stage(model=ModelSource(embedder.name, lambda: True, lambda: embedder))
     await stage.start()
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", NAMES, SoulSettings())
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", NAMES, SoulSettings())
     await stage.sync("c1", chat())
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     missed = [
         question
         for fact, question in FACTS
@@ -61,5 +61,5 @@ async def is_found(stage: Stage, fact: str, question: str) -> bool:
         budget_tokens=4000,
         time_budget_ms=20_000,
     )
-    found = await stage.engine.recall(ME, asked)
+    found = await stage.engine.recaller.recall(ME, asked)
     return any(fact in memory.text for memory in found.memories[:PLACES])

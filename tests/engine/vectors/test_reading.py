@@ -67,7 +67,7 @@ async def test_a_reflex_does_not_wait_for_an_encoder_in_trouble(trouble: str) ->
     await stage.soul()
     situation, action, _, _ = REFLEXES["en"]
     await reflex(stage, situation, [(action, 1.0)])
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     model.fails = trouble == "broken"
     if trouble == "slow":
         model.answers.clear()

@@ -125,7 +125,7 @@ async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> Non
         )
         talk += [line(f"r{number}", "Yes.", Role.CHARACTER), line(f"n{number}", "So?")]
         await stage.sync("c1", talk)
-        await stage.engine._learner.drain()
+        await stage.engine.learner.drain()
     edge = mind.edges.find(EdgeKind.ASSOCIATES, one, two)
     assert edge is not None
     assert edge.uses == 2
@@ -138,8 +138,8 @@ async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> Non
 async def test_a_cut_link_of_a_text_does_not_come_back_by_itself(stage: Stage) -> None:
     """Not with the next sync and not with a restart; and the fingerprint is that of a replay."""
     names = (KnownName("Ilse"),)
-    soul = await stage.engine.get_soul(ME, (await stage.mind()).soul.id)
-    await stage.engine.put_soul(ME, soul.id, soul.name, names, None)
+    soul = await stage.engine.souls.get(ME, (await stage.mind()).soul.id)
+    await stage.engine.souls.put(ME, soul.id, soul.name, names, None)
     talk = [
         line("m1", "Ilse came by."),
         line("m2", "Who?", Role.CHARACTER),
@@ -154,7 +154,7 @@ async def test_a_cut_link_of_a_text_does_not_come_back_by_itself(stage: Stage) -
     (link,) = await links()
     before = await stage.fingerprint()
     await stage.engine.advance_clock(0, 5000)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     assert left(await stage.mind(), 5000)[link.id] == 0.0
     await stage.sync("c1", [*talk, line("m4", "I see.", Role.CHARACTER)])
     await stage.sync("c1", talk)

@@ -35,7 +35,7 @@ async def judge(
     """The trace it was said of, and the change it made."""
     trace = (await stage.recall(query, chat)).trace
     return trace, (
-        await stage.engine.governor.feedback(ME, trace, MemoryId(memory), verdict)
+        await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)
     ).change
 
 
@@ -54,16 +54,16 @@ async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(
 ) -> None:
     await stage.soul()
     key = await note(stage, **more)
-    assert not (before := await stage.engine.get_memory(ME, MemoryId(key))).in_doubt
+    assert not (before := await stage.engine.memories.get(ME, MemoryId(key))).in_doubt
     await judge(stage, key, Verdict.WRONG)
 
     for life in range(2):
         for mode in RecallMode:
             assert not await comes(stage, key, mode=mode), (life, mode)
-        now = await stage.engine.get_memory(ME, MemoryId(key))
+        now = await stage.engine.memories.get(ME, MemoryId(key))
         assert now.in_doubt
         assert now.feedback < before.feedback
-        page = await stage.engine.list_memories(
+        page = await stage.engine.memories.list(
             ME, MemoryFilter(SoulId("s1"), limit=100)
         )
         assert [view.memory.id for view in page.memories if view.in_doubt] == [key]
@@ -74,7 +74,7 @@ async def test_praise_of_it_takes_the_doubt_away(stage: Stage) -> None:
     await stage.soul()
     key = await note(stage)
     trace, _ = await judge(stage, key, Verdict.WRONG)
-    await stage.engine.governor.feedback(ME, trace, MemoryId(key), Verdict.STRONGER)
+    await stage.engine.feedback.give(ME, trace, MemoryId(key), Verdict.STRONGER)
     assert await comes(stage, key)
 
 
@@ -82,7 +82,7 @@ async def test_undoing_the_word_takes_the_doubt_away(stage: Stage) -> None:
     await stage.soul()
     key = await note(stage)
     _, change = await judge(stage, key, Verdict.WRONG)
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=change, job=None
     )
     assert await comes(stage, key)
@@ -94,9 +94,9 @@ async def test_another_text_by_hand_takes_the_doubt_away(stage: Stage) -> None:
     await stage.soul()
     key = await note(stage)
     await judge(stage, key, Verdict.WRONG)
-    await stage.engine.patch_memory(ME, MemoryId(key), MemoryPatch(tags=("keys",)))
+    await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(tags=("keys",)))
     assert not await comes(stage, key)
-    patched = await stage.engine.patch_memory(
+    patched = await stage.engine.memories.patch(
         ME, MemoryId(key), MemoryPatch(text="The brass key is in the barn.")
     )
     assert not patched.in_doubt
@@ -109,19 +109,19 @@ async def test_the_user_says_so_by_hand(stage: Stage) -> None:
     await stage.soul()
     key = await note(stage)
     await judge(stage, key, Verdict.WRONG)
-    score = (await stage.engine.get_memory(ME, MemoryId(key))).feedback
+    score = (await stage.engine.memories.get(ME, MemoryId(key))).feedback
     with pytest.raises(Conflict):
-        await stage.engine.patch_memory(
+        await stage.engine.memories.patch(
             ME, MemoryId(key), MemoryPatch(in_doubt=False, revision=77)
         )
     assert not await comes(stage, key)
-    view = await stage.engine.patch_memory(
+    view = await stage.engine.memories.patch(
         ME, MemoryId(key), MemoryPatch(in_doubt=False)
     )
     assert (view.in_doubt, view.feedback) == (False, score)
-    entry = (
-        await stage.engine.governor.audit(ME, SoulId("s1"), None, 1, None)
-    ).entries[0]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
+        0
+    ]
     assert entry.target == key
     assert entry.after is not None
     assert entry.after["opinion"]["doubted"] is None
@@ -159,7 +159,7 @@ async def test_a_fact_in_doubt_is_not_told(stage: Stage) -> None:
     assert not await comes(stage, fact, cue)
     await stage.restart()
     assert not await comes(stage, fact, cue)
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=change, job=None
     )
     assert await comes(stage, fact, cue)

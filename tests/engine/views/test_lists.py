@@ -27,7 +27,7 @@ async def pages(
     cursor: str | None = None
     while True:
         wanted = MemoryFilter(SoulId("s1"), limit=limit, cursor=cursor, **more)  # type: ignore[arg-type]
-        page = await stage.engine.list_memories(ME, wanted)
+        page = await stage.engine.memories.list(ME, wanted)
         yield [view.memory for view in page.memories]
         cursor = page.cursor
         if cursor is None:
@@ -57,7 +57,7 @@ async def test_paging_goes_on_while_the_list_changes(stage: Stage) -> None:
     async for page in pages(stage, 2):
         seen += [m.text for m in page]
         await stage.note(f"late {len(seen)}")
-        await stage.engine.delete_memory(ME, page[0].id, None)
+        await stage.engine.memories.delete(ME, page[0].id, None)
     assert [text for text in seen if text.startswith("note")] == [
         f"note {i}" for i in range(5, -1, -1)
     ]
@@ -69,7 +69,7 @@ async def test_paging_goes_on_while_the_list_changes(stage: Stage) -> None:
 async def test_a_made_up_cursor_is_refused(stage: Stage, cursor: str) -> None:
     """With its field."""
     with pytest.raises(Unprocessable) as refused:
-        await stage.engine.list_memories(ME, MemoryFilter(SoulId("s1"), cursor=cursor))
+        await stage.engine.memories.list(ME, MemoryFilter(SoulId("s1"), cursor=cursor))
     assert refused.value.field == "cursor"
 
 
@@ -154,7 +154,9 @@ async def test_the_timeline_holds_what_overlaps(
         await stage.note(
             name, kind=MemoryKind.EPISODE, situation=Situation(time_span=span)
         )
-    page = await stage.engine.timeline(ME, SoulId("s1"), first, last, 100, None)
+    page = await stage.engine.memories.timeline(
+        ME, SoulId("s1"), first, last, 100, None
+    )
     assert [view.memory.text for view in page.memories] == expected
 
 
@@ -165,7 +167,9 @@ async def test_the_timeline_pages_without_gaps(stage: Stage) -> None:
     seen: list[str] = []
     cursor: str | None = None
     for _ in range(5):
-        page = await stage.engine.timeline(ME, SoulId("s1"), None, None, 2, cursor)
+        page = await stage.engine.memories.timeline(
+            ME, SoulId("s1"), None, None, 2, cursor
+        )
         seen += [view.memory.text for view in page.memories]
         cursor = page.cursor
         if cursor is None:
@@ -203,7 +207,7 @@ async def test_the_graph_around_a_memory(
 ) -> None:
     """Everything within so many hops, whichever way the edges run, and the edges among them."""
     ids = await star(stage)
-    view = await stage.engine.graph(ME, SoulId("s1"), ids[center], hops, 100)
+    view = await stage.engine.memories.graph(ME, SoulId("s1"), ids[center], hops, 100)
     assert {v.memory.text for v in view.memories} == expected
     shown = {v.memory.id for v in view.memories}
     assert len(view.edges) == len(expected) - 1
@@ -214,7 +218,7 @@ async def test_the_graph_around_a_memory(
 async def test_the_graph_keeps_to_its_limit(stage: Stage, limit: int) -> None:
     """As many as asked for, and all of them hang together."""
     ids = await star(stage)
-    view = await stage.engine.graph(ME, SoulId("s1"), ids["a"], 3, limit)
+    view = await stage.engine.memories.graph(ME, SoulId("s1"), ids["a"], 3, limit)
     assert len(view.memories) == limit
     assert len(view.edges) == limit - 1
 
@@ -228,7 +232,7 @@ async def test_many_ways_to_a_memory_take_one_place(stage: Stage) -> None:
         await stage.note(
             f"far from {name}", edges=(NewEdge(EdgeKind.ASSOCIATES, near.memory.id),)
         )
-    view = await stage.engine.graph(ME, SoulId("s1"), center, 2, 3)
+    view = await stage.engine.memories.graph(ME, SoulId("s1"), center, 2, 3)
     assert {v.memory.text for v in view.memories} == {"center", "near", "beside"}
 
 
@@ -237,12 +241,12 @@ async def test_the_whole_graph_is_the_newest_memories(stage: Stage) -> None:
     ids = await star(stage)
     stage.clock.advance(60)
     newest = await stage.note("newest")
-    await stage.engine.delete_memory(ME, ids["leaf 9"], None)
-    view = await stage.engine.graph(ME, SoulId("s1"), None, 1, 100)
+    await stage.engine.memories.delete(ME, ids["leaf 9"], None)
+    view = await stage.engine.memories.graph(ME, SoulId("s1"), None, 1, 100)
     assert view.memories[0].memory.id == newest.memory.id
     assert {v.memory.text for v in view.memories} == {*ids, "newest"} - {"leaf 9"}
     with pytest.raises(NotFound):
-        await stage.engine.graph(ME, SoulId("s1"), MemoryId("nobody"), 1, 10)
+        await stage.engine.memories.graph(ME, SoulId("s1"), MemoryId("nobody"), 1, 10)
 
 
 async def test_a_chat_is_a_chain(stage: Stage) -> None:
@@ -250,7 +254,7 @@ async def test_a_chat_is_a_chain(stage: Stage) -> None:
     talk = lines(5)
     await stage.sync("c1", talk)
     await stage.sync("c1", [*talk[:2], *talk[3:]])
-    view = await stage.engine.graph(ME, SoulId("s1"), None, 1, 100)
+    view = await stage.engine.memories.graph(ME, SoulId("s1"), None, 1, 100)
     text = {v.memory.id: v.memory.text for v in view.memories}
     chain = sorted(
         (text[e.source], text[e.target]) for e in view.edges if e.kind is EdgeKind.NEXT

@@ -28,7 +28,7 @@ def moment(rng: Random) -> datetime:
 async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
     """As a look at every memory would find it: what is in use, but for triggers and names of the card."""
     rng = Random(seed)
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Bob"),), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Bob"),), None)
     for number in range(25):
         first, last = sorted((moment(rng), moment(rng)))
         span = rng.choice(
@@ -43,7 +43,7 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
             f"note {number}", kind=kind, situation=Situation(time_span=span)
         )
         if rng.random() < 0.2:
-            await stage.engine.delete_memory(ME, made.memory.id, None)
+            await stage.engine.memories.delete(ME, made.memory.id, None)
     start, end = sorted((moment(rng), moment(rng)))
     start_or, end_or = (
         rng.choice([start, None]),
@@ -55,7 +55,7 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
     cursor = None
     limit = rng.choice([1, 3, 50])
     while True:
-        page = await stage.engine.timeline(
+        page = await stage.engine.memories.timeline(
             ME, SoulId("s1"), start_or, end_or, limit, cursor
         )
         assert 0 < len(page.memories) <= limit or not expected

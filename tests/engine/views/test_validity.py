@@ -116,9 +116,9 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
         for m in mind.memories.values()
         if m.text == "Ann" and m.origin is Origin.MODEL
     ]
-    shown = memory_answer(await stage.engine.get_memory(ME, ann.id)).edges
+    shown = memory_answer(await stage.engine.memories.get(ME, ann.id)).edges
     around = graph_answer(
-        await stage.engine.graph(ME, SoulId("s1"), ann.id, 1, 50)
+        await stage.engine.memories.graph(ME, SoulId("s1"), ann.id, 1, 50)
     ).edges
     for edges in (shown, around):
         assert [
@@ -165,7 +165,7 @@ async def test_undoing_the_job_that_ended_a_fact_has_it_hold_again(
     await ended(stage, job)
     assert await over(stage) == {past}
 
-    await stage.engine.governor.undo(ME, SoulId("s1"), since=None, change=None, job=job)
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert before == (
         await stage.fingerprint(),
         await standing(stage),

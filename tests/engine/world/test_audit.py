@@ -26,22 +26,20 @@ TOOL = Hand(Actor.ARCHIVIST, source="j1", reason="asked")
 
 async def entries(stage: Stage) -> list[AuditEntry]:
     """All of the soul, the oldest first."""
-    page = await stage.engine.governor.audit(ME, SoulId("s1"), None, 1000, None)
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
     return list(page.entries)[::-1]
 
 
 async def reword(stage: Stage, memory: MemoryId, text: str, hand: Hand = TOOL) -> None:
-    await stage.engine._keeper.patch(
-        await stage.world(), memory, MemoryPatch(text=text), hand
-    )
+    await stage.engine.memories.patch(ME, memory, MemoryPatch(text=text), hand)
 
 
 async def patch(stage: Stage, memory: MemoryId, **fields: object) -> None:
-    await stage.engine.patch_memory(ME, memory, MemoryPatch(**fields))  # type: ignore[arg-type]
+    await stage.engine.memories.patch(ME, memory, MemoryPatch(**fields))  # type: ignore[arg-type]
 
 
 async def text(stage: Stage, memory: MemoryId) -> str:
-    return (await stage.engine.get_memory(ME, memory)).memory.text
+    return (await stage.engine.memories.get(ME, memory)).memory.text
 
 
 async def first_told(stage: Stage) -> Memory:
@@ -56,8 +54,8 @@ async def test_what_a_user_does_is_told_with_before_and_after(stage: Stage) -> N
     made = (await stage.note("rain", tags=("a",))).memory
     await patch(stage, made.id, text="sun", tags=("b",))
     await patch(stage, made.id, text="sun")  # nothing new: nothing to tell
-    await stage.engine.delete_memory(ME, made.id, None)
-    await stage.engine.restore_memory(ME, made.id)
+    await stage.engine.memories.delete(ME, made.id, None)
+    await stage.engine.memories.restore(ME, made.id)
 
     told = await entries(stage)
     assert [(e.actor, e.action, e.target) for e in told] == [
@@ -126,18 +124,18 @@ async def test_history_is_that_of_one_memory(stage: Stage) -> None:
     one, other = (await stage.note("rain")).memory, (await stage.note("sun")).memory
     await patch(stage, one.id, text="snow")
 
-    page = await stage.engine.governor.history(ME, one.id, 1, None)
+    page = await stage.engine.history.of_memory(ME, one.id, 1, None)
     assert ([e.action for e in page.entries], page.cursor) == (
         [Action.CHANGE],
         page.entries[0].id,
     )
-    page = await stage.engine.governor.history(ME, one.id, 1, page.cursor)
+    page = await stage.engine.history.of_memory(ME, one.id, 1, page.cursor)
     assert ([e.action for e in page.entries], page.cursor) == ([Action.CREATE], None)
     assert (
-        len((await stage.engine.governor.history(ME, other.id, 9, None)).entries) == 1
+        len((await stage.engine.history.of_memory(ME, other.id, 9, None)).entries) == 1
     )
     with pytest.raises(NotFound):
-        await stage.engine.governor.history(ME, MemoryId("nobody"), 9, None)
+        await stage.engine.history.of_memory(ME, MemoryId("nobody"), 9, None)
 
 
 async def test_a_memory_without_a_history_has_an_empty_one(stage: Stage) -> None:
@@ -145,7 +143,7 @@ async def test_a_memory_without_a_history_has_an_empty_one(stage: Stage) -> None
     await stage.sync("c1", lines(4))
     derived = (await stage.listed())[0]
 
-    assert (await stage.engine.governor.history(ME, derived.id, 9, None)).entries == []
+    assert (await stage.engine.history.of_memory(ME, derived.id, 9, None)).entries == []
 
 
 async def test_undo_since_a_moment(stage: Stage) -> None:
@@ -165,7 +163,7 @@ async def test_undo_since_a_moment(stage: Stage) -> None:
     await reword(stage, d, "tool d again")
     told = len(await entries(stage))
 
-    undone = await stage.engine.governor.undo(
+    undone = await stage.engine.history.undo(
         ME, SoulId("s1"), since=start, change=None, job=None
     )
 
@@ -182,7 +180,7 @@ async def test_undo_since_a_moment(stage: Stage) -> None:
     )
     fresh = (await entries(stage))[told:]
     assert [(e.actor, e.action) for e in fresh] == [(Actor.USER, Action.UNDO)] * 2
-    again = await stage.engine.governor.undo(
+    again = await stage.engine.history.undo(
         ME, SoulId("s1"), since=start, change=None, job=None
     )
     assert again.memories == ()
@@ -202,26 +200,22 @@ async def test_undo_of_one_change_and_of_a_job(stage: Stage) -> None:
     change = (await entries(stage))[-2]
     assert change.source == "j1"
 
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=change.id, job=None
     )
     assert [await text(stage, m) for m in (a, b)] == ["rain a", "tool b"]
-    await stage.engine.governor.undo(
-        ME, SoulId("s1"), since=None, change=None, job="j2"
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job="j2")
     assert [await text(stage, m) for m in (a, b)] == ["rain a", "rain b"]
 
 
 async def test_a_name_of_the_card_is_a_bare_name_again(stage: Stage) -> None:
     """Nothing of it is searched any more than after a new start."""
     await stage.soul()
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("ring"),), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("ring"),), None)
     await stage.sync("c1", [line("m0", "The ring is lost."), *lines(3)])
     (name,) = (await stage.mind()).names.concepts()
     await reword(stage, name.id, "ring of gold")
-    await stage.engine.governor.undo(
-        ME, SoulId("s1"), since=None, change=None, job="j1"
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job="j1")
     lived = await picture(stage, "s1")
     assert lived["memories"][name.id].origin is Origin.CARD
     await stage.restart()
@@ -233,7 +227,7 @@ async def test_what_cannot_be_undone_is_said(stage: Stage) -> None:
     await stage.soul("s2")
     made = (await stage.note("rain")).memory
     (mine,) = await entries(stage)
-    undo = stage.engine.governor.undo
+    undo = stage.engine.history.undo
 
     with pytest.raises(NotFound):
         await undo(ME, SoulId("s1"), since=None, change="nobody", job=None)
@@ -258,8 +252,8 @@ async def test_the_fingerprint_after_undoing_is_that_from_before(stage: Stage) -
     stage.clock.advance(1, 0)
     for at, key in enumerate(derived):
         await reword(stage, key, f"tool {at}")
-    await stage.engine._keeper.bin(await stage.world(), derived[0], None, TOOL)
-    await stage.engine.governor.undo(
+    await stage.engine.memories.delete(ME, derived[0], None, TOOL)
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=start + timedelta(seconds=1), change=None, job=None
     )
 
@@ -290,10 +284,10 @@ async def test_what_was_reworded_and_put_back_is_about_what_its_message_says(
     for text_ in ("Kaelith: nothing", "Kaelith: the elder: the rain stopped"):
         await reword(stage, (await first_told(stage)).id, text_)
     await stage.sync("c1", now)
-    await stage.engine.governor.undo(
+    await stage.engine.history.undo(
         ME, SoulId("s1"), since=stage.clock.now(), change=None, job=None
     )
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
 
     again = Stage()
     await again.start()
@@ -315,8 +309,8 @@ async def test_no_other_hand_changes_what_is_protected(
     with pytest.raises(Forbidden):
         await reword(stage, made.id, "tool")
     with pytest.raises(Forbidden):
-        await stage.engine._keeper.bin(await stage.world(), made.id, "permanent", TOOL)
-    assert (await stage.engine.get_memory(ME, made.id)).memory == made
+        await stage.engine.memories.delete(ME, made.id, "permanent", TOOL)
+    assert (await stage.engine.memories.get(ME, made.id)).memory == made
     await patch(stage, made.id, text="mine")
     assert await text(stage, made.id) == "mine"
 
@@ -329,7 +323,7 @@ async def test_a_derived_memory_that_a_tool_rewords_stays_the_chats(
     key = (await stage.listed())[0].id
     await reword(stage, key, "tool")
 
-    found = (await stage.engine.get_memory(ME, key)).memory
+    found = (await stage.engine.memories.get(ME, key)).memory
     assert (found.text, found.origin, found.state) == (
         "tool",
         Origin.CHAT,
@@ -340,9 +334,9 @@ async def test_a_derived_memory_that_a_tool_rewords_stays_the_chats(
 async def test_a_deleted_chat_is_told_to_each_soul_that_was_in_it(stage: Stage) -> None:
     await stage.soul("s2", "Tom")
     await stage.sync("c1", lines(4), souls=("s1", "s2"))
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     for soul in ("s1", "s2"):
-        page = await stage.engine.governor.audit(ME, SoulId(soul), None, 9, None)
+        page = await stage.engine.history.audit(ME, SoulId(soul), None, 9, None)
         (entry,) = page.entries
         assert (entry.actor, entry.action, entry.target) == (
             Actor.USER,

@@ -131,7 +131,7 @@ async def chain(stage: Stage, language: str, seed: int) -> list[Link]:
 async def forget(stage: Stage, links: list[Link]) -> None:
     """Into the bin with the chain."""
     for link in links:
-        await stage.engine.delete_memory(ME, link.memory, None)
+        await stage.engine.memories.delete(ME, link.memory, None)
 
 
 def is_told(found: RecalledMemory, links: list[Link]) -> bool:

@@ -40,7 +40,7 @@ async def stage(store: PickyStore) -> AsyncIterator[Stage]:
     await one.sync("c3", [line("x1"), line("x2"), line("x3")], parent=("c9", "x1"))
     await one.sync("c4", [line("x1"), line("y2"), line("y3")], parent=("c9", "x1"))
     await one.note("a note")
-    await one.engine.delete_memory(ME, (await one.note("binned")).memory.id, None)
+    await one.engine.memories.delete(ME, (await one.note("binned")).memory.id, None)
     yield one
     await one.stop()
 
@@ -66,11 +66,11 @@ REQUESTS: dict[str, Request] = {
         "c1", [*lines(5), line("m6", hidden=True), line("m7")], parent=("c3", "x2")
     ),
     "closing": lambda s: s.close("c2"),
-    "deleting a chat": lambda s: s.engine.delete_chat(ME, ChatId("c1")),
+    "deleting a chat": lambda s: s.engine.chats.delete(ME, ChatId("c1")),
     "a setting": lambda s: s.soul(remember_hidden=False),
     "a new soul": lambda s: s.soul("s2", "Tom"),
     "another name": lambda s: s.soul("s1", "Mirabel"),
-    "deleting the soul": lambda s: s.engine.delete_soul(ME, SoulId("s1"), "Mira"),
+    "deleting the soul": lambda s: s.engine.souls.delete(ME, SoulId("s1"), "Mira"),
     "a memory": lambda s: s.note("new", timelines=Timelines.THIS, chat="c1"),
 }
 
@@ -79,11 +79,13 @@ async def request(stage: Stage, name: str) -> Any:
     """Carry out one of the requests, or one of those that need an id."""
     if name == "a patch":
         key = await first(stage, as_told([line("m3")])[0])
-        return await stage.engine.patch_memory(ME, key, MemoryPatch(text="mine"))
+        return await stage.engine.memories.patch(ME, key, MemoryPatch(text="mine"))
     if name == "binning":
-        return await stage.engine.delete_memory(ME, await first(stage, "a note"), None)
+        return await stage.engine.memories.delete(
+            ME, await first(stage, "a note"), None
+        )
     if name == "restoring":
-        return await stage.engine.restore_memory(
+        return await stage.engine.memories.restore(
             ME, await first(stage, "binned", MemoryState.BIN)
         )
     return await REQUESTS[name](stage)
@@ -91,9 +93,9 @@ async def request(stage: Stage, name: str) -> Any:
 
 async def everything(stage: Stage) -> Any:
     """All that the engine says of itself: souls, chats, messages and the soul's memory."""
-    chats = await stage.engine.list_chats(ME, None)
-    told = [await stage.engine.get_chat(ME, head.id) for head, _ in chats]
-    return await stage.engine.list_souls(ME), told, await picture(stage, "s1")
+    chats = await stage.engine.chats.list(ME, None)
+    told = [await stage.engine.chats.get(ME, head.id) for head, _ in chats]
+    return await stage.engine.souls.list(ME), told, await picture(stage, "s1")
 
 
 @pytest.mark.parametrize("commit", [1, 2, 3])
@@ -157,7 +159,7 @@ async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
     store: PickyStore, stage: Stage, error: StoreError, first: str
 ) -> None:
     """Health says why; nothing is written before what was mended is, and then all is as if it had been."""
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
     await stage.sync(
         "c5",
         [line("v1", "Vera has a lantern"), line("v2", "she is late"), line("v3", "so")],
@@ -181,7 +183,7 @@ async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
         await stage.sync("c5", [line("v1", "Vera has a lamp"), line("v2"), line("v3")])
     with pytest.raises(type(error)):
         await stage.note("new")
-    await stage.engine.run_idle()  # tries again, in vain
+    await stage.engine.idle.run()  # tries again, in vain
     assert await picture(stage, "s1") == before
 
     store.refuses = None
@@ -198,7 +200,7 @@ async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
     store: PickyStore, stage: Stage
 ) -> None:
     """Nobody has to write something for it."""
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
     await stage.sync(
         "c5",
         [line("v1", "Vera has a lantern"), line("v2", "she is late"), line("v3", "so")],
@@ -208,7 +210,7 @@ async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
     await stage.restart()
     await stage.mind()
     store.refuses = None
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
 
     world = await stage.world()
     assert SoulId("s1") not in world.mending

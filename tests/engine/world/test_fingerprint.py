@@ -63,7 +63,7 @@ async def test_the_way_there_does_not_count(stage: Stage) -> None:
         "c2", [*lines(1), line("m2", "wrong"), line("b9")], parent=("c1", "m2")
     )
     await stage.sync("c1", [*lines(3), line("m4", "swiped")])
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     await stage.restart()
     await stage.sync("c2", TREE["c2"][0], parent=("c1", "m3"))
     await stage.sync("c1", TREE["c1"][0])
@@ -118,13 +118,13 @@ async def test_neither_time_nor_the_users_hand_counts(stage: Stage) -> None:
     await stage.sync("c1", lines(5))
     before = await stage.fingerprint()
     stage.clock.advance(1e6, 1000)
-    await stage.engine.run_idle()
+    await stage.engine.idle.run()
     await stage.close("c1")
     await stage.recall("text", "c1")
     note = await stage.note("by hand")
-    await stage.engine.delete_memory(ME, note.memory.id, None)
+    await stage.engine.memories.delete(ME, note.memory.id, None)
     assert await stage.fingerprint() == before
-    await stage.engine.delete_memory(
+    await stage.engine.memories.delete(
         ME, (await stage.listed(MemoryState.ACTIVE))[0].id, None
     )
     assert await stage.fingerprint() != before
@@ -133,7 +133,7 @@ async def test_neither_time_nor_the_users_hand_counts(stage: Stage) -> None:
 async def named(stage: Stage, *names: str) -> None:
     """Let the card know these."""
     known = tuple(KnownName(name) for name in names)
-    await stage.engine.put_soul(ME, SoulId("s1"), "Mira", known, None)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known, None)
 
 
 async def test_names_of_the_card_and_what_they_are_linked_to_count(
@@ -173,7 +173,7 @@ async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> No
         await stage.find("Al: Bob of the mill!"),
     ]
     tie = NewEdge(EdgeKind.MENTIONS, anna)
-    await stage.engine.patch_memory(ME, told[1], MemoryPatch(edges=(tie,)))
+    await stage.engine.memories.patch(ME, told[1], MemoryPatch(edges=(tie,)))
     assert await stage.fingerprint() == before
     await stage.note("Bob of the mill", kind=MemoryKind.CONCEPT)
     assert await stage.fingerprint() == before
@@ -186,7 +186,7 @@ async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> No
     covers = tuple(NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in told)
     await stage.note("meetings", kind=MemoryKind.ABSTRACT_EPISODE, edges=covers)
     assert await stage.fingerprint() == before
-    await stage.engine.patch_memory(ME, anna, MemoryPatch(tags=("mine",)))
+    await stage.engine.memories.patch(ME, anna, MemoryPatch(tags=("mine",)))
     assert await stage.fingerprint() == before
 
 
@@ -200,8 +200,8 @@ async def test_a_name_of_the_card_that_the_user_throws_away_does_not_count(
     before = await stage.fingerprint()
     (bob,) = (await stage.mind()).names.concepts()
     if own:
-        await stage.engine.patch_memory(ME, bob.id, MemoryPatch(tags=("mine",)))
-    await stage.engine.delete_memory(ME, bob.id, None)
+        await stage.engine.memories.patch(ME, bob.id, MemoryPatch(tags=("mine",)))
+    await stage.engine.memories.delete(ME, bob.id, None)
     assert await stage.fingerprint() == before
-    await stage.engine.restore_memory(ME, bob.id)
+    await stage.engine.memories.restore(ME, bob.id)
     assert await stage.fingerprint() == before

@@ -15,9 +15,9 @@ from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.edges import Edge
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import Stamp, Usage
-from soulmem.engine.engine import EngineParams
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.params import EngineParams
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.edge_loader import Followed, Loader, LoadingParams
@@ -60,7 +60,9 @@ class Reader:
 
     def __init__(self, store: Store, params: LoadingParams) -> None:
         self.compute = Worker("test")
-        self.loader = Loader(store, self.compute, StillClock(), params)
+        self.loader = Loader(
+            store=store, compute=self.compute, clock=StillClock(), params=params
+        )
         self.mind = Mind(Soul(SOUL, "Mira"))
         self._store = store
 
@@ -85,7 +87,7 @@ async def followed(
 ) -> Followed:
     """A walk from these memories."""
     mind = await stage.mind()
-    return await stage.engine._loader.follow(
+    return await stage.engine.services.loader.follow(
         ME, mind, walking(mind, seeds, params), params, seconds
     )
 
@@ -197,7 +199,7 @@ async def test_what_nobody_needs_leaves_memory() -> None:
         for _ in range(10):
             stage.clock.advance(HOUR, 100)
             await followed(stage, there, WalkParams(0.5, 1e-2))
-            await stage.engine.run_idle()
+            await stage.engine.idle.run()
         left = {edge.id for memory in around for edge in mind.edges.of(memory)}
         assert left == set()
         assert len(mind.edges) < size
@@ -223,11 +225,11 @@ async def test_more_edges_than_may_stay_go_at_once_the_longest_unneeded_first() 
         mind = await stage.mind()
         for place in (100, 1000, 2000, 3000):
             stage.clock.advance(HOUR, 1)
-            await stage.engine._loader.complete(
+            await stage.engine.services.loader.complete(
                 ME, mind, [key(n) for n in range(place, place + 60)]
             )
         assert len(mind.edges) > 700
-        await stage.engine.run_idle()
+        await stage.engine.idle.run()
         assert 400 < len(mind.edges) <= 600
         complete = [
             mind.residency.is_complete(mind.row_of(mind.memories[key(n)]))
@@ -252,11 +254,11 @@ async def test_what_is_recalled_most_is_there_before_anybody_asks() -> None:
                 edge.id for edge in edges if usage.memory in (edge.source, edge.target)
             }
             assert {edge.id for edge in mind.edges.of(usage.memory)} == known
-        await stage.engine._loader.drain()
+        await stage.engine.services.loader.drain()
         assert len(mind.edges) < 400
         for _ in range(3):
             stage.clock.advance(HOUR, 400)
-            await stage.engine.run_idle()
+            await stage.engine.idle.run()
         assert all(
             mind.residency.is_complete(mind.row_of(mind.memories[u.memory]))
             for u in often[:10]
@@ -271,7 +273,7 @@ async def test_round_what_is_hot_two_steps_are_loaded() -> None:
     stage = await opened(store, 6000, hot=1)
     try:
         mind = await stage.mind()
-        await stage.engine._loader.drain()
+        await stage.engine.services.loader.drain()
         newest = key(nodes - 1)
         beside = {
             end
@@ -303,7 +305,7 @@ async def test_when_time_is_over_the_walk_says_what_it_left_out() -> None:
         )
         assert walk_of(late).error > 0.4
         store.gate.set()
-        await stage.engine._loader.drain()
+        await stage.engine.services.loader.drain()
         assert mind.residency.is_complete(50)  # the reading went on
         in_time = await followed(stage, [50], params)
         assert in_time.complete
@@ -324,7 +326,7 @@ async def test_what_changes_while_edges_are_read_is_as_it_was_changed() -> None:
         store.gate.clear()
         store.waits.clear()
         reading = asyncio.create_task(
-            stage.engine._loader.complete(ME, mind, [key(100)])
+            stage.engine.services.loader.complete(ME, mind, [key(100)])
         )
         await store.waits.wait()
         steps = Steps([MindChange(put_edges=(new, stronger), drop_edges=(gone.id,))])

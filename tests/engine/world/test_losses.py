@@ -20,7 +20,7 @@ async def test_a_sudden_loss_is_hidden_at_once_and_removed_on_a_word(
     assert await either_stage.sync("c1", lines(8)) == SyncAnswer(applied=False, held=16)
     assert await either_stage.known("c1") == as_told(lines(8))
     assert await either_stage.fingerprint() == before
-    assert len((await either_stage.engine.get_chat(ME, ChatId("c1")))[1]) == 24
+    assert len((await either_stage.engine.chats.get(ME, ChatId("c1")))[1]) == 24
     answer = await either_stage.sync("c1", lines(8), confirm=True)
     assert answer == SyncAnswer(removed=16)
     assert await either_stage.known("c1") == as_told(lines(8))
@@ -87,7 +87,7 @@ async def test_what_no_other_chat_tells_any_more_is_hidden_everywhere(
             "c2", lines(4), souls=("s1", "s2"), parent=("c1", "m22"), confirm=True
         )
     elif way == "deleted":
-        await stage.engine.delete_chat(ME, ChatId("c2"))
+        await stage.engine.chats.delete(ME, ChatId("c2"))
     else:
         await stage.sync("c2", lines(22), parent=("c1", "m22"))
     assert await stage.known(None, "s2") == as_told(lines(8))
@@ -101,8 +101,10 @@ async def test_the_question_is_not_made_of_held_messages(stage: Stage) -> None:
         "c1", [line("m1", "The key lies under the bridge."), *lines(30, 2)]
     )
     await stage.sync("c1", [line("m1", "The key lies under the bridge."), *lines(1, 2)])
-    answer = await stage.engine.recall(ME, RecallRequest(SoulId("s1"), ChatId("c1")))
-    trace = await stage.engine.trace(ME, answer.trace)
+    answer = await stage.engine.recaller.recall(
+        ME, RecallRequest(SoulId("s1"), ChatId("c1"))
+    )
+    trace = await stage.engine.recaller.trace(ME, answer.trace)
     assert any("bridge" in text for text, _ in trace.query)
 
 
@@ -116,9 +118,9 @@ async def test_a_deleted_chat_goes_to_the_bin_and_comes_back_with_its_memories(
         await either_stage.fingerprint(),
         {m.id for m in await either_stage.visible("c1")},
     )
-    await either_stage.engine.delete_chat(ME, ChatId("c1"))
+    await either_stage.engine.chats.delete(ME, ChatId("c1"))
     with pytest.raises(NotFound):
-        await either_stage.engine.get_chat(ME, ChatId("c1"))
+        await either_stage.engine.chats.get(ME, ChatId("c1"))
     assert await either_stage.known(None) == as_told([line("o1", "elsewhere")])
     assert [m.text for m in await either_stage.listed(MemoryState.BIN)] == as_told(
         lines(3)
@@ -133,7 +135,7 @@ async def test_what_a_branch_still_tells_stays(stage: Stage) -> None:
     """Deleting the parent takes only what the branch does not share."""
     await stage.sync("c1", lines(5))
     await stage.sync("c2", lines(3), parent=("c1", "m3"))
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     assert await stage.known("c2") == as_told(lines(2))
     assert [m.text for m in await stage.listed(MemoryState.BIN)] == as_told(lines(2, 3))
 
@@ -144,10 +146,10 @@ async def test_what_the_user_binned_stays_binned(stage: Stage) -> None:
     binned = await stage.find(
         "Al: text of m2" if lines(2)[1].speaker == "Al" else "Mira: text of m2"
     )
-    await stage.engine.delete_memory(ME, binned, None)
+    await stage.engine.memories.delete(ME, binned, None)
     for _ in range(2):
         await stage.sync("c1", lines(5))
-        await stage.engine.delete_chat(ME, ChatId("c1"))
+        await stage.engine.chats.delete(ME, ChatId("c1"))
         await stage.sync("c1", lines(5))
         await stage.restart()
         assert await stage.known("c1") == as_told([lines(1)[0], *lines(2, 3)])
@@ -158,10 +160,10 @@ async def test_tags_of_the_user_come_back_with_the_chat(stage: Stage) -> None:
     """A derived memory that was tagged is the same one afterwards."""
     await stage.sync("c1", lines(3))
     key = (await stage.visible("c1"))[0].id
-    await stage.engine.patch_memory(ME, key, MemoryPatch(tags=("dear",)))
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.memories.patch(ME, key, MemoryPatch(tags=("dear",)))
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     await stage.sync("c1", lines(3))
-    assert (await stage.engine.get_memory(ME, key)).memory.tags == ("dear",)
+    assert (await stage.engine.memories.get(ME, key)).memory.tags == ("dear",)
 
 
 @pytest.mark.parametrize(
@@ -174,13 +176,13 @@ async def test_what_the_user_set_survives_its_message(
     """Reworded, locked or made permanent it is user-made: known where it was made, after deletion too."""
     await stage.sync("c1", lines(4))
     key = await stage.find(as_told(lines(2)[1:])[0])
-    view = await stage.engine.patch_memory(ME, key, patch)
+    view = await stage.engine.memories.patch(ME, key, patch)
     assert view.memory.origin is Origin.USER
     await stage.sync("c1", [*lines(1), *lines(2, 3)])
     assert key in {m.id for m in await stage.visible("c1")}
-    await stage.engine.delete_chat(ME, ChatId("c1"))
+    await stage.engine.chats.delete(ME, ChatId("c1"))
     await stage.restart()
-    assert (await stage.engine.get_memory(ME, key)).memory == view.memory
+    assert (await stage.engine.memories.get(ME, key)).memory == view.memory
 
 
 async def test_a_touched_memory_is_left_out_of_the_fingerprint(stage: Stage) -> None:
@@ -188,9 +190,9 @@ async def test_a_touched_memory_is_left_out_of_the_fingerprint(stage: Stage) -> 
     await stage.sync("c1", lines(4))
     key = await stage.find(as_told(lines(2)[1:])[0])
     untouched = await stage.fingerprint()
-    await stage.engine.patch_memory(ME, key, MemoryPatch(locked=True))
+    await stage.engine.memories.patch(ME, key, MemoryPatch(locked=True))
     touched = await stage.fingerprint()
-    await stage.engine.patch_memory(ME, key, MemoryPatch(importance=0.9, tags=("x",)))
+    await stage.engine.memories.patch(ME, key, MemoryPatch(importance=0.9, tags=("x",)))
     assert touched == await stage.fingerprint() != untouched
     await stage.note("made by hand")
     assert await stage.fingerprint() == touched
@@ -203,13 +205,13 @@ async def test_a_deleted_soul_is_out_of_reach_and_comes_back_whole(
     await stage.sync("c1", lines(3))
     note = await stage.note("a note")
     with pytest.raises(ConfirmationRequired):
-        await stage.engine.delete_soul(ME, SoulId("s1"), "Tom")
-    await stage.engine.delete_soul(ME, SoulId("s1"), "Mira")
-    assert await stage.engine.list_souls(ME) == []
+        await stage.engine.souls.delete(ME, SoulId("s1"), "Tom")
+    await stage.engine.souls.delete(ME, SoulId("s1"), "Mira")
+    assert await stage.engine.souls.list(ME) == []
     with pytest.raises(NotFound):
-        await stage.engine.get_memory(ME, note.memory.id)
+        await stage.engine.memories.get(ME, note.memory.id)
     with pytest.raises(NotFound):
         await stage.fingerprint()
-    _, is_new = await stage.engine.put_soul(ME, SoulId("s1"), "Mira", None, None)
+    _, is_new = await stage.engine.souls.put(ME, SoulId("s1"), "Mira", None, None)
     assert is_new
     assert await stage.known("c1") == sorted(["a note", *as_told(lines(2))])

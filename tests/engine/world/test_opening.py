@@ -60,15 +60,15 @@ async def told() -> tuple[Stage, SlowStore]:
     await stage.sync("root", root)
     await stage.sync("left", [*root[:4], *lines(4, 50)], parent=("root", root[3].slot))
     await stage.sync("gone", [line("g1", "the lantern was stolen"), *lines(3, 80)])
-    await stage.engine.delete_chat(
-        ME, (await stage.engine.list_chats(ME, None))[-1][0].id
+    await stage.engine.chats.delete(
+        ME, (await stage.engine.chats.list(ME, None))[-1][0].id
     )
     await stage.sync("lost", lines(30, 100))
     assert (await stage.sync("lost", lines(2, 100))).held == 28
     await stage.note("a lantern needs oil")
     await stage.note("here only: lantern", timelines=Timelines.THIS, chat="left")
     binned = await stage.note("the lantern is broken")
-    await stage.engine.delete_memory(ME, binned.memory.id, None)
+    await stage.engine.memories.delete(ME, binned.memory.id, None)
     some = next(iter((await stage.mind()).memories.values()))
     orphan = replace(
         some, id=MemoryId("e-orphan"), text="a lantern that no chat tells of"
@@ -98,7 +98,7 @@ async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
     out: dict[str | None, set[MemoryId]] = {}
     for chat in (None, *world.heads):
         request = RecallRequest(SOUL, chat)
-        scene = await stage.engine._compute.run(
+        scene = await stage.engine.services.compute.run(
             scene_of,
             world,
             mind,
@@ -157,7 +157,7 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
         "stolen" in m.text or "broken" in m.text or "here only" in m.text
         for m in early.memories
     )
-    trace = await stage.engine.trace(ME, early.trace)
+    trace = await stage.engine.recaller.trace(ME, early.trace)
     assert any("still being read" in note for note in trace.notes)
 
     for _ in range(1000):
@@ -169,7 +169,7 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
     assert "a lantern needs oil" in {m.text for m in full.memories}
     assert not any(
         "still being read" in n
-        for n in (await stage.engine.trace(ME, full.trace)).notes
+        for n in (await stage.engine.recaller.trace(ME, full.trace)).notes
     )
     await stage.stop()
 

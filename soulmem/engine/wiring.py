@@ -1,0 +1,264 @@
+"""Builds the engine: every service is made here, and every job is registered here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from soulmem.domain.ids import Owner
+from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.digests import DigestWriter
+from soulmem.engine.consolidation.on_request import ConsolidationJobs
+from soulmem.engine.consolidation.replay import ReplayJob
+from soulmem.engine.editing.deletion_requests import DeletionRequests
+from soulmem.engine.editing.history import History
+from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.engine import Engine
+from soulmem.engine.exchange.bundle_export import BundleExport
+from soulmem.engine.exchange.bundle_import import BundleImport
+from soulmem.engine.exchange.chat_import import ChatImport
+from soulmem.engine.exchange.import_jobs import ImportJobs
+from soulmem.engine.exchange.lore_import import LoreImport
+from soulmem.engine.idle import IdleWork, Startup
+from soulmem.engine.learning.feedback import FeedbackService
+from soulmem.engine.learning.learner import Learner
+from soulmem.engine.llm.persistence import UsagePersistence
+from soulmem.engine.llm.probe import ModelTest
+from soulmem.engine.llm.sources import LlmAccess, LlmSources
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.params import EngineParams
+from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.recall.traces import Traces
+from soulmem.engine.runtime.compiling import Warming
+from soulmem.engine.runtime.events import Events
+from soulmem.engine.runtime.jobs import JobKind, Jobs
+from soulmem.engine.runtime.lifecycle import Lifecycle
+from soulmem.engine.runtime.store_opening import StoreOpening
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.sync.chat_writer import ChatWriter
+from soulmem.engine.sync.chats import ChatService
+from soulmem.engine.sync.souls import SoulService
+from soulmem.engine.tools.dispatch import Tools
+from soulmem.engine.upkeep.backups import BackupKeeper
+from soulmem.engine.upkeep.bin_purge import Bin
+from soulmem.engine.upkeep.forgetting import Forgetter
+from soulmem.engine.upkeep.rereading import Rereader
+from soulmem.engine.upkeep.topics import Topics
+from soulmem.engine.vectors.embedder import Embedding, ModelSource
+from soulmem.engine.world.audit import Auditor
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.opening import Opener
+from soulmem.engine.world.services import Services
+from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.world import World
+from soulmem.engine.world.worlds import Worlds
+from soulmem.ports.backups import Backups
+from soulmem.ports.clock import Clock
+from soulmem.ports.images import Images
+from soulmem.ports.llm import Llm
+from soulmem.ports.spool import Spool
+from soulmem.ports.store import Store
+from soulmem.ports.traces import TraceLog
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ports:
+    """The adapters and settings that an engine runs on."""
+
+    store: Store
+    clock: Clock
+    spool: Spool
+    model: ModelSource | None = None  # the embedding model that is wanted
+    fallback: ModelSource | None = None  # the one that answers until it is there
+    params: EngineParams | None = None
+    advance: Callable[[float, int], None] | None = None
+    warm: Callable[[], object] | None = None  # compiles the kernels
+    traces: TraceLog | None = None
+    images: Images | None = None
+    backups: Backups | None = None
+    llm: LlmSources | Llm | None = None
+
+
+def wire_engine(ports: Ports) -> Engine:
+    """A wired engine, not yet started."""
+    params = ports.params or EngineParams()
+    store, clock = ports.store, ports.clock
+    compute = Worker("soulmem-compute")
+    events = Events()
+    traces = Traces(kept=ports.traces, compute=compute)
+    auditor = Auditor(
+        store=store, compute=compute, clock=clock, events=events, traces=traces
+    )
+    loader = Loader(store=store, compute=compute, clock=clock, params=params.loading)
+    embedding = Embedding(
+        store=store, compute=compute, wanted=ports.model, fallback=ports.fallback
+    )
+    snapshots = ImageKeeper(
+        images=ports.images, store=store, compute=compute, params=params.images
+    )
+    opener = Opener(store=store, compute=compute, loader=loader, images=snapshots)
+
+    def create_world(owner: Owner) -> World:
+        async def adopt(mind: Mind) -> None:
+            await learner.adopt(owner, mind)
+            await embedding.adopt(mind)
+
+        return World(
+            owner=owner,
+            store=store,
+            compute=compute,
+            clock=clock,
+            loader=loader,
+            open_mind=opener.open,
+            on_new_mind=adopt,
+            on_mind_gone=embedding.release,
+            soul_defaults=params.soul,
+        )
+
+    warming = Warming(ports.warm)
+    store_opening = StoreOpening(lambda: startup.open(), lambda: startup.begin())
+    worlds = Worlds(ready=store_opening.ready, create=create_world)
+    services = Services(
+        store=store,
+        compute=compute,
+        clock=clock,
+        auditor=auditor,
+        loader=loader,
+        world_of=worlds.of,
+    )
+    lifecycle = Lifecycle(
+        params.idle_after, lambda: idle.run(), lambda: idle.go_on(), events
+    )
+    writer = ChatWriter(services)
+    souls = SoulService(services, writer=writer, images=snapshots, defaults=params.soul)
+    learner = Learner(services, params=params.learning)
+    chats = ChatService(
+        services,
+        writer=writer,
+        on_settled=learner.settled,
+        on_new_texts=embedding.wake,
+        on_generating=lifecycle.generating,
+    )
+    recaller = Recaller(
+        services,
+        embedding=embedding,
+        learner=learner,
+        params=params.recall,
+        traces=traces,
+        ranking=params.ranking,
+        walking=params.walking,
+    )
+    memories = MemoryEditor(
+        services,
+        search=recaller.search,
+        drain_learning=learner.drain,
+        on_new_texts=embedding.wake,
+    )
+    llms = LlmAccess(ports.llm, lifecycle.is_generating, events)
+    consolidator = Consolidator(
+        services,
+        llms=llms,
+        is_busy=lifecycle.is_generating,
+        on_written=embedding.wake,
+        params=params.consolidation,
+        reading=embedding.reading,
+    )
+    bookkeeper = UsagePersistence(
+        store=store, usage=consolidator.usage, deferrals=consolidator.deferrals
+    )
+    digester = DigestWriter(compute=compute, asking=consolidator.llm_calls)
+    deletions = DeletionRequests(services, memories=memories)
+    jobs = Jobs(ports.spool, souls.get, events)
+    imports = ImportJobs(
+        jobs=jobs,
+        chats=ChatImport(chats=chats, compute=compute),
+        lore=LoreImport(services, writer=writer),
+        bundles=BundleImport(services, learner=learner, embedding=embedding),
+        embedding=embedding,
+    )
+    topics = Topics(services)
+    forgetting = Forgetter(services)
+    purge = Bin(services, params=params.bin)
+    backups = BackupKeeper(services, backups=ports.backups, daily=params.daily_backups)
+    work_on_request = ConsolidationJobs(
+        services, learner=learner, digester=digester, consolidator=consolidator
+    )
+    _register(
+        jobs,
+        work_on_request.job_kinds(),
+        ReplayJob(services, consolidator=consolidator).job_kinds(),
+        ModelTest(asking=consolidator.llm_calls).job_kinds(),
+        imports.job_kinds(),
+        topics.job_kinds(),
+        forgetting.job_kinds(),
+        purge.job_kinds(),
+        backups.job_kinds(),
+    )
+    startup = Startup(
+        services=services,
+        worlds=worlds,
+        bookkeeper=bookkeeper,
+        warming=warming,
+        learner=learner,
+        jobs=jobs,
+    )
+    idle = IdleWork(
+        services=services,
+        worlds=worlds,
+        store_opening=store_opening,
+        writer=writer,
+        learner=learner,
+        rereader=Rereader(compute),
+        forgetting=forgetting,
+        topics=topics,
+        bin=purge,
+        embedding=embedding,
+        snapshots=snapshots,
+        backups=backups,
+        consolidator=consolidator,
+        settle_after=timedelta(seconds=params.settle_after),
+    )
+    return Engine(
+        params=params,
+        services=services,
+        worlds=worlds,
+        souls=souls,
+        chats=chats,
+        memories=memories,
+        recaller=recaller,
+        feedback=FeedbackService(services, trace_of=recaller.trace),
+        history=History(services),
+        deletions=deletions,
+        tools=Tools(
+            services,
+            memories=memories,
+            recaller=recaller,
+            deletions=deletions,
+            digester=digester,
+            review=params.bin.review,
+        ),
+        jobs=jobs,
+        imports=imports,
+        exports=BundleExport(services, learner=learner),
+        llms=llms,
+        events=events,
+        store_opening=store_opening,
+        lifecycle=lifecycle,
+        idle=idle,
+        warming=warming,
+        embedding=embedding,
+        learner=learner,
+        consolidator=consolidator,
+        bookkeeper=bookkeeper,
+        bin=purge,
+        backups=backups,
+        snapshots=snapshots,
+        advance=ports.advance,
+    )
+
+
+def _register(jobs: Jobs, *services: tuple[JobKind, ...]) -> None:
+    for kinds in services:
+        for kind in kinds:
+            jobs.register(kind)

@@ -1,0 +1,26 @@
+"""What nearly every service of the engine is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from soulmem.domain.ids import Owner
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.audit import Auditor
+from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.world import World
+from soulmem.ports.clock import Clock
+from soulmem.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Shared services; made once, by `wiring`."""
+
+    store: Store
+    compute: Worker
+    clock: Clock
+    auditor: Auditor
+    loader: Loader
+    world_of: Callable[[Owner], Awaitable[World]]  # waits until the store is open

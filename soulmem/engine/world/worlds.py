@@ -1,0 +1,54 @@
+"""The worlds of all owners: each is loaded when its owner is first served."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from soulmem.domain.ids import Owner
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.world.world import World
+
+
+class Worlds:
+    """Loaded worlds by owner. Used on the event loop."""
+
+    def __init__(
+        self,
+        *,
+        ready: Callable[[], Awaitable[None]],
+        create: Callable[[Owner], World],
+    ) -> None:
+        """ready   returns once the store is open, raises StoreError if it cannot be
+        create  makes the world of an owner, not loaded yet
+        """
+        self._ready = ready
+        self._create = create
+        self._worlds: dict[Owner, World] = {}
+        self._opening = asyncio.Lock()
+
+    async def of(self, owner: Owner) -> World:
+        """The owner's world. Waits until the store is open; raises StoreError if it cannot be."""
+        await self._ready()
+        world = self._worlds.get(owner)
+        if world is None:
+            async with self._opening:
+                world = self._worlds.get(owner) or await self.load(owner)
+        return world
+
+    async def load(self, owner: Owner) -> World:
+        """Load the owner's world from the open store."""
+        world = self._create(owner)
+        await world.load()
+        self._worlds[owner] = world
+        return world
+
+    def all(self) -> list[World]:
+        """Every loaded world."""
+        return list(self._worlds.values())
+
+    def minds(self) -> list[Mind]:
+        """Every open mind of every loaded world."""
+        return [
+            mind for world in self._worlds.values() for mind in world.minds.values()
+        ]
