@@ -45,7 +45,7 @@ async def opened(
 ) -> tuple[UsagePersistence, UsageLedger, Deferrals]:
     """Usage and deferrals as after a start."""
     ledger, parking = UsageLedger(UsageLimits()), Deferrals(RetryParams())
-    keeper = UsagePersistence(store, ledger, parking)
+    keeper = UsagePersistence(store=store, usage=ledger, deferrals=parking)
     await keeper.open(now)
     return keeper, ledger, parking
 
