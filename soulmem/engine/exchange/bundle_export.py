@@ -1,4 +1,4 @@
-"""How is a soul written out whole, as it is at one moment?"""
+"""Export of a soul as a bundle that shows one moment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Iterable,
+    Iterator,
     Sequence,
 )
 from itertools import islice
@@ -21,7 +22,7 @@ from soulmem.engine.world.world import ChatLog, World
 from soulmem.transfer import bundle as lines
 from soulmem.transfer.bundle import Line, encode
 
-_LINES = 500  # written at once: some 5 ms
+_LINES = 500  # encoded at once: some 5 ms
 
 T = TypeVar("T")
 
@@ -41,10 +42,10 @@ class BundleExport:
         self._learner = learner
 
     async def bundle(self, owner: Owner, soul: SoulId) -> AsyncGenerator[bytes, None]:
-        """The file of a soul in pieces, for `transfer.bundle` to read. Raises NotFound at once.
+        """The bundle of a soul in pieces of text, for `transfer.bundle` to read. Raises NotFound at once.
 
-        All of it is read before the first piece is there, so that it shows one moment however slowly it is
-        fetched: writers wait for the reading only. It is held compressed in memory, never on a disk.
+        Everything is read before the first piece, so that the bundle shows one moment however slowly it is
+        fetched, and writers wait for the reading only. Until then it is in memory, compressed, not on disk.
         """
         world = await self._world(owner)
         world.soul(soul)
@@ -54,6 +55,7 @@ class BundleExport:
         return _unpacked(packed)
 
     async def _packed(self, world: World, soul: SoulId) -> AsyncIterator[bytes]:
+        """The lines of the bundle in compressed pieces."""
         written = 0
         async for part in self._parts(world, soul):
             for piece in _pieces(part):
@@ -62,16 +64,13 @@ class BundleExport:
         yield _pack([lines.End(written)])
 
     async def _parts(self, world: World, soul: SoulId) -> AsyncIterator[Iterable[Line]]:
-        """What the bundle says, in its order."""
-        found = world.souls[soul]
+        """The lines in the order of the format, but for the end."""
         head = lines.Head(lines.VERSION, soul, self._clock.now(), __version__)
-        yield [head, lines.SoulLine(found)]
+        yield [head, lines.SoulLine(world.souls[soul])]
         for log in await _chats(world, soul):
             chat = log.head.id
-            yield [
-                lines.ChatLine(log.head),
-                *(lines.MessageLine(chat, m) for m in log.messages),
-            ]
+            messages = (lines.MessageLine(chat, message) for message in log.messages)
+            yield [lines.ChatLine(log.head), *messages]
         async for memories in self._store.memory_pages(world.owner, soul):
             yield (lines.MemoryLine(memory) for memory in memories)
         async for page in self._store.edge_pages(world.owner, soul):
@@ -81,19 +80,21 @@ class BundleExport:
         yield (lines.RecallLine(record) for record in recalls.records)
         opinions = await self._store.opinions(world.owner, soul)
         yield (lines.OpinionLine(opinion) for opinion in opinions)
-        derived = await self._store.derivations(world.owner, soul)
-        yield (lines.DerivationLine(one) for one in derived)
+        derivations = await self._store.derivations(world.owner, soul)
+        yield (lines.DerivationLine(derivation) for derivation in derivations)
 
 
 async def _chats(world: World, soul: SoulId) -> Sequence[ChatLog]:
     """The soul's chats and those they branched from, every parent before its branches."""
-    found: dict[str, ChatLog] = {}
+    logs: dict[str, ChatLog] = {}
     for head in [h for h in world.heads.values() if soul in h.cast or soul in h.souls]:
         log = await world.log(head.id)
-        if log is not None:
-            for one in (*reversed(await world.ancestors(head)), log):
-                found.setdefault(one.head.id, one)
-    return list(found.values())
+        if log is None:
+            continue
+        for ancestor in reversed(await world.ancestors(head)):
+            logs.setdefault(ancestor.head.id, ancestor)
+        logs.setdefault(log.head.id, log)
+    return list(logs.values())
 
 
 def _pack(piece: Sequence[Line]) -> bytes:
@@ -105,7 +106,7 @@ async def _unpacked(packed: Sequence[bytes]) -> AsyncGenerator[bytes, None]:
         yield await asyncio.to_thread(zlib.decompress, piece)
 
 
-def _pieces(part: Iterable[T]) -> Iterable[list[T]]:
-    left = iter(part)
-    while piece := list(islice(left, _LINES)):
+def _pieces(part: Iterable[T]) -> Iterator[list[T]]:
+    remaining = iter(part)
+    while piece := list(islice(remaining, _LINES)):
         yield piece

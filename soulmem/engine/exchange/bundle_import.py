@@ -1,4 +1,4 @@
-"""How does a bundle become memory? Step by step, each stored as a whole; the soul is read anew after it."""
+"""Import of a bundle into a soul, in steps that are each stored as a whole; the soul is read again afterwards."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from typing import Any
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin
-from soulmem.engine.exchange.bundle_plan import Here, Plan, Step, plan
-from soulmem.engine.exchange.bundle_renaming import renamed
+from soulmem.engine.exchange.bundle_plan import (
+    BundlePlan,
+    Step,
+    StoredState,
+    plan_import,
+)
+from soulmem.engine.exchange.bundle_renaming import bundle_for
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.vectors.embedder import Embedding
@@ -23,7 +28,7 @@ from soulmem.transfer.bundle import Bundle, read_bundle
 
 
 class BundleImport:
-    """Takes bundles in."""
+    """Imports bundles."""
 
     def __init__(
         self,
@@ -39,43 +44,44 @@ class BundleImport:
         self._auditor = services.auditor
 
     async def take_in(self, run: JobRun, data: bytes) -> dict[str, Any]:
-        """Add what is not there; what that adds, or of a dry run would add."""
+        """Add what is not stored yet, unless this is a dry run; the counts of what is added."""
         world = await self._world(run.owner)
         world.soul(run.soul)
         bundle = await asyncio.to_thread(read_bundle, data)
-        bundle = await asyncio.to_thread(renamed, bundle, run.soul, dict(world.heads))
+        bundle = await asyncio.to_thread(
+            bundle_for, bundle, run.soul, dict(world.heads)
+        )
         await self._learner.drain()
         async with world.writing:
-            here = await self._here(world, run.soul, bundle)
-        made = await asyncio.to_thread(plan, bundle, here)
+            stored = await self._stored(world, run.soul, bundle)
+        plan = await asyncio.to_thread(plan_import, bundle, stored)
         if not run.arguments["dry_run"]:
-            await self._carry_out(run, world, bundle, made)
-        return _told(bundle, made)
+            await self._carry_out(run, world, bundle, plan)
+        return _result(bundle, plan)
 
     async def _carry_out(
-        self, run: JobRun, world: World, bundle: Bundle, made: Plan
+        self, run: JobRun, world: World, bundle: Bundle, plan: BundlePlan
     ) -> None:
-        done, total = 0, sum(step.lines for step in made.steps)
-        for step in made.steps:
+        done, total = 0, sum(step.lines for step in plan.steps)
+        for step in plan.steps:
             run.tell(done, total, "lines")
             async with world.writing:
                 await self._store_step(world, run, step, bundle)
             done += step.lines
-        if made.steps:
-            await world.mind(
-                run.soul
-            )  # which mends what a chat tells and the bundle did not hold
+        if plan.steps:
+            # Opening the soul repairs what a chat tells and the bundle lacks.
+            await world.mind(run.soul)
             self._embedding.wake()
         run.tell(done, total, "lines")
 
     async def _store_step(
         self, world: World, run: JobRun, step: Step, bundle: Bundle
     ) -> None:
-        """Store it and let everybody whom it concerns be read anew. The caller holds `writing`."""
+        """Store a step and drop the loaded state that it concerns. The caller holds `writing`."""
         chat, soul = step.chat, run.soul
         messages = bundle.messages[chat.id] if chat else []
-        if chat is not None and not await self._is_as_expected(world, step, bundle):
-            return  # its client has told it meanwhile: that is the truth
+        if chat is not None and not await self._is_as_planned(world, step, bundle):
+            return  # its client has synced it meanwhile, and the client is right
         audit = [
             await self._entry(run, memory)
             for memory in step.memories
@@ -86,16 +92,17 @@ class BundleImport:
         )
         if step.soul is not None:
             world.souls[soul] = step.soul
-        for one in {soul, *(chat.souls if chat else ()), *(chat.cast if chat else ())}:
-            world.let_go(one)
+        concerned = {soul}
         if chat is not None:
-            said = messages[: step.stop]
-            world.keep_log(
-                ChatLog.of(chat, said, [(at + 1) * RANK_GAP for at in range(len(said))])
-            )
+            concerned.update(chat.souls, chat.cast)
+        for key in concerned:
+            world.let_go(key)
+        if chat is not None:
+            ranks = [(index + 1) * RANK_GAP for index in range(step.stop)]
+            world.keep_log(ChatLog.of(chat, messages[: step.stop], ranks))
 
     async def _entry(self, run: JobRun, memory: Memory) -> AuditEntry:
-        """That a memory came with the bundle; what chats tell comes and goes with them."""
+        """Audit entry of a memory that came with the bundle. Memories of chats have none."""
         hand = Hand(Actor.IMPORT, source=run.record.job)
         return await self._auditor.entry(
             run.owner,
@@ -107,18 +114,18 @@ class BundleImport:
             memory_values(memory),
         )
 
-    async def _is_as_expected(self, world: World, step: Step, bundle: Bundle) -> bool:
+    async def _is_as_planned(self, world: World, step: Step, bundle: Bundle) -> bool:
+        """Whether the step's chat is stored as the plan assumes."""
         assert step.chat is not None
         if step.start < 0:
             head = world.heads.get(step.chat.id)
             return head is None or head.state is not step.chat.state
         log = await world.log(step.chat.id)
-        return (
-            log is not None
-            and list(log.messages) == bundle.messages[step.chat.id][: step.start]
-        )
+        if log is None:
+            return False
+        return list(log.messages) == bundle.messages[step.chat.id][: step.start]
 
-    async def _here(self, world: World, soul: SoulId, bundle: Bundle) -> Here:
+    async def _stored(self, world: World, soul: SoulId, bundle: Bundle) -> StoredState:
         """What is stored. The caller holds `writing`."""
         messages = {}
         for chat in bundle.chats:
@@ -127,14 +134,13 @@ class BundleImport:
                 messages[chat] = log.messages
         memories = await self._memory_ids(world, soul)
         recalls = await self._store.recalls(world.owner, soul)
-        return Here(
+        derivations = await self._store.derivations(world.owner, soul)
+        return StoredState(
             soul=world.souls[soul],
             memories=memories,
             edges=await self._store.edges_known(world.owner, list(bundle.edges)),
             recalls={record.trace for record in recalls.records},
-            derivations={
-                one.id for one in await self._store.derivations(world.owner, soul)
-            },
+            derivations={derivation.id for derivation in derivations},
             chats=dict(world.heads),
             messages=messages,
             foreign=await self._foreign(world, soul, bundle.memories.keys() - memories),
@@ -143,30 +149,38 @@ class BundleImport:
     async def _foreign(
         self, world: World, soul: SoulId, wanted: set[MemoryId]
     ) -> set[MemoryId]:
-        """Those of these ids that memories of the owner's other souls have: they must not be overwritten."""
-        found: set[MemoryId] = set()
-        for other in [one for one in world.souls if one != soul] if wanted else ():
-            found |= wanted & await self._memory_ids(world, other)
-        return found
+        """Those of the ids that memories of the owner's other souls have: they must not be overwritten."""
+        foreign: set[MemoryId] = set()
+        if wanted:
+            for other in list(world.souls):
+                if other != soul:
+                    foreign |= wanted & await self._memory_ids(world, other)
+        return foreign
 
     async def _memory_ids(self, world: World, soul: SoulId) -> set[MemoryId]:
         mind = world.minds.get(soul)
         if mind is not None:
             return set(mind.memories)
-        pages = self._store.memory_pages(world.owner, soul)
-        return {memory.id async for page in pages for memory in page}
+        ids: set[MemoryId] = set()
+        async for page in self._store.memory_pages(world.owner, soul):
+            ids.update(memory.id for memory in page)
+        return ids
 
 
-def _told(bundle: Bundle, made: Plan) -> dict[str, Any]:
-    steps = made.steps
+def _result(bundle: Bundle, plan: BundlePlan) -> dict[str, Any]:
+    """The result of the job."""
+    steps = plan.steps
+    chat_steps = [step for step in steps if step.chat]
     return {
-        "chats": len({step.chat.id for step in steps if step.chat}),
-        "messages": sum(step.stop - max(step.start, 0) for step in steps if step.chat),
+        "chats": len({step.chat.id for step in chat_steps if step.chat}),
+        "messages": sum(step.stop - max(step.start, 0) for step in chat_steps),
         "memories": sum(len(step.memories) for step in steps),
         "edges": sum(len(step.edges) for step in steps),
-        "known": made.known,
-        "of_other_souls": made.foreign,
-        "chats_kept": list(made.kept_chats),
+        "known": plan.existing,
+        "of_other_souls": plan.foreign,
+        "chats_kept": list(plan.kept_chats),
         "whole": bundle.whole,
-        "broken": [{"line": one.number, "reason": one.reason} for one in bundle.broken],
+        "broken": [
+            {"line": broken.number, "reason": broken.reason} for broken in bundle.broken
+        ],
     }

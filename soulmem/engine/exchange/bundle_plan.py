@@ -1,9 +1,10 @@
-"""In which steps does a bundle enter a soul that holds something already? What is there is left as it is."""
+"""Plans how a bundle enters a soul: steps that are each stored as a whole. What exists already is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from soulmem.conversation.episodes import episode_id
 from soulmem.domain.derivations import Derivation
@@ -15,15 +16,17 @@ from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
-from soulmem.engine.exchange.bundle_renaming import family_of
+from soulmem.engine.exchange.bundle_renaming import branch_root
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage
 from soulmem.transfer.bundle import Bundle
 
-_PIECE = 500  # messages, or memories, that are stored in one go
+T = TypeVar("T")
+
+_PIECE = 500  # messages, or memories, of one step
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class StoredState:
     """What is stored of the soul, and of the chats that the bundle brings."""
 
     soul: Soul
@@ -31,21 +34,17 @@ class Here:
     edges: Set[str]
     recalls: Set[str]  # traces
     chats: Mapping[ChatId, Chat]  # all heads of the owner
-    messages: Mapping[
-        ChatId, Sequence[Message]
-    ]  # of the chats that the bundle has, too
+    messages: Mapping[ChatId, Sequence[Message]]  # of chats that the bundle has, too
     derivations: Set[str] = frozenset()
-    foreign: Set[MemoryId] = (
-        frozenset()
-    )  # ids of the bundle that memories of other souls have
+    foreign: Set[MemoryId] = frozenset()  # bundle ids that other souls use
 
 
 @dataclass(slots=True)
 class Step:
-    """What is stored in one go: whole, or not at all.
+    """What is stored in one transaction.
 
-    `chat` is to be as given up to message `stop`; it is stored up to `start`, which is -1 for one that is new
-    or comes out of the bin.
+    Messages `start` .. `stop` of `chat` are stored, and the messages `drop` removed. `start` is -1 for a chat
+    that is new or comes out of the bin.
     """
 
     soul: Soul | None = None
@@ -61,11 +60,11 @@ class Step:
     derivations: list[Derivation] = field(default_factory=list)
 
     def change(self, owner: Owner, messages: Sequence[Message]) -> Change:
-        """For the store; `messages` are all of the chat."""
+        """The change for the store; `messages` are all of the chat."""
         first = max(self.start, 0)
         put = [
-            RankedMessage((at + 1) * RANK_GAP, messages[at])
-            for at in range(first, self.stop)
+            RankedMessage((index + 1) * RANK_GAP, messages[index])
+            for index in range(first, self.stop)
         ]
         return Change(
             owner=owner,
@@ -82,207 +81,246 @@ class Step:
     @property
     def lines(self) -> int:
         """How many lines of the bundle it stores."""
-        said = self.stop - max(self.start, 0) if self.chat else 0
-        graph: tuple[Sequence[object], ...] = (
-            self.memories,
-            self.edges,
-            self.usages,
-            self.recalls,
+        messages = self.stop - max(self.start, 0) if self.chat else 0
+        return (
+            messages
+            + len(self.memories)
+            + len(self.edges)
+            + len(self.usages)
+            + len(self.recalls)
+            + len(self.opinions)
+            + len(self.derivations)
         )
-        return said + sum(map(len, (*graph, self.opinions, self.derivations)))
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BundlePlan:
     """The steps in order, and what is left out."""
 
     steps: Sequence[Step]
-    known: int  # memories that are here already
-    foreign: int  # memories whose id a memory of another soul has
-    kept_chats: tuple[
-        ChatId, ...
-    ]  # chats that are here with other messages, and stay as they are
+    existing: int  # memories of the bundle that are stored already
+    foreign: int  # memories whose id another soul's memory has
+    kept_chats: tuple[ChatId, ...]  # stored with other messages, left as they are
 
 
-def plan(bundle: Bundle, here: Here) -> Plan:
-    """How the bundle, which is of this soul, enters. Computes."""
-    as_written = _as_written(bundle, here)
-    new = {
-        key: memory
-        for key, memory in bundle.memories.items()
-        if key not in here.memories
-    }
-    foreign = {key for key in new if key in here.foreign}
-    wanted = {
-        key: memory
-        for key, memory in new.items()
-        if key not in foreign and (as_written or memory.origin is Origin.USER)
-    }
-    steps: list[Step] = []
-    if not here.memories and bundle.soul is not None:
-        steps.append(Step(soul=_soul(bundle.soul, here.soul)))
-    by_hand = [memory for memory in wanted.values() if memory.origin is not Origin.CHAT]
-    placed = {memory.id for memory in by_hand}
-    for start in range(0, len(by_hand), _PIECE):
-        steps.append(Step(memories=by_hand[start : start + _PIECE]))
-    kept: list[ChatId] = []
-    for chat in bundle.chats.values():
-        added = _chat_steps(chat, bundle, here, wanted, placed)
-        if added is None:
-            kept.append(chat.id)
-        else:
-            steps += added
-    # Of other chats, or of messages that are gone: in the bin, or mended when the soul is opened.
-    rest = [
-        m for m in wanted.values() if m.origin is Origin.CHAT and m.id not in placed
-    ]
-    for start in range(0, len(rest), _PIECE):
-        steps.append(Step(memories=rest[start : start + _PIECE]))
-    _join(steps, bundle, here)
-    records = (
-        [r for trace, r in bundle.recalls.items() if trace not in here.recalls]
-        if as_written
-        else []
-    )
-    if records:
-        steps.append(Step(recalls=records))
-    derived = [
-        one for key, one in bundle.derivations.items() if key not in here.derivations
-    ]
-    if as_written and derived:
-        steps.append(Step(derivations=derived))
-    known = len(bundle.memories) - len(new)
-    return Plan(
-        [s for s in steps if s.lines or s.soul or s.chat],
-        known,
-        len(foreign),
-        tuple(kept),
-    )
+def plan_import(bundle: Bundle, stored: StoredState) -> BundlePlan:
+    """The plan for a bundle of this soul. Compute thread only."""
+    return _Planner(bundle, stored).plan()
 
 
-def _as_written(bundle: Bundle, here: Here) -> bool:
-    """Whether what the chats told there is what they tell here: else it is derived anew from the messages.
+class _Planner:
+    """Collects the steps of one import."""
 
-    That is so for a whole bundle, where nothing is but what this one or an import that was cut off brought.
-    """
-    told = bundle.soul
-    if not bundle.whole or told is None or not here.memories <= bundle.memories.keys():
-        return False
-    hidden = told.settings.remember_hidden, here.soul.settings.remember_hidden
-    return not here.memories or (
-        told.names == here.soul.names and hidden[0] == hidden[1]
-    )
+    def __init__(self, bundle: Bundle, stored: StoredState) -> None:
+        self._bundle = bundle
+        self._stored = stored
+        self._as_written = _keeps_derived(bundle, stored)
+        self._steps: list[Step] = []
+        self._placed: set[MemoryId] = set()  # memories that a step has
+        self._wanted: dict[MemoryId, Memory] = {}
 
+    def plan(self) -> BundlePlan:
+        bundle, stored = self._bundle, self._stored
+        new = bundle.memories.keys() - stored.memories
+        foreign = new & stored.foreign
+        for key, memory in bundle.memories.items():
+            if key in new and key not in foreign and self._is_taken(memory):
+                self._wanted[key] = memory
+        if not stored.memories and bundle.soul is not None:
+            self._steps.append(Step(soul=_soul(bundle.soul, stored.soul)))
+        self._add_memories(is_chats=False)
+        kept_chats = self._add_chats()
+        # Of other chats, or of messages that are gone: in the bin, or repaired when the soul is opened.
+        self._add_memories(is_chats=True)
+        _add_relations(self._steps, bundle, stored)
+        if self._as_written:
+            self._add_records()
+        steps = [step for step in self._steps if step.lines or step.soul or step.chat]
+        existing = len(bundle.memories) - len(new)
+        return BundlePlan(steps, existing, len(foreign), tuple(kept_chats))
 
-def _soul(told: Soul, here: Soul) -> Soul:
-    """The names and settings of the bundle; the name stays what the user calls it here."""
-    return replace(here, names=told.names, settings=told.settings)
+    def _is_taken(self, memory: Memory) -> bool:
+        return self._as_written or memory.origin is Origin.USER
 
-
-def _chat_steps(
-    chat: Chat,
-    bundle: Bundle,
-    here: Here,
-    wanted: Mapping[MemoryId, Memory],
-    placed: set[MemoryId],
-) -> list[Step] | None:
-    """The steps of a chat with the memories that it tells; None for one that stays as it is.
-
-    A piece leaves the memory of its last message to the next one: until something follows it, it is not
-    settled.
-    """
-    messages = bundle.messages[chat.id]
-    stored, said = here.chats.get(chat.id), here.messages.get(chat.id, ())
-    start, drop = _where(chat, messages, stored, said)
-    if start is None:
-        return None
-    family = family_of(chat.id, bundle.chats, here.chats)
-    told: list[Memory | None] = []
-    for message in messages:
-        found = wanted.get(episode_id(here.soul.id, family, message))
-        told.append(None if found is None or found.id in placed else found)
-        if found is not None:
-            placed.add(found.id)
-    if start == len(messages) and stored is not None:
-        missing = [memory for memory in told if memory is not None]
-        return [
-            Step(memories=missing[at : at + _PIECE])
-            for at in range(0, len(missing), _PIECE)
-        ]
-    steps: list[Step] = []
-    stop, from_memory = max(start, 0), max(start - 1, 0)
-    while not steps or stop < len(messages):
-        begin, stop = stop, min(stop + _PIECE, len(messages))
-        to_memory = stop if stop == len(messages) else stop - 1
+    def _add_memories(self, *, is_chats: bool) -> None:
+        """Add the wanted memories that no step has yet: those of chats, or all others."""
         memories = [
-            memory for memory in told[from_memory:to_memory] if memory is not None
+            memory
+            for key, memory in self._wanted.items()
+            if (memory.origin is Origin.CHAT) == is_chats and key not in self._placed
         ]
-        first = start if not steps else begin
-        steps.append(
-            Step(
-                chat=chat,
-                start=first,
-                stop=stop,
-                drop=drop if not steps else (),
-                memories=memories,
+        self._placed.update(memory.id for memory in memories)
+        self._steps += [Step(memories=piece) for piece in _pieces(memories)]
+
+    def _add_chats(self) -> list[ChatId]:
+        """Add the chats with their memories; the ids of those that are left as they are."""
+        kept = []
+        for chat in self._bundle.chats.values():
+            steps = self._chat_steps(chat)
+            if steps is None:
+                kept.append(chat.id)
+            else:
+                self._steps += steps
+        return kept
+
+    def _add_records(self) -> None:
+        """Add the recalls and derivations that are not stored yet."""
+        recalls = [
+            record
+            for trace, record in self._bundle.recalls.items()
+            if trace not in self._stored.recalls
+        ]
+        if recalls:
+            self._steps.append(Step(recalls=recalls))
+        derivations = [
+            derivation
+            for key, derivation in self._bundle.derivations.items()
+            if key not in self._stored.derivations
+        ]
+        if derivations:
+            self._steps.append(Step(derivations=derivations))
+
+    def _chat_steps(self, chat: Chat) -> list[Step] | None:
+        """The steps of a chat with the memories that it tells; None for one that is left as it is.
+
+        The memory of a piece's last message goes to the next piece: it is settled when a message follows.
+        """
+        messages = self._bundle.messages[chat.id]
+        stored_chat = self._stored.chats.get(chat.id)
+        stored_messages = self._stored.messages.get(chat.id, ())
+        start, drop = _missing_part(chat, messages, stored_chat, stored_messages)
+        if start is None:
+            return None
+        memories = self._take_told(chat, messages)
+        if start == len(messages) and stored_chat is not None:
+            return [Step(memories=piece) for piece in _pieces(_present(memories))]
+        steps: list[Step] = []
+        stop, from_memory = max(start, 0), max(start - 1, 0)
+        while not steps or stop < len(messages):
+            first = stop if steps else start
+            stop = min(stop + _PIECE, len(messages))
+            to_memory = stop if stop == len(messages) else stop - 1
+            steps.append(
+                Step(
+                    chat=chat,
+                    start=first,
+                    stop=stop,
+                    drop=() if steps else drop,
+                    memories=_present(memories[from_memory:to_memory]),
+                )
             )
-        )
-        from_memory = to_memory
-    return steps
+            from_memory = to_memory
+        return steps
+
+    def _take_told(
+        self, chat: Chat, messages: Sequence[Message]
+    ) -> list[Memory | None]:
+        """For each message the wanted memory that no step has yet; marks these as placed."""
+        root = branch_root(chat.id, self._bundle.chats, self._stored.chats)
+        memories: list[Memory | None] = []
+        for message in messages:
+            memory = self._wanted.get(episode_id(self._stored.soul.id, root, message))
+            is_new = memory is not None and memory.id not in self._placed
+            memories.append(memory if is_new else None)
+            if memory is not None:
+                self._placed.add(memory.id)
+        return memories
 
 
-def _where(
+def _present(memories: Iterable[Memory | None]) -> list[Memory]:
+    return [memory for memory in memories if memory is not None]
+
+
+def _pieces(items: Sequence[T]) -> Iterator[list[T]]:
+    for start in range(0, len(items), _PIECE):
+        yield list(items[start : start + _PIECE])
+
+
+def _keeps_derived(bundle: Bundle, stored: StoredState) -> bool:
+    """Whether memories of chats are taken as the bundle has them; else they are derived from the messages.
+
+    True for a whole bundle, if nothing is stored but what this bundle, or an interrupted import of it, brought,
+    and if names and settings lead to the same memories.
+    """
+    soul = bundle.soul
+    if not bundle.whole or soul is None:
+        return False
+    if not stored.memories <= bundle.memories.keys():
+        return False
+    if not stored.memories:
+        return True
+    return (
+        soul.names == stored.soul.names
+        and soul.settings.remember_hidden == stored.soul.settings.remember_hidden
+    )
+
+
+def _soul(bundled: Soul, stored: Soul) -> Soul:
+    """The stored soul, under its own name, with the known names and settings of the bundle."""
+    return replace(stored, names=bundled.names, settings=bundled.settings)
+
+
+def _missing_part(
     chat: Chat,
     messages: Sequence[Message],
-    stored: Chat | None,
-    said: Sequence[Message],
+    stored_chat: Chat | None,
+    stored_messages: Sequence[Message],
 ) -> tuple[int | None, tuple[SlotId, ...]]:
-    """From which message on the chat is to be stored, -1 for a new one; None to leave it alone."""
-    if stored is None:
+    """The message from which on the chat is to be stored, and the stored messages to be removed.
+
+    -1 for a chat that is new or comes out of the bin; None for one that is left as it is.
+    """
+    if stored_chat is None:
         return -1, ()
-    if stored.state is ChatState.BIN and chat.state is ChatState.ACTIVE:
+    if stored_chat.state is ChatState.BIN and chat.state is ChatState.ACTIVE:
         kept = {message.slot for message in messages}
-        return -1, tuple(message.slot for message in said if message.slot not in kept)
-    if list(said) == list(messages[: len(said)]) and (
-        stored == chat or len(said) == len(messages)
+        return -1, tuple(m.slot for m in stored_messages if m.slot not in kept)
+    count = len(stored_messages)
+    if list(stored_messages) == list(messages[:count]) and (
+        stored_chat == chat or count == len(messages)
     ):
-        return len(said), ()  # it is there, or what a stop left of it
+        return count, ()  # complete, or stored up to where an import was interrupted
     return None, ()
 
 
-def _join(steps: Sequence[Step], bundle: Bundle, here: Here) -> None:
-    """Give each new edge to the step after which both its ends are there, and usages and opinions to what
-    they are of.
+def _add_relations(steps: Sequence[Step], bundle: Bundle, stored: StoredState) -> None:
+    """Add each new edge to the step that stores the later of its ends, and usages and opinions to the step of
+    their memory or edge.
+
+    Edges between two memories that are stored already are left out: there the user decides.
     """
-    at = {
-        memory.id: place for place, step in enumerate(steps) for memory in step.memories
-    }
-    of_edge: dict[str, int] = {}
+    step_of: dict[str, int] = {}
+    for index, step in enumerate(steps):
+        step_of.update((memory.id, index) for memory in step.memories)
+    step_of_edge: dict[str, int] = {}
     for key, edge in bundle.edges.items():
-        ends = [
-            at.get(end, -1 if end in here.memories else None)
-            for end in (edge.source, edge.target)
-        ]
-        if key in here.edges or None in ends or not _legal(edge, bundle):
-            continue
-        place = max(end for end in ends if end is not None)
-        if place >= 0:  # between two that were here it is the user's to say
-            steps[place].edges.append(edge)
-            of_edge[key] = place
+        index = -1 if key in stored.edges else _step_of_edge(edge, step_of, stored)
+        if index >= 0 and _is_legal(edge, bundle):
+            steps[index].edges.append(edge)
+            step_of_edge[key] = index
+    # A relation is recalled by the id of its edge.
+    step_of = step_of_edge | step_of
     for memory, usage in bundle.usages.items():
-        place = at.get(
-            memory, of_edge.get(memory, -1)
-        )  # a relation is recalled by its edge's id
-        if place >= 0:
-            steps[place].usages.append(usage)
+        if memory in step_of:
+            steps[step_of[memory]].usages.append(usage)
     for memory, opinion in bundle.opinions.items():
-        place = at.get(memory, of_edge.get(memory, -1))
-        if place >= 0:
-            steps[place].opinions.append(opinion)
+        if memory in step_of:
+            steps[step_of[memory]].opinions.append(opinion)
 
 
-def _legal(edge: Edge, bundle: Bundle) -> bool:
-    """Whether an edge of that kind may join what it joins, as far as the bundle tells."""
+def _step_of_edge(edge: Edge, step_of: Mapping[str, int], stored: StoredState) -> int:
+    """Index of the step after which both ends are stored; -1 if an end is missing, or both were stored."""
+    last = -1
+    for end in (edge.source, edge.target):
+        if end in step_of:
+            last = max(last, step_of[end])
+        elif end not in stored.memories:
+            return -1
+    return last
+
+
+def _is_legal(edge: Edge, bundle: Bundle) -> bool:
+    """Whether the kinds of both ends, as the bundle has them, allow an edge of this kind."""
     source, target = bundle.memories.get(edge.source), bundle.memories.get(edge.target)
     if source is None or target is None or source is target:
         return False

@@ -1,118 +1,94 @@
-"""What is a bundle when it is taken into another soul? Ids that were made of the soul's are made anew."""
+"""Makes a bundle of one soul a bundle of another: ids derived from the soul's id are derived again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from soulmem.conversation.episodes import episode_id
 from soulmem.domain.dialogue import Chat, Fork, Message
+from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.opinions import Opinion
-from soulmem.domain.usage import RecallRecord, Trail
-from soulmem.transfer.bundle import Bundle
+from soulmem.domain.usage import RecallRecord, Trail, Usage
+from soulmem.transfer.bundle import Bundle, Head
 
 
-def family_of(
-    chat: ChatId, chats: Mapping[ChatId, Chat], known: Mapping[ChatId, Chat]
+def branch_root(
+    chat: ChatId, chats: Mapping[ChatId, Chat], stored: Mapping[ChatId, Chat]
 ) -> ChatId:
-    """The root of the chat's branches, going by `chats` and for others by what is `known` here."""
-    way = [chat]
-    while (
-        head := chats.get(chat) or known.get(chat)
-    ) is not None and head.parent is not None:
+    """The root of a chat's branches, by `chats` and for others by the `stored` ones; of a circle the least id."""
+    path = [chat]
+    while True:
+        head = chats.get(chat) or stored.get(chat)
+        if head is None or head.parent is None:
+            return chat
         chat = head.parent.chat
-        if chat in way:
-            return min(way[way.index(chat) :])
-        way.append(chat)
-    return chat
+        if chat in path:
+            return min(path[path.index(chat) :])
+        path.append(chat)
 
 
-def renamed(bundle: Bundle, target: SoulId, known: Mapping[ChatId, Chat]) -> Bundle:
-    """The bundle as one of `target`; unchanged when it is that. Computes.
+def bundle_for(bundle: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]) -> Bundle:
+    """The bundle as one of the soul `target`; unchanged if it is that. Compute thread only.
 
-    A chat keeps its id unless a chat of that id is `known` in which the target takes no part.
+    A chat keeps its id, unless a chat of that id is `stored` in which the target takes no part.
     """
     if bundle.owner_soul == target:
         return bundle
-    return _Renaming(bundle, target, known).bundle()
+    return _Renaming(bundle, target, stored).bundle()
 
 
-@dataclass
 class _Renaming:
-    source: Bundle
-    target: SoulId
-    known: Mapping[ChatId, Chat]
+    """Rewrites one bundle for another soul. What refers to memories that get no new id is left out."""
 
-    def bundle(self) -> Bundle:
-        source = self.source
-        assert source.head is not None
-        chats = {
+    def __init__(
+        self, source: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._stored = stored
+        self._chats = {
             self._chat_id(key): self._chat(chat) for key, chat in source.chats.items()
         }
-        messages = {
-            self._chat_id(key): [*map(self._message, said)]
-            for key, said in source.messages.items()
-        }
-        names = self._memory_ids(chats)
-        memories = {
-            names[key]: self._memory(memory, names[key])
-            for key, memory in source.memories.items()
-            if key in names
-        }
-        edges = [
-            replace(
-                edge,
-                soul=self.target,
-                source=names[edge.source],
-                target=names[edge.target],
-            )
-            for edge in source.edges.values()
-            if edge.source in names and edge.target in names
-        ]
-        edge_names = {
-            old.id: replace(old, source=names[old.source], target=names[old.target]).id
-            for old in source.edges.values()
-            if old.source in names and old.target in names
-        }
-        every: dict[str, str] = {
-            str(key): name for key, name in names.items()
-        } | edge_names
-        usages = {
-            MemoryId(every[key]): replace(
-                usage, memory=MemoryId(every[key]), soul=self.target
-            )
-            for key, usage in source.usages.items()
-            if key in every
-        }
-        recalls = [self._recall(record, every) for record in source.recalls.values()]
-        opinions = {
-            MemoryId(every[key]): self._opinion(opinion, MemoryId(every[key]))
-            for key, opinion in source.opinions.items()
-            if key in every
-        }
+        self._memory_ids = self._new_memory_ids()
+        self._ids: dict[str, str] = {}  # of memories and edges
+        for old_id, new_id in self._memory_ids.items():
+            self._ids[old_id] = new_id
+        for edge in source.edges.values():
+            if self._has_ends(edge):
+                self._ids[edge.id] = self._edge(edge).id
+
+    def bundle(self) -> Bundle:
+        """The rewritten bundle."""
+        source = self._source
+        assert source.head is not None
         return Bundle(
-            head=type(source.head)(
-                source.head.version, self.target, source.head.made, source.head.soulmem
+            head=Head(
+                source.head.version, self._target, source.head.made, source.head.soulmem
             ),
-            soul=replace(source.soul, id=self.target) if source.soul else None,
-            chats=chats,
-            messages=messages,
-            memories=memories,
-            edges={edge.id: edge for edge in edges},
-            usages=usages,
-            recalls={record.trace: record for record in recalls},
-            opinions=opinions,
+            soul=replace(source.soul, id=self._target) if source.soul else None,
+            chats=self._chats,
+            messages=self._messages(),
+            memories={
+                self._memory_ids[key]: self._memory(memory, self._memory_ids[key])
+                for key, memory in source.memories.items()
+                if key in self._memory_ids
+            },
+            edges=self._edges(),
+            usages=self._usages(),
+            recalls=self._recalls(),
+            opinions=self._opinions(),
             broken=source.broken,
             whole=source.whole,
         )
 
     def _chat_id(self, chat: ChatId) -> ChatId:
-        here = self.known.get(chat)
-        if here is None or self.target in here.cast or self.target in here.souls:
+        head = self._stored.get(chat)
+        if head is None or self._target in head.cast or self._target in head.souls:
             return chat
-        return ChatId(derived_id("c", self.target, chat))
+        return ChatId(derived_id("c", self._target, chat))
 
     def _chat(self, chat: Chat) -> Chat:
         parent = chat.parent
@@ -124,65 +100,110 @@ class _Renaming:
             parent=Fork(self._chat_id(parent.chat), parent.slot) if parent else None,
         )
 
+    def _messages(self) -> dict[ChatId, list[Message]]:
+        return {
+            self._chat_id(chat): list(map(self._message, messages))
+            for chat, messages in self._source.messages.items()
+        }
+
     def _message(self, message: Message) -> Message:
-        return (
-            message
-            if message.present is None
-            else replace(message, present=self._souls(message.present))
-        )
+        if message.present is None:
+            return message
+        return replace(message, present=self._souls(message.present))
 
     def _souls(self, souls: Iterable[SoulId]) -> tuple[SoulId, ...]:
-        old = self.source.owner_soul
+        old = self._source.owner_soul
         return tuple(
-            dict.fromkeys(self.target if soul == old else soul for soul in souls)
+            dict.fromkeys(self._target if soul == old else soul for soul in souls)
         )
 
-    def _memory_ids(self, chats: Mapping[ChatId, Chat]) -> dict[MemoryId, MemoryId]:
-        """The new id of each memory by the old one; what the names of the card stand for is made again."""
-        source, target = self.source, self.target
-        found: dict[MemoryId, MemoryId] = {}
-        for key, said in source.messages.items():
-            old = family_of(key, source.chats, {})
-            new = family_of(self._chat_id(key), chats, self.known)
-            for message in said:
-                before = episode_id(source.owner_soul, old, message)
-                found[before] = episode_id(target, new, message)
-        for key_, memory in source.memories.items():
-            if memory.origin is Origin.USER and key_ not in found:
-                found[key_] = MemoryId(derived_id("m", target, key_))
+    def _new_memory_ids(self) -> dict[MemoryId, MemoryId]:
+        """The new id of each memory by the old one. Concepts of the card get none: they are made again."""
+        source, target = self._source, self._target
+        ids: dict[MemoryId, MemoryId] = {}
+        for key, messages in source.messages.items():
+            old_root = branch_root(key, source.chats, {})
+            new_root = branch_root(self._chat_id(key), self._chats, self._stored)
+            for message in messages:
+                old_id = episode_id(source.owner_soul, old_root, message)
+                ids[old_id] = episode_id(target, new_root, message)
+        for memory_id, memory in source.memories.items():
+            if memory.origin is Origin.USER and memory_id not in ids:
+                ids[memory_id] = MemoryId(derived_id("m", target, memory_id))
             elif memory.origin is Origin.CARD and memory.kind is not MemoryKind.CONCEPT:
-                found[key_] = MemoryId(
+                ids[memory_id] = MemoryId(
                     derived_id("n", target, memory.kind.value, memory.text)
                 )
-        return {key: name for key, name in found.items() if key in source.memories}
+        return {old: new for old, new in ids.items() if old in source.memories}
 
-    def _memory(self, memory: Memory, name: MemoryId) -> Memory:
+    def _memory(self, memory: Memory, new_id: MemoryId) -> Memory:
         place = memory.place
         return replace(
             memory,
-            id=name,
-            soul=self.target,
+            id=new_id,
+            soul=self._target,
             place=replace(place, chat=self._chat_id(place.chat)) if place else None,
         )
 
-    def _opinion(self, opinion: Opinion, name: MemoryId) -> Opinion:
-        not_in = tuple(self._chat_id(chat) for chat in opinion.not_in)
-        return replace(opinion, memory=name, soul=self.target, not_in=not_in)
+    def _has_ends(self, edge: Edge) -> bool:
+        return edge.source in self._memory_ids and edge.target in self._memory_ids
 
-    def _recall(self, record: RecallRecord, names: Mapping[str, str]) -> RecallRecord:
-        trails = tuple(
-            Trail(
-                MemoryId(names[trail.memory]),
-                tuple(MemoryId(names[key]) for key in trail.via),
-                tuple(names[key] for key in trail.edges),
-            )
-            for trail in record.trails
-            if all(key in names for key in (trail.memory, *trail.via, *trail.edges))
-        )
+    def _edge(self, edge: Edge) -> Edge:
         return replace(
-            record,
-            trace=derived_id("t", self.target, record.trace),
-            soul=self.target,
-            chat=self._chat_id(record.chat),
-            trails=trails,
+            edge,
+            soul=self._target,
+            source=self._memory_ids[edge.source],
+            target=self._memory_ids[edge.target],
         )
+
+    def _edges(self) -> dict[str, Edge]:
+        edges = {}
+        for edge in self._source.edges.values():
+            if self._has_ends(edge):
+                rewritten = self._edge(edge)
+                edges[rewritten.id] = rewritten
+        return edges
+
+    def _usages(self) -> dict[MemoryId, Usage]:
+        usages = {}
+        for old_id, usage in self._source.usages.items():
+            if old_id in self._ids:
+                new_id = MemoryId(self._ids[old_id])
+                usages[new_id] = replace(usage, memory=new_id, soul=self._target)
+        return usages
+
+    def _opinions(self) -> dict[MemoryId, Opinion]:
+        opinions = {}
+        for old_id, opinion in self._source.opinions.items():
+            if old_id in self._ids:
+                new_id = MemoryId(self._ids[old_id])
+                opinions[new_id] = replace(
+                    opinion,
+                    memory=new_id,
+                    soul=self._target,
+                    not_in=tuple(self._chat_id(chat) for chat in opinion.not_in),
+                )
+        return opinions
+
+    def _recalls(self) -> dict[str, RecallRecord]:
+        recalls = {}
+        for record in self._source.recalls.values():
+            rewritten = replace(
+                record,
+                trace=derived_id("t", self._target, record.trace),
+                soul=self._target,
+                chat=self._chat_id(record.chat),
+                trails=self._trails(record),
+            )
+            recalls[rewritten.trace] = rewritten
+        return recalls
+
+    def _trails(self, record: RecallRecord) -> tuple[Trail, ...]:
+        ids = self._ids
+        trails = []
+        for trail in record.trails:
+            if ids.keys() >= {trail.memory, *trail.via, *trail.edges}:
+                via = tuple(MemoryId(ids[key]) for key in trail.via)
+                edges = tuple(ids[key] for key in trail.edges)
+                trails.append(Trail(MemoryId(ids[trail.memory]), via, edges))
+        return tuple(trails)

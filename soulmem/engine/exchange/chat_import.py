@@ -1,6 +1,6 @@
-"""How does a chat file become memory? Prefix by prefix, each settled through the same sync as a live chat.
+"""Import of a chat file, piece by piece, each through the same sync as a live chat.
 
-So an import that stops anywhere has made what the chat's beginning makes, and goes on from there.
+An import that is interrupted has imported the beginning of the chat, and a repeated one continues from there.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from soulmem.engine.sync.chats import ChatService
 from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for
 from soulmem.transfer.sent import sent_messages, stop_of_piece
 
-_PIECE = 200  # messages per sync: small enough to show progress, large enough to count as an import
+_PIECE = 200  # messages of a sync: few enough to show progress, enough for an import
 _BREAKS, _MASS = "broken_lines", "mass_removal"
-_CONFLICTS = 8  # times that somebody else may write to the chat meanwhile
+_CONFLICTS = 8  # syncs of others to the chat during one import, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What an import of a chat would do; `texts` are new."""
+class ExpectedChanges:
+    """Counts of messages that an import of a chat would change, and the texts that would be embedded."""
 
     added: int
     changed: int
     removed: int
-    held: dict[str, Any] | None
+    unconfirmed: dict[str, Any] | None  # removals that the user has to confirm
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Messages for one sync: from `shared` on, or all without `base`, up to `stop`."""
+    """Messages of one sync: `shared` .. `stop` behind `base`, or `0` .. `stop` without a base."""
 
-    shared: int  # messages at the beginning that are stored as the file has them
+    shared: int  # first messages that are stored as the file has them
     stop: int
     messages: Sequence[SentMessage]
     base: Base | None
 
 
 class ChatImport:
-    """Brings stored chats to what files say."""
+    """Makes stored chats equal to chat files."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ChatImport:
     async def placed(
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
     ) -> ChatLog:
-        """`log` as a branch of the chat it was branched from, when that one is known.
+        """`log` with its final id, and as a branch of the chat it was branched from if that is stored.
 
         Raises Unprocessable for a file without any message.
         """
@@ -73,51 +73,61 @@ class ChatImport:
             )
         if log.parent is not None:
             return log
-        head, _ = await self._stored(owner, log.chat)
-        attempt = 1
-        while (
-            head is not None
-            and head.title != log.title
-            and log.chat == _nameless(log, souls, attempt)
-        ):
-            attempt += 1  # the chat that had this name once was renamed since
-            log = replace(log, chat=_nameless(log, souls, attempt))
-            head, _ = await self._stored(owner, log.chat)
+        log, head = await self._with_free_id(owner, log, souls)
         if head is not None and head.parent is not None:
             return replace(log, parent=head.parent)
         if log.main_chat is None and log.copied_from is None:
             return log
         parent = log.copied_from or await self._named(owner, log, souls)
-        _, messages = (
-            await self._stored(owner, parent) if parent != log.chat else (None, [])
-        )
-        return as_branch(log, parent, {m.slot for m in messages})
+        messages: Sequence[Message] = ()
+        if parent != log.chat:
+            _, messages = await self._stored(owner, parent)
+        return as_branch(log, parent, {message.slot for message in messages})
+
+    async def _with_free_id(
+        self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
+    ) -> tuple[ChatLog, Chat | None]:
+        """`log` under an id that no chat of another title has, and the stored chat of that id.
+
+        The id of a file that states none is derived from its title; a chat renamed since may have that id.
+        """
+        head, _ = await self._stored(owner, log.chat)
+        attempt = 1
+        while (
+            head is not None
+            and head.title != log.title
+            and log.chat == _derived_chat_id(log, souls, attempt)
+        ):
+            attempt += 1
+            log = replace(log, chat=_derived_chat_id(log, souls, attempt))
+            head, _ = await self._stored(owner, log.chat)
+        return log, head
 
     async def expected(
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId], *, confirmed: bool
-    ) -> Expected:
-        """What taking the placed `log` in would do; changes nothing."""
+    ) -> ExpectedChanges:
+        """What an import of the placed `log` would change. Changes nothing."""
         _, stored = await self._stored(owner, log.chat)
         return await self._compute.run(_expected, stored, log, souls, confirmed)
 
     async def take_in(
         self, run: JobRun, log: ChatLog, souls: Sequence[SoulId], *, confirmed: bool
     ) -> dict[str, Any]:
-        """Make the stored chat equal to the placed `log`; what that changed."""
+        """Make the stored chat equal to the placed `log`; the counts of changed messages.
+
+        `held` in the result tells of removals that have to be confirmed first; they end the import.
+        """
         total = len(log.messages)
-        done = {"added": 0, "changed": 0, "removed": 0}
+        counts = {"added": 0, "changed": 0, "removed": 0}
         conflicts = 0
         while True:
             head, stored = await self._stored(run.owner, log.chat)
             everybody = tuple(dict.fromkeys([*(head.souls if head else ()), *souls]))
             piece = await self._compute.run(_next_piece, log, stored, everybody)
             run.tell(piece.shared, total, "messages")
-            if (
-                piece.base is None
-                and not confirmed
-                and (lost := _lost_to_breaks(log, stored))
-            ):
-                return {**done, "held": _held(_BREAKS, lost)}
+            lost = _lost_to_breaks(log, stored)
+            if lost and piece.base is None and not confirmed:
+                return {**counts, "held": _unconfirmed(_BREAKS, lost)}
             request = SyncRequest(
                 chat=log.chat,
                 souls=everybody,
@@ -136,14 +146,15 @@ class ChatImport:
                     raise
                 continue
             if answer.held is not None:
-                return {**done, "held": _held(_MASS, answer.held)}
-            for key in done:
-                done[key] += getattr(answer, key)
+                return {**counts, "held": _unconfirmed(_MASS, answer.held)}
+            counts["added"] += answer.added
+            counts["changed"] += answer.changed
+            counts["removed"] += answer.removed
             if piece.stop == total:
                 break
         await self._chats.activity(run.owner, log.chat, Activity.CLOSED)
         run.tell(total, total, "messages")
-        return {**done, "held": None}
+        return {**counts, "held": None}
 
     async def _stored(
         self, owner: Owner, chat: ChatId
@@ -156,77 +167,80 @@ class ChatImport:
     async def _named(
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
     ) -> ChatId:
-        """The chat whose title `log` names as the one it was branched from."""
+        """The chat with the title that `log` gives for the chat it was branched from."""
         for head, _ in await self._chats.list(owner, souls[0]):
             if head.title == log.main_chat and head.id != log.chat:
                 return head.id
         return chat_id_for(log.main_chat or "", souls)
 
 
-def _nameless(log: ChatLog, souls: Sequence[SoulId], attempt: int) -> ChatId:
-    """The id of a chat whose file tells none, and of the next ones of the same name."""
-    return chat_id_for(
-        log.title if attempt == 1 else f"{log.title}\x1f{attempt}", souls
-    )
+def _derived_chat_id(log: ChatLog, souls: Sequence[SoulId], attempt: int) -> ChatId:
+    """The id for a file that states none; further attempts give further ids for the same title."""
+    if attempt == 1:
+        return chat_id_for(log.title, souls)
+    return chat_id_for(f"{log.title}\x1f{attempt}", souls)
 
 
 def _shared(messages: Sequence[Message], stored: Sequence[Message]) -> int:
-    """How many messages at the beginning are stored as the file has them."""
-    for at, (mine, theirs) in enumerate(zip(messages, stored, strict=False)):
-        if (mine.slot, mine.hash, mine.hidden) != (
-            theirs.slot,
-            theirs.hash,
-            theirs.hidden,
+    """How many first messages are stored as the file has them."""
+    count = 0
+    for message, other in zip(messages, stored, strict=False):
+        if (message.slot, message.hash, message.hidden) != (
+            other.slot,
+            other.hash,
+            other.hidden,
         ):
-            return at
-    return min(len(messages), len(stored))
+            break
+        count += 1
+    return count
 
 
 def _next_piece(
     log: ChatLog, stored: Sequence[Message], souls: Sequence[SoulId]
 ) -> _Piece:
-    """What follows what is stored; all at once when that differs inside from the file."""
+    """The messages behind the stored ones; all messages if the stored ones differ from the file."""
     shared, total = _shared(log.messages, stored), len(log.messages)
     if shared < len(stored):
         return _Piece(shared, total, sent_messages(log, souls, 0, total), None)
     stop = stop_of_piece(shared, total, _PIECE)
-    return _Piece(
-        shared,
-        stop,
-        sent_messages(log, souls, shared, stop),
-        Base(shared, digest(stored)),
-    )
+    messages = sent_messages(log, souls, shared, stop)
+    return _Piece(shared, stop, messages, Base(shared, digest(stored)))
 
 
 def _lost_to_breaks(log: ChatLog, stored: Sequence[Message]) -> int:
-    """Known messages that are missing from a file of which not every line can be read."""
-    return (
-        len({m.slot for m in stored} - {m.slot for m in log.messages})
-        if log.broken
-        else 0
-    )
+    """How many stored messages a file with unreadable lines lacks; 0 if all lines are readable."""
+    if not log.broken:
+        return 0
+    return len({m.slot for m in stored} - {m.slot for m in log.messages})
 
 
-def _held(reason: str, count: int) -> dict[str, Any]:
-    """Known messages that would go: nothing is done until that is confirmed."""
+def _unconfirmed(reason: str, count: int) -> dict[str, Any]:
+    """Stored messages that would be removed: nothing is done until the user confirms that."""
     return {"reason": reason, "count": count}
 
 
 def _expected(
     stored: Sequence[Message], log: ChatLog, souls: Sequence[SoulId], confirmed: bool
-) -> Expected:
+) -> ExpectedChanges:
+    lost = _lost_to_breaks(log, stored)
+    if lost and not confirmed:
+        return ExpectedChanges(0, 0, 0, _unconfirmed(_BREAKS, lost), ())
     sent = sent_messages(log, souls, 0, len(log.messages))
-    known = {m.slot: m.hash for m in stored}
-    fresh = tuple(
-        m.text for m in log.messages if memorable(m) and known.get(m.slot) != m.hash
-    )
-    if not confirmed and (lost := _lost_to_breaks(log, stored)):
-        return Expected(0, 0, 0, _held(_BREAKS, lost), ())
-    found = reconcile(
+    changes = reconcile(
         stored, sent, None, confirmed=confirmed, known_text=lambda version: None
     )
-    if found.hold is not None:
-        return Expected(0, 0, 0, _held(_MASS, len(found.hold.vanished)), ())
-    return Expected(
-        len(found.added), len(found.changed), len(found.removed), None, fresh
+    if changes.hold is not None:
+        vanished = len(changes.hold.vanished)
+        return ExpectedChanges(0, 0, 0, _unconfirmed(_MASS, vanished), ())
+    hashes = {message.slot: message.hash for message in stored}
+    return ExpectedChanges(
+        len(changes.added),
+        len(changes.changed),
+        len(changes.removed),
+        None,
+        tuple(
+            message.text
+            for message in log.messages
+            if memorable(message) and hashes.get(message.slot) != message.hash
+        ),
     )

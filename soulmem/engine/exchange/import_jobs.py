@@ -1,4 +1,4 @@
-"""How does a file become memory, as a job: read, say what it would do, take it in."""
+"""Jobs that import a file: read it, report what an import would do, or import it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import io
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from soulmem.domain.ids import Owner, SoulId
@@ -23,16 +22,15 @@ from soulmem.transfer.files import check_text
 from soulmem.transfer.lore import CARD, world_source
 
 KIND = "import"
-_SAMPLES = 8  # texts embedded to say how long the rest takes
-_WRITE_SECONDS = (
-    0.006  # of one message without embedding; 5,000 took 19 s on two busy cores
-)
-_VECTORS = 2  # of one message: by itself, and with the one before it
+_SAMPLES = 8  # texts embedded to estimate the duration of the rest
+# Of one message without embedding: 5,000 took 19 s on two busy cores.
+_WRITE_SECONDS = 0.006
+_VECTORS = 2  # of one message: by itself, and with the message before it
 _ENDING = re.compile(r"\.(jsonl|json|png)\Z", re.IGNORECASE)
 
 
 class ImportJobs:
-    """Imports files, one job each."""
+    """Registers the job that imports a file."""
 
     def __init__(
         self,
@@ -54,7 +52,7 @@ class ImportJobs:
         return (JobKind(KIND, self._work, arguments=None, resumes=True),)
 
     async def start(self, owner: Owner, request: ImportRequest) -> str:
-        """Begin; the id of the job. Raises NotFound for a soul that is not there."""
+        """Start an import; the id of the job. Raises NotFound for a missing soul."""
         for soul in request.others:
             await self._jobs.check(owner, soul)
         arguments = {
@@ -72,11 +70,12 @@ class ImportJobs:
     async def _work(self, run: JobRun) -> dict[str, Any]:
         data = await run.payload()
         format_ = ImportFormat(run.arguments["format"])
-        work = {
-            ImportFormat.ST_CHAT: self._chat,
-            ImportFormat.BUNDLE: self._bundles.take_in,
-        }
-        result = await work.get(format_, self._told)(run, data)
+        if format_ is ImportFormat.ST_CHAT:
+            result = await self._chat(run, data)
+        elif format_ is ImportFormat.BUNDLE:
+            result = await self._bundles.take_in(run, data)
+        else:
+            result = await self._card_or_world(run, data)
         return {"format": format_.value, "dry_run": run.arguments["dry_run"], **result}
 
     async def _chat(self, run: JobRun, data: bytes) -> dict[str, Any]:
@@ -85,7 +84,7 @@ class ImportJobs:
         log = await asyncio.to_thread(_read_chat, data, title, souls)
         log = await self._chats.placed(run.owner, log, souls)
         confirmed = bool(run.arguments["confirm_removal"])
-        told = {
+        file_summary = {
             "chat": log.chat,
             "title": log.title,
             "messages": len(log.messages),
@@ -94,36 +93,32 @@ class ImportJobs:
             "broken": [{"line": b.number, "reason": b.reason} for b in log.broken],
         }
         if not run.arguments["dry_run"]:
-            return {
-                **told,
-                **await self._chats.take_in(run, log, souls, confirmed=confirmed),
-            }
+            result = await self._chats.take_in(run, log, souls, confirmed=confirmed)
+            return {**file_summary, **result}
         expected = await self._chats.expected(
             run.owner, log, souls, confirmed=confirmed
         )
         return {
-            **told,
+            **file_summary,
             "added": expected.added,
             "changed": expected.changed,
             "removed": expected.removed,
-            "held": expected.held,
+            "held": expected.unconfirmed,
             "memories": len(expected.texts),
             "minutes": await self._minutes(expected.texts, _VECTORS),
         }
 
-    async def _told(self, run: JobRun, data: bytes) -> dict[str, Any]:
-        """What a card or a world tells."""
+    async def _card_or_world(self, run: JobRun, data: bytes) -> dict[str, Any]:
         is_card = run.arguments["format"] == ImportFormat.CARD.value
         title = plain_name(run.arguments["name"])
         cast = await self._lore.cast(run.owner, run.soul, run.arguments["persona"])
-        source = CARD if is_card else world_source(title)
-        read = (
-            partial(read_card, data, cast)
-            if is_card
-            else partial(read_world, data, title, cast)
-        )
-        lore = await asyncio.to_thread(read)
-        told = {
+        if is_card:
+            source = CARD
+            lore = await asyncio.to_thread(read_card, data, cast)
+        else:
+            source = world_source(title)
+            lore = await asyncio.to_thread(read_world, data, title, cast)
+        file_summary = {
             "title": lore.title,
             "memories": len(lore.statements),
             "names": len(lore.names),
@@ -132,24 +127,21 @@ class ImportJobs:
         }
         if run.arguments["dry_run"]:
             counts, texts = await self._lore.expected(run.owner, run.soul, lore, source)
-            return {
-                **told,
-                **counts.told(),
-                "minutes": await self._minutes(texts, vectors=1),
-            }
+            minutes = await self._minutes(texts, vectors=1)
+            return {**file_summary, **counts.as_result(), "minutes": minutes}
         counts = await self._lore.take_in(run, lore, source)
         self._embedding.wake()
-        return {**told, **counts.told()}
+        return {**file_summary, **counts.as_result()}
 
     async def _minutes(self, texts: Sequence[str], vectors: int) -> float:
-        """What taking these texts in will last until all can be recalled, going by a few of them."""
+        """Estimated minutes until all these texts can be recalled, from the pace of a few of them."""
         step = max(1, len(texts) // _SAMPLES)
         pace = await self._embedding.pace(texts[::step][:_SAMPLES])
         return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
 
 
 def plain_name(name: str) -> str:
-    """A file's name without folders and ending; "chat" when nothing is left."""
+    """A file's name without folders and ending; "chat" if that is empty."""
     return _ENDING.sub("", name.replace("\\", "/").rpartition("/")[2]).strip() or "chat"
 
 

@@ -1,7 +1,7 @@
-"""How does what a card or a world says become memory, and follow when the card changes?
+"""Import of what a card or a world states, as memories that follow the source when it changes.
 
-What a card made is marked by its source and goes when the card no longer says it. What the user changed,
-tied to something, or put into the bin is the user's from then on, and stays as it is.
+Memories made from a card are tagged with their source and removed when no source states them any more. What
+the user changed, linked or put into the bin belongs to the user from then on and is kept.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.transfer.lore import PROMPT_PARTS, Cast, Lore, Statement, is_source
 
-_PIECE = 50  # memories written in one go; a recall that comes meanwhile waits for one
-_LOOKED_AT = 500  # memories looked through in one go
-_PLAYER = "User"  # SillyTavern's own name for who gave none
+_PIECE = 50  # memories written at once, while a recall has to wait
+_LOOKED_AT = 500  # memories searched at once
+_PLAYER = "User"  # SillyTavern's name of a player who set none
 
 
 @dataclass(frozen=True, slots=True)
 class LoreCounts:
-    """What an import did, or would do: `kept` memories are the user's by now and stay as they are."""
+    """Memories that an import changed, or would change; `kept` ones belong to the user by now."""
 
     added: int = 0
     changed: int = 0
@@ -50,8 +50,8 @@ class LoreCounts:
             self.kept + other.kept,
         )
 
-    def told(self) -> dict[str, Any]:
-        """As the result of a job has it."""
+    def as_result(self) -> dict[str, Any]:
+        """The counts as part of a job's result."""
         return {
             "added": self.added,
             "changed": self.changed,
@@ -61,7 +61,7 @@ class LoreCounts:
 
 
 class LoreImport:
-    """Brings what sources say into souls."""
+    """Imports the statements of cards and worlds."""
 
     def __init__(
         self,
@@ -77,29 +77,31 @@ class LoreImport:
         self._auditor = services.auditor
 
     async def cast(self, owner: Owner, soul: SoulId, persona: str) -> Cast:
-        """Who {{char}} and {{user}} are: the player as given, else as in the soul's latest chat."""
+        """Names for {{char}} and {{user}}; without `persona` the user's in the soul's latest chat."""
         world = await self._world_of(owner)
-        heads = [
-            head for head in world.heads.values() if soul in head.souls and head.persona
+        personas = [
+            head.persona
+            for head in world.heads.values()
+            if soul in head.souls and head.persona
         ]
-        told = persona or next((head.persona for head in reversed(heads)), _PLAYER)
-        return Cast(world.soul(soul).name, told)
+        latest = personas[-1] if personas else _PLAYER
+        return Cast(world.soul(soul).name, persona or latest)
 
     async def expected(
         self, owner: Owner, soul: SoulId, lore: Lore, source: str
     ) -> tuple[LoreCounts, list[str]]:
-        """What taking it in would do, and the texts that are new; changes nothing."""
+        """The counts of an import of this, and the texts of new memories. Changes nothing."""
         world = await self._world_of(owner)
         mind = await world.mind(soul)
         put, counts = await self._compute.run(
             _put, mind, lore.statements, source, self._clock.now()
         )
-        change, gone = await self._withdrawn(mind, lore, source)
-        fresh = [m.text for m in put if m.id not in mind.memories]
-        return counts + gone, fresh if change is not None else []
+        _, withdrawn = await self._withdrawn(mind, lore, source)
+        new = [memory.text for memory in put if memory.id not in mind.memories]
+        return counts + withdrawn, new
 
     async def take_in(self, run: JobRun, lore: Lore, source: str) -> LoreCounts:
-        """Make what the source made in the soul's memory equal to what it says now."""
+        """Make the soul's memories of this source equal to what it states now."""
         world = await self._world_of(run.owner)
         mind = await world.mind(run.soul)
         counts, total = LoreCounts(), len(lore.statements)
@@ -125,10 +127,10 @@ class LoreImport:
     async def _teach(
         self, world: World, key: SoulId, names: tuple[KnownName, ...], source: str
     ) -> None:
-        """Let the soul know the names of this source, and no others of it."""
+        """Replace the names that the soul knows from this source."""
         async with world.writing:
             old = world.soul(key)
-            others = tuple(known for known in old.names if known.source != source)
+            others = tuple(name for name in old.names if name.source != source)
             new: Soul = replace(old, names=(*others, *names))
             if set(new.names) != set(old.names):
                 await self._writer.change_soul(
@@ -139,30 +141,46 @@ class LoreImport:
     async def _withdrawn(
         self, mind: Mind, lore: Lore, source: str, owner: Owner | None = None
     ) -> tuple[MindChange, LoreCounts]:
-        """What the source said once and does not say now. With `owner` ties drawn by hand are looked for."""
-        said = {_key(mind.soul.id, one) for one in lore.statements}
-        keys = await self._compute.run(lambda: list(mind.memories))
-        gone: list[Memory] = []
-        for start in range(0, len(keys), _LOOKED_AT):
-            gone += await self._compute.run(
-                _made_by, mind, keys[start : start + _LOOKED_AT], source, said
-            )
-        left = [
-            replace(m, tags=tags, revision=m.revision + 1)
-            for m in gone
-            if (tags := _others(m, source))
-        ]
-        drop = [m.id for m in gone if not _others(m, source)]
+        """The change for memories that the source stated once and does not state now.
+
+        With `owner` their edges are loaded first, so that those linked by hand are kept.
+        """
+        withdrawn = await self._no_longer_stated(mind, lore, source)
+        untagged, drop = [], []
+        for memory in withdrawn:
+            tags = _other_tags(memory, source)
+            if tags:
+                revision = memory.revision + 1
+                untagged.append(replace(memory, tags=tags, revision=revision))
+            else:
+                drop.append(memory.id)
         if owner is not None:
             await self._loader.complete(owner, mind, drop)
         kept = await self._compute.run(joined_by_hand, mind, drop)
-        drop = [key for key in drop if key not in {m.id for m in kept}]
-        counts = LoreCounts(changed=len(left), removed=len(drop), kept=len(kept))
-        binned = [_binned(m) for m in gone if m.id in set(drop) and _was_in_prompt(m)]
-        drop = [key for key in drop if key not in {m.id for m in binned}]
-        return MindChange(
-            put_memories=(*left, *kept, *binned), drop_memories=tuple(drop)
-        ), counts
+        removed = set(drop) - {memory.id for memory in kept}
+        counts = LoreCounts(changed=len(untagged), removed=len(removed), kept=len(kept))
+        binned = [
+            _binned(m) for m in withdrawn if m.id in removed and _was_in_prompt(m)
+        ]
+        removed -= {memory.id for memory in binned}
+        change = MindChange(
+            put_memories=(*untagged, *kept, *binned),
+            drop_memories=tuple(key for key in drop if key in removed),
+        )
+        return change, counts
+
+    async def _no_longer_stated(
+        self, mind: Mind, lore: Lore, source: str
+    ) -> list[Memory]:
+        """The memories that the source made and does not state now."""
+        stated = {_key(mind.soul.id, statement) for statement in lore.statements}
+        keys = await self._compute.run(lambda: list(mind.memories))
+        withdrawn: list[Memory] = []
+        for start in range(0, len(keys), _LOOKED_AT):
+            withdrawn += await self._compute.run(
+                _made_by, mind, keys[start : start + _LOOKED_AT], source, stated
+            )
+        return withdrawn
 
     async def _write(
         self, run: JobRun, world: World, mind: Mind, change: MindChange
@@ -174,94 +192,104 @@ class LoreImport:
 
 
 def _key(soul: SoulId, statement: Statement) -> MemoryId:
-    """The same statement is the same memory, whoever says it."""
+    """Id of a statement's memory: the same for the same statement of any source."""
     return MemoryId(derived_id("n", soul, statement.kind.value, statement.text))
 
 
 def _put(
-    mind: Mind, statements: Sequence[Statement], source: str, now: datetime
+    mind: Mind, statements: Sequence[Statement], source: str, current_time: datetime
 ) -> tuple[list[Memory], LoreCounts]:
-    """Memories to be written so that the source says these."""
+    """The new and changed memories of these statements, and their counts."""
     put: dict[MemoryId, Memory] = {}
-    kept = 0
-    for one in statements:
-        key = _key(mind.soul.id, one)
-        known = mind.memories.get(key)
-        importance = (
-            importance_of(one.text) if one.importance is None else one.importance
-        )
+    added = kept = 0
+    for statement in statements:
+        key = _key(mind.soul.id, statement)
         if key in put:
             continue
-        if known is None:
+        importance = statement.importance
+        if importance is None:
+            importance = importance_of(statement.text)
+        existing = mind.memories.get(key)
+        if existing is None:
+            added += 1
             put[key] = Memory(
                 id=key,
                 soul=mind.soul.id,
-                kind=one.kind,
-                text=one.text,
+                kind=statement.kind,
+                text=statement.text,
                 origin=Origin.CARD,
-                created=now,
-                tags=(source, one.part),
+                created=current_time,
+                tags=(source, statement.part),
                 importance=importance,
             )
-        elif known.origin is not Origin.CARD or known.state is not MemoryState.ACTIVE:
+        elif _is_users(existing):
             kept += 1
-        elif source not in known.tags:
-            tags = (*known.tags, source)
-            importance = max(importance, known.importance)
-            put[key] = replace(
-                known, tags=tags, importance=importance, revision=known.revision + 1
-            )
-        elif (
-            len([tag for tag in known.tags if is_source(tag)]) == 1
-            and known.importance != importance
-        ):
-            put[key] = replace(
-                known, importance=importance, revision=known.revision + 1
-            )
-    added = sum(key not in mind.memories for key in put)
-    return list(put.values()), LoreCounts(
-        added=added, changed=len(put) - added, kept=kept
+        else:
+            updated = _updated(existing, source, importance)
+            if updated is not None:
+                put[key] = updated
+    counts = LoreCounts(added=added, changed=len(put) - added, kept=kept)
+    return list(put.values()), counts
+
+
+def _is_users(memory: Memory) -> bool:
+    """Whether a memory of a card belongs to the user by now."""
+    return memory.origin is not Origin.CARD or memory.state is not MemoryState.ACTIVE
+
+
+def _updated(memory: Memory, source: str, importance: float) -> Memory | None:
+    """The memory, stated by this source, too; None if that changes nothing.
+
+    Several sources give it the highest importance, a single one its own.
+    """
+    tags = memory.tags
+    if source not in tags:
+        tags = (*tags, source)
+        importance = max(importance, memory.importance)
+    elif (
+        sum(map(is_source, tags)) != 1  # other sources count, too
+        or memory.importance == importance
+    ):
+        return None
+    return replace(
+        memory, tags=tags, importance=importance, revision=memory.revision + 1
     )
 
 
 def _read(memories: Iterable[Memory]) -> list[Memory]:
-    """With what their texts are about, and whom they name."""
-    out = []
+    """The memories with the terms and names of their texts."""
+    analysed = []
     for memory in memories:
-        told = read(memory.text) if memory.kind in TEXTS else None
-        out.append(
-            replace(memory, terms=told.terms, names=told.names) if told else memory
-        )
-    return out
+        if memory.kind in TEXTS:
+            analysis = read(memory.text)
+            memory = replace(memory, terms=analysis.terms, names=analysis.names)
+        analysed.append(memory)
+    return analysed
 
 
 def _made_by(
-    mind: Mind, keys: Iterable[MemoryId], source: str, said: set[MemoryId]
+    mind: Mind, keys: Iterable[MemoryId], source: str, stated: set[MemoryId]
 ) -> list[Memory]:
-    """Those of the memories that the source made, but for what is still `said`."""
-    found = (
-        mind.memories[key] for key in keys if key not in said and key in mind.memories
-    )
-    return [
-        m
-        for m in found
-        if m.origin is Origin.CARD
-        and m.state is MemoryState.ACTIVE
-        and source in m.tags
-    ]
+    """Those of the memories that the source made, without the `stated` ones."""
+    made = []
+    for key in keys:
+        memory = mind.memories.get(key) if key not in stated else None
+        if memory is not None and not _is_users(memory) and source in memory.tags:
+            made.append(memory)
+    return made
 
 
-def _others(memory: Memory, source: str) -> tuple[str, ...]:
-    """The memory's tags without this source, if another one still says it; else nothing."""
-    rest = tuple(tag for tag in memory.tags if tag != source)
-    return rest if any(map(is_source, rest)) else ()
+def _other_tags(memory: Memory, source: str) -> tuple[str, ...]:
+    """The memory's tags without this source, if another source still states it; else nothing."""
+    tags = tuple(tag for tag in memory.tags if tag != source)
+    return tags if any(map(is_source, tags)) else ()
 
 
 def _was_in_prompt(memory: Memory) -> bool:
-    """Whether it is a note of what stands in every prompt, as an earlier version made them."""
+    """Whether it is a note of a text that every prompt has, as earlier versions made them."""
     return memory.kind is MemoryKind.NOTE and not PROMPT_PARTS.isdisjoint(memory.tags)
 
 
 def _binned(memory: Memory) -> Memory:
-    """The memory in the bin, where its user may fetch it from: the card says it still."""
+    """The memory in the bin: the card still states it, so the user may want it back."""
     return replace(memory, state=MemoryState.BIN, revision=memory.revision + 1)
