@@ -33,7 +33,7 @@ from soulmem.engine.llm.retry import RetryParams
 from soulmem.engine.llm.sources import LlmSources
 from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.params import EngineParams
-from soulmem.engine.recall.scene import RecallParams
+from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.edge_loader import LoadingParams

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.learning.learner import LearningParams
+from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
-from soulmem.engine.recall.scene import RecallParams
 from soulmem.engine.recall.walks import WalkingParams
 from soulmem.engine.world.edge_loader import LoadingParams
 from soulmem.engine.world.snapshots import ImageParams

@@ -5,7 +5,7 @@ for.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -148,6 +148,21 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
                 return found.text
         record = self._record(row)[0]
         return text_of(record) if record else None
+
+    def texts_at(self, rows: Sequence[int]) -> list[str]:
+        """The texts of the memories at these rows. Raises KeyError where there is none."""
+        fresh, out = self._fresh, list[str]()
+        keys = self._rows.ids(rows) if fresh else ()
+        for i, row in enumerate(rows):
+            memory = fresh.get(keys[i]) if keys else None
+            if memory is not None:
+                out.append(memory.text)
+                continue
+            record = self._record(row)[0]
+            if not record:
+                raise KeyError(f"no memory at row {row}")
+            out.append(text_of(record))
+        return out
 
     def unpacked(self) -> int:
         """How many are not bytes yet."""

@@ -24,7 +24,7 @@ from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.dialogue import Role, SentMessage, text_hash
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, SlotId
 from soulmem.engine.api.requests import RecallRequest, SyncRequest
-from soulmem.engine.recall.walk_graph import Ground
+from soulmem.engine.recall.walk_graph import WalkGraph
 from soulmem.engine.recall.walks import Walks
 from tests.bench.large_soul import SOUL, Writer
 from tests.bench.open_soul import engine_on
@@ -42,7 +42,7 @@ class GroundTime:
         self.last = 0.0
         self._refresh = Walks.refresh
 
-    def refresh(self, walks: Walks, extra_turns: int) -> Ground:
+    def refresh(self, walks: Walks, extra_turns: int) -> WalkGraph:
         """As `Walks.refresh`."""
         began = time.perf_counter()
         ground = self._refresh(walks, extra_turns)

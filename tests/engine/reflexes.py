@@ -14,7 +14,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.api.results import Recalled, RecalledMemory
 from soulmem.engine.params import EngineParams
-from soulmem.engine.recall.scene import RecallParams
+from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
 from tests.engine.stage import Stage, line
 

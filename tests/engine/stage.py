@@ -23,7 +23,7 @@ from soulmem.engine.api.results import MemoryView, Recalled
 from soulmem.engine.engine import Engine
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
-from soulmem.engine.recall.scene import RecallParams, cue_of, scene_of
+from soulmem.engine.recall.context import RecallParams, build_context, build_query
 from soulmem.engine.runtime.jobs import ENDED, JobView
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
@@ -184,11 +184,11 @@ class Stage:
             ChatId(chat) if chat else None,
             context_from=SlotId(context_from) if context_from else None,
         )
-        scene = scene_of(
+        scene = build_context(
             world,
             mind,
             request,
-            cue_of(world, request),
+            build_query(world, request),
             RecallParams(),
             0,
             self.clock.now(),

@@ -73,6 +73,19 @@ class Facts(Mapping[MemoryId, Memory]):
         assert object_ is not None
         return fact_text(subject, self._edges.verb_of(key), object_)
 
+    def texts_at(self, rows: Iterable[int]) -> dict[int, str]:
+        """The texts of the facts among these rows, by row."""
+        places = {row: self._place_of(row) for row in rows}
+        facts = [row for row, place in places.items() if place >= 0]
+        if not facts:
+            return {}
+        ends = self._table[[places[row] for row in facts], 1:]
+        subjects = self._memories.texts_at(ends[:, 0].tolist())
+        objects = self._memories.texts_at(ends[:, 1].tolist())
+        verbs = map(self._edges.verb_of, self._rows.ids(facts))
+        texts = map(fact_text, subjects, verbs, objects)
+        return dict(zip(facts, texts, strict=True))
+
     def is_at(self, row: int) -> bool:
         """Whether a fact is at the row."""
         return self._place_of(row) >= 0

@@ -5,7 +5,7 @@ Everything here computes, so it runs on the engine's compute thread alone; nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -126,6 +126,17 @@ class Mind:
         if key is None:
             raise KeyError(f"row {row} is free")
         return key
+
+    def ids_at(self, rows: Iterable[int]) -> list[MemoryId]:
+        """The ids of the memories at these rows, which are in use."""
+        return self._rows.ids(rows)
+
+    def texts_at(self, rows: Sequence[int]) -> list[str]:
+        """The texts of the memories and facts at these rows, which are in use."""
+        facts = self.facts.texts_at(rows)
+        others = [row for row in rows if row not in facts] if facts else rows
+        texts = iter(self.memories.texts_at(others))
+        return [facts[row] if row in facts else next(texts) for row in rows]
 
     def at(self, row: int) -> Memory:
         """The memory at a row in use."""

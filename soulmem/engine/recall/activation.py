@@ -1,4 +1,4 @@
-"""From the terms of the cue to what these are met with in the soul's texts: which memories that calls up."""
+"""Spreading activation: from the terms of the query to those that occur with them in a soul's texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.engine.api.results import PathStep
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.scene import Scene
+from soulmem.engine.recall.context import RecallContext
 from soulmem.language.keywords import terms
 from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy
 
@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
-    """From a term of the cue to the one that a memory holds, step by step."""
+class TermPath:
+    """The terms from one of the query to one that a memory contains."""
 
     steps: tuple[PathStep, ...]
 
@@ -31,53 +31,57 @@ class Thought:
         return len(self.steps)
 
 
-class Spread:
-    """What is active after the cue. What it tells holds until the soul's texts change."""
+class TermActivation:
+    """The terms that the query activates. Valid until the soul's texts change."""
 
     def __init__(self, mind: Mind, active: ActiveTerms) -> None:
         self.active = active
         self._mind = mind
 
     def seeds(self) -> list[tuple[MemoryId, float]]:
-        """The terms of the cue and how active each became, the most active first."""
+        """The terms of the query and the energy of each, highest first."""
         active = self.active
-        best = np.argsort(-active.energy[: active.seeds], kind="stable")
+        order = np.argsort(-active.energy[: active.seeds], kind="stable")
         return [
-            (self._step(int(active.terms[at]), None).id, float(active.energy[at]))
-            for at in best
+            (self._step(int(active.terms[i]), None).id, float(active.energy[i]))
+            for i in order
         ]
 
-    def thought(self, place: int) -> Thought:
-        """The terms from the cue to the active one at `place`."""
-        numbers = [int(self.active.terms[at]) for at in self.active.chain(place)]
-        led = (None, *[EdgeKind.ASSOCIATES.value] * (len(numbers) - 1))
-        return Thought(
-            tuple(self._step(n, edge) for n, edge in zip(numbers, led, strict=True))
-        )
+    def path_to(self, position: int) -> TermPath:
+        """The terms from the query to the one at `position` of `ActiveTerms.terms`."""
+        numbers = [int(self.active.terms[i]) for i in self.active.chain(position)]
+        steps = [self._step(numbers[0], None)]
+        for number in numbers[1:]:
+            steps.append(self._step(number, EdgeKind.ASSOCIATES.value))
+        return TermPath(tuple(steps))
 
     def _step(self, term: int, edge: str | None) -> PathStep:
-        """A word is no memory: its id only tells one from another."""
-        held = self._mind.terms
-        word = derived_id("w", self._mind.soul.id, held.incidence.key(term))
-        return PathStep(held.concept(term) or MemoryId(word), held.label(term), edge)
+        """The concept of a term; a mere word is no memory and gets an id derived from its spelling."""
+        table = self._mind.terms
+        word = derived_id("w", self._mind.soul.id, table.incidence.key(term))
+        return PathStep(table.concept(term) or MemoryId(word), table.label(term), edge)
 
 
-def spread_in(mind: Mind, scene: Scene, params: AssociationParams) -> Spread | None:
-    """Spread from what the cue tells of; None when no memory holds a term of it. Computes."""
-    held, heard = mind.terms, dict[int, float]()
-    for (text, share), (concepts, _) in zip(scene.cue.said, scene.named, strict=True):
-        named = _known(mind, scene, concepts)
-        for term, salience in held.numbers(terms(text), named).items():
-            heard[term] = max(heard.get(term, 0.0), share * salience)
-    seeds = np.fromiter(heard, np.int64, len(heard))
-    loudness = np.fromiter(heard.values(), np.float64, len(heard))
-    loudness /= max(float(loudness.max(initial=0.0)), 1e-9)
+def activate_terms(
+    mind: Mind, context: RecallContext, params: AssociationParams
+) -> TermActivation | None:
+    """Spread activation from the terms of the query; None when no memory contains one. Compute thread only."""
+    table, salience = mind.terms, dict[int, float]()
+    for text, share, concepts in context.named_by_part():
+        usable = _usable_concepts(mind, context, concepts)
+        for term, value in table.numbers(terms(text), usable).items():
+            salience[term] = max(salience.get(term, 0.0), share * value)
+    seeds = np.fromiter(salience, np.int64, len(salience))
+    energy = np.fromiter(salience.values(), np.float64, len(salience))
+    energy /= max(float(energy.max(initial=0.0)), 1e-9)
     active = spread_energy(
-        held.incidence, seeds, np.maximum(loudness, 1e-3), scene.known, params
+        table.incidence, seeds, np.maximum(energy, 1e-3), context.usable, params
     )
-    return Spread(mind, active) if active is not None else None
+    return TermActivation(mind, active) if active is not None else None
 
 
-def _known(mind: Mind, scene: Scene, concepts: Sequence[MemoryId]) -> list[MemoryId]:
+def _usable_concepts(
+    mind: Mind, context: RecallContext, concepts: Sequence[MemoryId]
+) -> list[MemoryId]:
     rows = ((concept, mind.row(concept)) for concept in concepts)
-    return [concept for concept, row in rows if row is not None and scene.known[row]]
+    return [concept for concept, row in rows if row is not None and context.usable[row]]

@@ -1,8 +1,8 @@
-"""How the best memories become an answer: choice, blocks, and the reason for each."""
+"""The answer of a recall: the candidates that fit the budget, blocks of the prompt, and reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from soulmem.assembly.compose import (
     language_of,
     line_of,
 )
-from soulmem.assembly.why import Cause, Reason, reason_sentence
+from soulmem.assembly.why import Cause, NamedTime, Reason, reason_sentence
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory
@@ -30,20 +30,31 @@ from soulmem.engine.api.results import (
     Timings,
 )
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.activation import Thought
-from soulmem.engine.recall.habit_lines import label, others, recalled_habit, take_habits
+from soulmem.engine.recall.activation import TermPath
+from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.habit_lines import (
+    HabitLine,
+    label,
+    open_candidates,
+    recalled_habit,
+    select_habits,
+)
 from soulmem.engine.recall.habits import Habit
-from soulmem.engine.recall.ranking import Ranked
-from soulmem.engine.recall.scene import Scene
-from soulmem.engine.recall.walks import Way
+from soulmem.engine.recall.ranking import Ranked, vectors_at
+from soulmem.engine.recall.walks import WalkPath
 from soulmem.engine.views.provenance import sources
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
 from soulmem.retrieval.reserved_slots import order_with_slots
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Path = WalkPath | TermPath
+Chosen = tuple[Memory, PromptLine]
+Words = tuple[str, ...]
 
 _SUMMARY = 1 / 3  # of the room left, that a chat's summary may take
+_LANGUAGE_TEXTS = 5  # candidates whose texts show the language of the answer
 _IN_PROMPT = "the prompt says it already"
 _NOT_CHOSEN = "others were better, more varied, or the budget was spent"
 _COMMON = 20  # a word in more than one of so many memories is no reason
@@ -51,378 +62,455 @@ _COMMON = 20  # a word in more than one of so many memories is no reason
 
 def assemble(
     mind: Mind,
-    scene: Scene,
+    context: RecallContext,
     ranked: Ranked,
     novelty: float,
     habits: Sequence[Habit] = (),
 ) -> tuple[Recalled, tuple[Considered, ...]]:
-    """The answer within budget, and every memory that was considered. Computes.
+    """The answer within budget, and every memory that was considered. Compute thread only.
 
     `novelty` 0..1 weighs against repeating oneself. `habits` go in after what is permanent and before all
     else, each once.
     """
-    core_rows = np.flatnonzero(mind.columns.permanent[: mind.size] & scene.visible)
-    permanent = sorted(
-        (mind.at(int(row)) for row in core_rows), key=lambda m: (-m.importance, m.id)
+    selection = _Selection(mind, context, ranked)
+    permanent = _permanent(mind, context)
+    core = selection.take_core(permanent, habits)
+    summary = selection.take_summary()
+    selection.add_to_prompt(memory for memory, _ in (*core, *summary))
+    shown = select_habits(
+        mind,
+        selection.open_habits(habits),
+        {memory.id for memory in permanent},
+        selection.budget,
+        context.max_items,
     )
-    rows = ranked.rows.tolist()  # of the candidates: most are only looked at, not made
-    keys = [mind.id_at(row) for row in rows]
-    texts_of = [ranked.held.text(mind, row) for row in rows]
-    language = language_of([text for text, _ in scene.cue.said] + texts_of[:5])
-    budget = Budget(scene.budget, mind.soul.name, language)
-    context = ContextText(scene.context) if scene.context else None
-    standing = (
-        ContextText(scene.context) if scene.context else None
-    )  # and what the answer itself tells
-    fired = {habit.action for habit in habits if habit.fired}
-    untold = [
-        m
-        for m in permanent
-        if m.id not in fired and _rest(mind, standing, m) is not None
-    ]
-    core = [(m, line) for m in untold if budget.take(line := line_of(m))]
-    fitting = {m.id for m, _ in core}
-    mind.left_out = tuple(m.id for m in untold if m.id not in fitting)
-    summary = _summary(mind, scene, standing, budget)
-    if standing is not None:
-        for memory, _ in (*core, *summary):
-            standing.add(memory.text)
-        # That a habit shows now the prompt does not say, though it names it: what fires is told all the same.
-        habits = [
-            one
-            for one in habits
-            if one.fired or _rest(mind, standing, mind.memories[one.action])
-        ]
-    told = take_habits(mind, habits, {m.id for m in permanent}, budget, scene.max_items)
-    free = others(mind, rows, told)
-    costs = mind.costs(rows, dict(zip(rows, texts_of, strict=True)).__getitem__)
-    made: dict[int, Memory] = {}
-    repeated: set[MemoryId] = set()
+    candidates = selection.take_candidates(shown, novelty)
+    chosen = [*core, *summary, *((habit.memory, habit.line) for habit in shown)]
+    chosen += [(selection.rendered[i], line) for i, line in candidates.items()]
+    ages = _ages(mind, context, [memory for memory, _ in chosen])
 
-    def is_new(i: int) -> bool:
-        """Whether there is anything to tell of a candidate that the prompt does not say."""
-        memory = ranked.held.told(rows[i], mind.at(rows[i]))
-        # A fact of a few words may stand beside the message that told it: it knows since when it holds, and
-        # who said so as well. What the context says in so many words needs neither.
-        short_fact = memory.id in mind.facts and not is_sentence(units_of(memory.text))
-        rest = _rest(mind, context if short_fact else standing, memory)
-        if rest is None:
-            repeated.add(memory.id)
-            return False
-        if standing is not None:
-            standing.add(rest)
-        made[i] = memory if rest == memory.text else replace(memory, text=rest)
-        return True
-
-    picked = _pick(
-        mind, ranked, free, costs, budget, novelty, scene.max_items - len(told), is_new
-    )
-    taken: list[tuple[int, PromptLine]] = []
-    for i in picked:
-        line = line_of(made[i])
-        if budget.take(line):
-            taken.append((i, line))
-    taken.sort(key=lambda pair: pair[0])  # candidates stand by score
-    chosen = [
-        *core,
-        *summary,
-        *((t.memory, t.line) for t in told),
-        *((made[i], line) for i, line in taken),
-    ]
-    ages = _ages(mind, scene, [m for m, _ in chosen])
-
-    def when(memory: Memory) -> tuple[float, int]:
+    def happened_at(memory: Memory) -> tuple[float, int]:
         row = mind.row_of(memory)
         return float(mind.columns.happened[row]), int(ranked.position[row])
 
-    texts = budget.blocks(chosen, when)
-    shared = _shared_words(mind, scene, [made[i] for i, _ in taken])
-    memories = [
-        _recalled(
-            mind, scene, m, line, 1.0, Reason(Cause.PERMANENT, (), ages[m.id]), language
-        )
-        for m, line in core
-    ]
-    so_far = [
-        _recalled(
-            mind, scene, m, line, 0.0, Reason(Cause.SUMMARY, (), ages[m.id]), language
-        )
-        for m, line in summary
-    ]
-    lines = dict(taken)
-    front, behind = (
-        _places(ranked, rows) for rows in (ranked.seats.front, ranked.seats.behind)
-    )
-    order = order_with_slots(list(lines), ranked.score, front, behind)
-    score = _falling([_squash(float(ranked.score[i])) for i in order])
-    ways = _ways(ranked, ranked.rows[order])
-    for i, shown in zip(order, score, strict=True):
-        row, memory = rows[i], made[i]
-        way = ways.get(row) if row not in ranked.learned else ranked.thought(row)
-        reason = _reason(
-            mind, scene, ranked, i, way, shared.get(memory.id, ()), ages[memory.id]
-        )
-        found = _recalled(mind, scene, memory, lines[i], shown, reason, language, way)
-        memories.append(ranked.held.united(mind, row, found, scene.request.chat))
-    memories += [
-        recalled_habit(mind, scene, one, ages[one.memory.id], language) for one in told
-    ]
-    memories.sort(key=lambda m: -m.score)
-    memories += so_far
-    kept = {m.id for m in memories}
-    looked_at = set(keys)
-    considered = tuple(
-        Considered(
-            one.memory.id, one.memory.text, one.habit.share, None, 0.0, True, None
-        )
-        for one in told
-        if one.memory.id not in looked_at
-    ) + tuple(
-        Considered(
-            id=key,
-            text=text,
-            score=float(ranked.score[i]),
-            dense=None if np.isnan(ranked.dense[i]) else float(ranked.dense[i]),
-            lexical=float(ranked.lexical[i]),
-            kept=key in kept,
-            cut=None if key in kept else _IN_PROMPT if key in repeated else _NOT_CHOSEN,
-        )
-        for i, (key, text) in enumerate(zip(keys, texts_of, strict=True))
-    )
+    blocks = selection.budget.blocks(chosen, happened_at)
+    view = _View(mind, context, ranked, selection.language, ages)
+    memories = view.always_shown(core, 1.0, Cause.PERMANENT)
+    memories += view.candidates(candidates, selection.rendered)
+    memories += view.habits(shown)
+    memories.sort(key=lambda memory: -memory.score)
+    memories += view.always_shown(summary, 0.0, Cause.SUMMARY)
     answer = Recalled(
         trace=new_id("t"),
         memories=tuple(memories),
-        blocks=tuple(_block(text) for text in texts),
-        tokens=sum(text.tokens for text in texts),
+        blocks=tuple(_block(block) for block in blocks),
+        tokens=sum(block.tokens for block in blocks),
         timed_out=False,
         took_ms=Timings(),
     )
-    return answer, considered
+    return answer, selection.considered(shown, {memory.id for memory in memories})
 
 
-def _summary(
-    mind: Mind, scene: Scene, standing: ContextText | None, budget: Budget
-) -> list[tuple[Memory, PromptLine]]:
-    """The summary of the chat, where it leaves most of the room to memories."""
-    rest = _rest(mind, standing, scene.summary) if scene.summary is not None else None
-    if scene.summary is None or rest is None:
-        return []
-    memory = replace(scene.summary, text=rest)
-    line = line_of(memory)
-    if line.tokens > _SUMMARY * budget.tokens_left or not budget.take(line):
-        return []
-    return [(memory, line)]
+class _Selection:
+    """Takes memories into the answer as long as the budget lasts and the prompt does not say them already."""
+
+    def __init__(self, mind: Mind, context: RecallContext, ranked: Ranked) -> None:
+        self._mind = mind
+        self._context = context
+        self._ranked = ranked
+        self._rows: list[int] = ranked.rows.tolist()
+        self._keys = mind.ids_at(self._rows)
+        self._texts = ranked.deduplicated.texts(mind, self._rows)
+        asked = [text for text, _ in context.query.word_parts]
+        self.language = language_of(asked + self._texts[:_LANGUAGE_TEXTS])
+        self.budget = Budget(context.budget, mind.soul.name, self.language)
+        texts = context.prompt_texts
+        self._prompt = ContextText(texts) if texts else None
+        # The same, and the memories that were taken.
+        self._with_answer = ContextText(texts) if texts else None
+        # By position among the candidates: what of the memory is new to the prompt.
+        self.rendered: dict[int, Memory] = {}
+        self._repeated: set[MemoryId] = set()
+
+    def take_core(
+        self, permanent: Sequence[Memory], habits: Sequence[Habit]
+    ) -> list[Chosen]:
+        """Permanent memories, but for actions that fire; those without room are noted in `Mind.left_out`."""
+        fired = {habit.action for habit in habits if habit.fired}
+        core: list[Chosen] = []
+        left_out: list[MemoryId] = []
+        for memory in permanent:
+            if memory.id in fired or self._rest(self._with_answer, memory) is None:
+                continue
+            line = line_of(memory)
+            if self.budget.take(line):
+                core.append((memory, line))
+            else:
+                left_out.append(memory.id)
+        self._mind.left_out = tuple(left_out)
+        return core
+
+    def take_summary(self) -> list[Chosen]:
+        """The summary of the chat, where it leaves most of the room to memories."""
+        summary = self._context.summary
+        rest = self._rest(self._with_answer, summary) if summary is not None else None
+        if summary is None or rest is None:
+            return []
+        memory = replace(summary, text=rest)
+        line = line_of(memory)
+        if line.tokens > _SUMMARY * self.budget.tokens_left or not self.budget.take(
+            line
+        ):
+            return []
+        return [(memory, line)]
+
+    def add_to_prompt(self, memories: Iterable[Memory]) -> None:
+        """From now on the prompt says these."""
+        if self._with_answer is not None:
+            for memory in memories:
+                self._with_answer.add(memory.text)
+
+    def open_habits(self, habits: Sequence[Habit]) -> Sequence[Habit]:
+        """The habits that fire, and those that the prompt does not say.
+
+        That a habit shows now the prompt does not say, even where it names the habit.
+        """
+        if self._with_answer is None:
+            return habits
+        return [
+            habit
+            for habit in habits
+            if habit.fired
+            or self._rest(self._with_answer, self._mind.memories[habit.action])
+        ]
+
+    def take_candidates(
+        self, habits: Sequence[HabitLine], novelty: float
+    ) -> dict[int, PromptLine]:
+        """The lines of the candidates in the answer, by position and in its order."""
+        free = open_candidates(self._mind, self._rows, habits)
+        most = self._context.max_items - len(habits)
+        taken: dict[int, PromptLine] = {}
+        for i in self._pick(free, most, novelty):
+            line = line_of(self.rendered[i])
+            if self.budget.take(line):
+                taken[i] = line
+        return dict(sorted(taken.items()))
+
+    def considered(
+        self, habits: Sequence[HabitLine], kept: set[MemoryId]
+    ) -> tuple[Considered, ...]:
+        """All candidates and habits for the trace; `kept` are in the answer."""
+        ranked, listed, out = self._ranked, set(self._keys), list[Considered]()
+        for habit in habits:
+            key, text = habit.memory.id, habit.memory.text
+            if key not in listed:
+                share = habit.habit.share
+                out.append(Considered(key, text, share, None, 0.0, True, None))
+        scores, lexical = ranked.score.tolist(), ranked.lexical.tolist()
+        dense = ranked.dense.tolist()
+        for i, key in enumerate(self._keys):
+            cut = _IN_PROMPT if key in self._repeated else _NOT_CHOSEN
+            out.append(
+                Considered(
+                    id=key,
+                    text=self._texts[i],
+                    score=scores[i],
+                    dense=None if np.isnan(dense[i]) else dense[i],
+                    lexical=lexical[i],
+                    kept=key in kept,
+                    cut=None if key in kept else cut,
+                )
+            )
+        return tuple(out)
+
+    def _pick(self, free: Sequence[int], most: int, novelty: float) -> list[int]:
+        """Positions of the best of the `free` candidates, at most `most`, as they were chosen."""
+        if not free or most <= 0:
+            return []
+        ranked = self._ranked
+        text_of_row = dict(zip(self._rows, self._texts, strict=True))
+        costs = self._mind.costs(self._rows, text_of_row.__getitem__)
+        slots = ranked.association_slots
+        reserved = _positions(
+            ranked,
+            (*ranked.time_slots, *slots.front, *slots.behind, *ranked.kind_slots),
+        )
+        index = {position: i for i, position in enumerate(free)}
+        chosen = choose_diverse(
+            ranked.score[np.asarray(free)],
+            vectors_at(self._mind, ranked.rows[free]),
+            costs[free] + 1,
+            budget=self.budget.tokens_left,
+            max_items=most,
+            novelty=novelty,
+            reserved=[index[position] for position in reserved if position in index],
+            is_new=lambda i: self._is_new(free[i]),
+        )
+        return [free[i] for i in chosen]
+
+    def _is_new(self, i: int) -> bool:
+        """Whether the prompt does not say a candidate; then what is new of it is kept in `rendered`."""
+        row = self._rows[i]
+        memory = self._ranked.deduplicated.rendered(row, self._mind.at(row))
+        # A fact of a few words may stand beside the message that told it: it knows since when it holds, and
+        # who said so as well. What the prompt says in so many words needs neither.
+        is_short_fact = memory.id in self._mind.facts and not is_sentence(
+            units_of(memory.text)
+        )
+        rest = self._rest(self._prompt if is_short_fact else self._with_answer, memory)
+        if rest is None:
+            self._repeated.add(memory.id)
+            return False
+        if self._with_answer is not None:
+            self._with_answer.add(rest)
+        same = rest == memory.text
+        self.rendered[i] = memory if same else replace(memory, text=rest)
+        return True
+
+    def _rest(self, prompt: ContextText | None, memory: Memory) -> str | None:
+        """What of the memory the prompt does not say yet; None when that is next to nothing.
+
+        A permanent memory stands in the user's own words: whole, or not at all.
+        """
+        if prompt is None:
+            return memory.text
+        rest = prompt.rest_of(memory.text, _names_in(self._mind, memory))
+        return memory.text if memory.permanent and rest is not None else rest
 
 
-def _rest(mind: Mind, standing: ContextText | None, memory: Memory) -> str | None:
-    """What of the memory the prompt does not say yet; None when that is next to nothing.
+class _View:
+    """Describes the memories of the answer: score, reason, path and sources."""
 
-    What is permanent is told in the user's own words: whole, or not at all.
-    """
-    if standing is None:
-        return memory.text
-    speakers = (
-        p.name
-        for p in memory.situation.participants
-        if p.kind is not ParticipantKind.UNKNOWN
-    )
-    rest = standing.rest_of(memory.text, (*speakers, mind.soul.name))
-    return memory.text if memory.permanent and rest is not None else rest
+    def __init__(
+        self,
+        mind: Mind,
+        context: RecallContext,
+        ranked: Ranked,
+        language: str,
+        ages: dict[MemoryId, int],
+    ) -> None:
+        """`ages`: how many exchanges ago each memory took place"""
+        self._mind = mind
+        self._context = context
+        self._ranked = ranked
+        self._language = language
+        self._ages = ages
+
+    def always_shown(
+        self, chosen: Sequence[Chosen], score: float, cause: Cause
+    ) -> list[RecalledMemory]:
+        """Memories that are in the answer whatever the query."""
+        out = []
+        for memory, line in chosen:
+            reason = Reason(cause, (), self._ages[memory.id])
+            out.append(self._recalled(memory, line, score, reason))
+        return out
+
+    def candidates(
+        self, lines: dict[int, PromptLine], rendered: dict[int, Memory]
+    ) -> list[RecalledMemory]:
+        """The candidates in the answer, in the order in which they are displayed."""
+        mind, ranked = self._mind, self._ranked
+        slots = ranked.association_slots
+        front, behind = (
+            _positions(ranked, slots.front),
+            _positions(ranked, slots.behind),
+        )
+        order = order_with_slots(list(lines), ranked.score, front, behind)
+        scores = _displayed(ranked.score[order])
+        walk_paths = _walk_paths(ranked, ranked.rows[order])
+        query = "\n".join(text for text, _ in self._context.query.word_parts)
+        chat = self._context.request.chat
+        out = []
+        for i, score in zip(order, scores, strict=True):
+            row, memory = int(ranked.rows[i]), rendered[i]
+            path: Path | None = walk_paths.get(row)
+            if row in ranked.learned:
+                path = ranked.learned_path(row)
+            shared = _shared_words(mind, query, memory)
+            reason = self._reason(i, path, shared, self._ages[memory.id])
+            answer = self._recalled(memory, lines[i], score, reason, path)
+            out.append(
+                ranked.deduplicated.with_duplicate_sources(mind, row, answer, chat)
+            )
+        return out
+
+    def habits(self, shown: Sequence[HabitLine]) -> list[RecalledMemory]:
+        """The habits in the answer."""
+        out = []
+        for habit in shown:
+            age = self._ages[habit.memory.id]
+            out.append(
+                recalled_habit(self._mind, self._context, habit, age, self._language)
+            )
+        return out
+
+    def _recalled(
+        self,
+        memory: Memory,
+        line: PromptLine,
+        score: float,
+        reason: Reason,
+        path: Path | None = None,
+    ) -> RecalledMemory:
+        mind = self._mind
+        edges = path.edges if isinstance(path, WalkPath) else ()
+        return RecalledMemory(
+            id=memory.id,
+            kind="fact" if memory.id in mind.facts else memory.kind.value,
+            text=line.text,
+            score=score,
+            hops=path.hops if path is not None else 0,
+            permanent=memory.permanent,
+            fired=False if memory.kind.value == "action" else None,
+            why=reason_sentence(reason, mind.soul.name, self._language),
+            path=_steps(mind, memory, path),
+            edges=tuple(edge.id for edge in edges),
+            sources=sources(mind, memory, self._context.request.chat),
+            age_turns=reason.age_turns,
+            visibility=1.0,
+        )
+
+    def _reason(
+        self, position: int, path: Path | None, shared: Words, age: int
+    ) -> Reason:
+        """What brought a candidate up most: the time asked for, its own text, its neighbours, or its path."""
+        ranked = self._ranked
+        row = int(ranked.rows[position])
+        # Standard deviations above what memories usually score.
+        alone = float(ranked.alone[position])
+        beside = float(ranked.text[position]) - alone
+        time = self._asked_time(row, alone)
+        if time is not None:
+            return Reason(Cause.TIME, shared, age, time=time)
+        if isinstance(path, TermPath):
+            labels = tuple(step.label for step in path.steps)
+            return Reason(Cause.LEARNED, shared, age, labels)
+        if path is not None:
+            is_weak = max(alone, beside) < 1.0
+            reason = self._walk_reason(row, path, shared, age, is_weak)
+            if reason is not None:
+                return reason
+        if alone < 1.0 < beside:
+            return Reason(Cause.NEIGHBOUR, shared, age)
+        if ranked.lexical[position] > 0 and shared:
+            return Reason(Cause.WORDS, shared, age)
+        has_vector = not np.isnan(ranked.dense[position])
+        return Reason(Cause.MEANING if has_vector else Cause.NOTHING, (), age)
+
+    def _asked_time(self, row: int, alone: float) -> NamedTime | None:
+        """The time that the row is of, where the query asks for it and the text does not fit by itself."""
+        asked = self._context.asked_time
+        if asked is None:
+            return None
+        if asked.only_time or (alone < 1.0 and row in self._ranked.time_slots):
+            return asked.time_of(row)
+        return None
+
+    def _walk_reason(
+        self, row: int, path: WalkPath, shared: Words, age: int, is_weak: bool
+    ) -> Reason | None:
+        """The path as a reason; None where the text of the row says more. `is_weak`: the text fits little."""
+        if [edge.kind for edge in path.edges] == [EdgeKind.NEXT]:
+            return Reason(Cause.NEIGHBOUR, shared, age)
+        slots = self._ranked.association_slots
+        has_slot = row in slots.front or row in slots.behind
+        if (has_slot or is_weak) and (path.hops > 1 or not shared):
+            passed = tuple(self._mind.texts_at(path.rows[:-1]))
+            return Reason(Cause.ASSOCIATION, shared, age, passed)
+        return None
 
 
-def _pick(
-    mind: Mind,
-    ranked: Ranked,
-    free: Sequence[int],
-    costs: Ints,
-    budget: Budget,
-    novelty: float,
-    most: int,
-    is_new: Callable[[int], bool],
-) -> list[int]:
-    if not free or most <= 0:
-        return []
-    table = mind.embedded.turns
-    rows = ranked.rows[free]
-    vectors = (
-        table.rows(rows)
-        if table is not None
-        else np.full((rows.size, 1), np.nan, np.float32)
-    )
-    place = {at: i for i, at in enumerate(free)}
-    seated = (
-        *ranked.of_time,
-        *ranked.seats.front,
-        *ranked.seats.behind,
-        *ranked.of_kind,
-    )
-    chosen = choose_diverse(
-        ranked.score[np.asarray(free)],
-        vectors,
-        costs[free] + 1,
-        budget=budget.tokens_left,
-        max_items=most,
-        novelty=novelty,
-        reserved=[place[at] for at in _places(ranked, seated) if at in place],
-        is_new=lambda at: is_new(free[at]),
-    )
-    return [free[i] for i in chosen]
+def _permanent(mind: Mind, context: RecallContext) -> list[Memory]:
+    """The permanent memories that this recall may show, the most important first."""
+    rows = np.flatnonzero(mind.columns.permanent[: mind.size] & context.visible)
+    memories = [mind.at(row) for row in rows.tolist()]
+    return sorted(memories, key=lambda memory: (-memory.importance, memory.id))
 
 
-def _ages(mind: Mind, scene: Scene, memories: Sequence[Memory]) -> dict[MemoryId, int]:
+def _names_in(mind: Mind, memory: Memory) -> tuple[str, ...]:
+    """The names of those who take part in a memory, and of the soul."""
+    names = [
+        participant.name
+        for participant in memory.situation.participants
+        if participant.kind is not ParticipantKind.UNKNOWN
+    ]
+    return (*names, mind.soul.name)
+
+
+def _ages(
+    mind: Mind, context: RecallContext, memories: Sequence[Memory]
+) -> dict[MemoryId, int]:
     """How many exchanges ago each of these took place."""
     rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
-    ages = mind.ages(scene.request.chat, scene.extra_turns, rows).tolist()
+    ages = mind.ages(context.request.chat, context.extra_turns, rows).tolist()
     return {memory.id: age for memory, age in zip(memories, ages, strict=True)}
 
 
-def _recalled(
-    mind: Mind,
-    scene: Scene,
-    memory: Memory,
-    line: PromptLine,
-    score: float,
-    reason: Reason,
-    language: str,
-    way: Way | Thought | None = None,
-) -> RecalledMemory:
-    return RecalledMemory(
-        id=memory.id,
-        kind="fact" if memory.id in mind.facts else memory.kind.value,
-        text=line.text,
-        score=score,
-        hops=way.hops if way is not None else 0,
-        permanent=memory.permanent,
-        fired=False if memory.kind.value == "action" else None,
-        why=reason_sentence(reason, mind.soul.name, language),
-        path=_path(mind, memory, way),
-        edges=tuple(edge.id for edge in way.edges) if isinstance(way, Way) else (),
-        sources=sources(mind, memory, scene.request.chat),
-        age_turns=reason.age_turns,
-        visibility=1.0,
-    )
-
-
-def _ways(ranked: Ranked, rows: Ints) -> dict[int, Way]:
-    """How each of these rows was come to; what has a seat for association is told by associations."""
+def _walk_paths(ranked: Ranked, rows: Ints) -> dict[int, WalkPath]:
+    """How the walk reached each of these rows; over associations alone those with a slot for association."""
     if ranked.walk is None:
         return {}
-    seated = np.isin(rows, [*ranked.seats.front, *ranked.seats.behind])
-    return {**ranked.walk.ways(rows), **ranked.walk.associations(rows[seated])}
+    slots = ranked.association_slots
+    has_slot = np.isin(rows, [*slots.front, *slots.behind])
+    paths = ranked.walk.paths(rows)
+    return {**paths, **ranked.walk.association_paths(rows[has_slot])}
 
 
-def _path(
-    mind: Mind, memory: Memory, way: Way | Thought | None
-) -> tuple[PathStep, ...]:
-    """The way to the memory step by step; a relation goes by its verb."""
-    if way is None:
+def _steps(mind: Mind, memory: Memory, path: Path | None) -> tuple[PathStep, ...]:
+    """The path to the memory step by step; a relation is shown by its verb."""
+    if path is None:
         return (PathStep(memory.id, label(memory.text), None),)
-    if isinstance(way, Thought):
-        return (
-            *way.steps,
-            PathStep(memory.id, label(memory.text), EdgeKind.MENTIONS.value),
-        )
-    led = (None, *(edge.verb or edge.kind.value for edge in way.edges))
-    steps = (mind.at(row) for row in way.rows)
+    if isinstance(path, TermPath):
+        edge = EdgeKind.MENTIONS.value
+        return (*path.steps, PathStep(memory.id, label(memory.text), edge))
+    edges = (None, *(edge.verb or edge.kind.value for edge in path.edges))
+    keys, texts = mind.ids_at(path.rows), mind.texts_at(path.rows)
     return tuple(
-        PathStep(m.id, label(m.text), edge) for m, edge in zip(steps, led, strict=True)
+        PathStep(key, label(text), edge)
+        for key, text, edge in zip(keys, texts, edges, strict=True)
     )
 
 
-def _shared_words(
-    mind: Mind, scene: Scene, memories: Sequence[Memory]
-) -> dict[MemoryId, tuple[str, ...]]:
-    """For each memory the rarest words it shares with the cue, at most two, as the cue writes them.
+def _shared_words(mind: Mind, query: str, memory: Memory) -> Words:
+    """The rarest words that a memory shares with the query, at most two, as the query writes them.
 
-    Words that many memories hold explain nothing, nor do the names of those who talk.
+    Words that many memories contain explain nothing, nor do the names of those who talk.
     """
-    cue = "\n".join(text for text, _ in scene.cue.said)
     common = max(3, len(mind.memories) // _COMMON)
-    out = {}
-    for memory in memories:
-        talking = (
-            p
-            for p in memory.situation.participants
-            if p.kind is not ParticipantKind.UNKNOWN
-        )
-        names = [mind.soul.name, *(p.name for p in talking)]
-        rarity = {
-            word: min(
-                (mind.words.frequency(t) for t in mind.tokeniser.tokens(word)),
-                default=common + 1,
-            )
-            for word in mind.tokeniser.shared(cue, memory.text)
-            if not any(word.casefold() in name.casefold() for name in names)
-        }
-        rare = sorted(
-            (w for w in rarity if rarity[w] <= common),
-            key=lambda w: (rarity[w], -len(w), w),
-        )
-        out[memory.id] = tuple(rare[:2])
-    return out
+    names = [name.casefold() for name in _names_in(mind, memory)]
+    rare: list[tuple[int, int, str]] = []
+    for word in mind.tokeniser.shared(query, memory.text):
+        if any(word.casefold() in name for name in names):
+            continue
+        tokens = mind.tokeniser.tokens(word)
+        rarity = min(map(mind.words.frequency, tokens), default=common + 1)
+        if rarity <= common:
+            rare.append((rarity, -len(word), word))
+    return tuple(word for _, _, word in sorted(rare)[:2])
 
 
-def _reason(
-    mind: Mind,
-    scene: Scene,
-    ranked: Ranked,
-    at: int,
-    way: Way | Thought | None,
-    shared: tuple[str, ...],
-    age: int,
-) -> Reason:
-    """What brought it up most: the time asked for, its own text, what stands beside it, or what led to it."""
-    alone = float(
-        ranked.alone[at]
-    )  # standard deviations above what memories usually score
-    beside = float(ranked.text[at]) - alone
-    asked, row = scene.asked, int(ranked.rows[at])
-    if asked is not None and (asked.only or (alone < 1.0 and row in ranked.of_time)):
-        time = asked.named(row)
-        if time is not None:
-            return Reason(Cause.TIME, shared, age, time=time)
-    if isinstance(way, Thought):
-        return Reason(
-            Cause.LEARNED, shared, age, tuple(step.label for step in way.steps)
-        )
-    if way is not None and [edge.kind for edge in way.edges] == [EdgeKind.NEXT]:
-        return Reason(Cause.NEIGHBOUR, shared, age)
-    seated = row in ranked.seats.front or row in ranked.seats.behind
-    if way is not None and (seated or max(alone, beside) < 1.0):
-        passed = tuple(mind.at(row).text for row in way.rows[:-1])
-        if way.hops > 1 or not shared:
-            return Reason(Cause.ASSOCIATION, shared, age, passed)
-    if alone < 1.0 < beside:
-        return Reason(Cause.NEIGHBOUR, shared, age)
-    if ranked.lexical[at] > 0 and shared:
-        return Reason(Cause.WORDS, shared, age)
-    return Reason(
-        Cause.NOTHING if np.isnan(ranked.dense[at]) else Cause.MEANING, (), age
-    )
+def _positions(ranked: Ranked, rows: Sequence[int]) -> list[int]:
+    """Where these rows stand among the candidates, each once; rows that are duplicates of others are left out."""
+    position = {row: i for i, row in enumerate(ranked.rows.tolist())}
+    return [position[row] for row in dict.fromkeys(rows) if row in position]
 
 
-def _places(ranked: Ranked, rows: Sequence[int]) -> list[int]:
-    """Where these rows stand among the candidates, each once."""
-    at = {row: i for i, row in enumerate(ranked.rows.tolist())}
-    return [
-        at[row] for row in dict.fromkeys(rows) if row in at
-    ]  # of two that say the same one is left
+def _displayed(scores: Floats) -> list[float]:
+    """Standardised scores as 0..1, never increasing: a row with a reserved slot counts as much as the next one."""
+    squashed = [_squashed(score) for score in scores.tolist()]
+    reverse = np.asarray(squashed, np.float64)[::-1]
+    return [float(score) for score in np.maximum.accumulate(reverse)[::-1]]
 
 
-def _falling(scores: Sequence[float]) -> list[float]:
-    """The scores, none below one that stands behind it: who has a seat counts as much as who stands there."""
-    return [
-        float(s)
-        for s in np.maximum.accumulate(np.asarray(scores, np.float64)[::-1])[::-1]
-    ]
-
-
-def _squash(score: float) -> float:
+def _squashed(score: float) -> float:
     """A standardised score as 0..1, order kept."""
     return round(1.0 / (1.0 + float(np.exp(-score / 2))), 9)
 
 
 def _block(text: PromptBlock) -> Block:
+    items = (BlockItem(line.memory, line.text, line.tokens) for line in text.lines)
     return Block(
         section=text.section.value,
         position=text.position,
@@ -430,7 +518,5 @@ def _block(text: PromptBlock) -> Block:
         role="system",
         text=text.text,
         tokens=text.tokens,
-        items=tuple(
-            BlockItem(line.memory, line.text, line.tokens) for line in text.lines
-        ),
+        items=tuple(items),
     )

@@ -1,23 +1,25 @@
-"""How does a recall tell what is over, and what was told twice? What holds first, and each thing once.
+"""Deduplication of candidates: each thing once, and facts that have ended below those that hold.
 
-Everything here computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.assembly.tense import as_past
 from soulmem.consolidation.validity import FactClaim, FactValidity, is_same_fact
+from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.scene import Scene
+from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.views.fact_validity import Standings
 from soulmem.engine.views.provenance import sources
 from soulmem.graph.association import MEMORY_KINDS
@@ -26,248 +28,287 @@ from soulmem.retrieval.scoring import scaled
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Duplicates = dict[int, list[int]]  # by the row that stays: the rows that say the same
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _CHAT, _MODEL = ORIGINS.index(Origin.CHAT), ORIGINS.index(Origin.MODEL)
 
 
 @dataclass(frozen=True, slots=True)
-class HoldingParams:
-    """How what is over counts, and what is told twice."""
+class DeduplicationParams:
+    """How much an ended fact counts, and from when two texts are one."""
 
-    past: float = (
-        0.5  # of the score of what holds: of two homes the present one is asked for
-    )
-    alike: float = (
-        0.6  # 0..1, share of words that two wordings of one scene have in common
-    )
+    # Factor of the score of an ended fact: of two homes the present one is asked for.
+    past: float = 0.5
+    # 0..1, share of words that two wordings of one scene have in common.
+    alike: float = 0.6
     # 0..1, share of a message's words in the draft that then stands for it. On LoCoMo dev with a model that
     # drafts in the chat's words .4 gives R@5 67.1, .6 66.4, without a model 66.4.
     covered: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What is left of the candidates, and how it is told."""
+class Deduplicated:
+    """The candidates without duplicates.
+
+    ended_facts  by row of a fact that has ended
+    duplicates   by row: the memories that say the same
+    """
 
     rows: Ints
-    past: Mapping[int, FactValidity] = field(
-        default_factory=dict
-    )  # rows of facts that are over
-    also: Mapping[int, tuple[MemoryId, ...]] = field(
-        default_factory=dict
-    )  # what says the same
+    ended_facts: Mapping[int, FactValidity] = field(default_factory=dict)
+    duplicates: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)
 
-    def told(self, row: int, memory: Memory) -> Memory:
-        """The memory in the words in which it is told."""
-        standing = self.past.get(row)
-        if standing is None:
+    def rendered(self, row: int, memory: Memory) -> Memory:
+        """The memory as the prompt words it: an ended fact in the past tense."""
+        validity = self.ended_facts.get(row)
+        if validity is None:
             return memory
-        until = (
-            standing.until.astimezone() if standing.until is not None else None
-        )  # days begin here
-        return replace(memory, text=as_past(memory.text, until, standing.story))
+        until = validity.until
+        local = until.astimezone() if until is not None else None  # days begin here
+        return replace(memory, text=as_past(memory.text, local, validity.story))
 
-    def text(self, mind: Mind, row: int) -> str:
-        """The text of `told`, without the price of the memory."""
-        if row in self.past:
-            return self.told(row, mind.at(row)).text
-        key = mind.id_at(row)
-        return mind.facts.text_at(row, key) or mind.memories.text(key)
+    def texts(self, mind: Mind, rows: Sequence[int]) -> list[str]:
+        """The texts of `rendered`, mostly without building the memories."""
+        texts = mind.texts_at(rows)
+        for i, row in enumerate(rows):
+            if row in self.ended_facts:
+                texts[i] = self.rendered(row, mind.at(row)).text
+        return texts
 
-    def united(
+    def with_duplicate_sources(
         self, mind: Mind, row: int, answer: RecalledMemory, chat: ChatId | None
     ) -> RecalledMemory:
-        """The answer with the messages, too, that told the same in other words."""
-        found = (
-            mind.at(at)
-            for key in self.also.get(row, ())
-            if (at := mind.row(key)) is not None
-        )
-        places = [place for memory in found for place in sources(mind, memory, chat)]
-        if not places:
+        """The answer with the messages, too, that say the same in other words."""
+        places = list(answer.sources)
+        for key in self.duplicates.get(row, ()):
+            duplicate = mind.row(key)
+            if duplicate is not None:
+                places += sources(mind, mind.at(duplicate), chat)
+        if len(places) == len(answer.sources):
             return answer
-        return replace(answer, sources=tuple(dict.fromkeys((*answer.sources, *places))))
+        return replace(answer, sources=tuple(dict.fromkeys(places)))
 
 
-def held(
+def deduplicate(
     mind: Mind,
-    scene: Scene,
+    context: RecallContext,
     rows: Ints,
     score: Floats,
-    params: HoldingParams | None = None,
-) -> Held:
-    """The candidates without those that others tell as well; `score`, of every row, is lowered for what is
-    over.
-    """
-    p = params or HoldingParams()
-    again = _said_again(mind, rows, score)
-    left = _without(rows, again)
-    retold = _retold(mind, left, score, p)
-    left = _without(left, retold)
-    left = left[
-        ~np.isin(left, list(_spoken_for(mind, left, score, scene.max_items, p)))
-    ]
-    also = _joined(again, retold)
-    standings = Standings(mind, scene.known, scene.request.chat)
-    keys = {row: mind.id_at(row) for row in left.tolist() if mind.facts.is_at(row)}
-    may_end = (
-        row for row, key in keys.items() if standings.may_end(mind.edges.verb_of(key))
-    )
-    facts = {row: mind.edges.known(keys[row]) for row in may_end}
-    edges = {
-        row: edge
-        for row, edge in facts.items()
-        if not standings.is_alone(keys[row], edge)
-    }
-    if not edges:
-        return Held(left, also=_keyed(mind, also))
-    found = ((row, standings.claim(edge)) for row, edge in edges.items())
-    claims = {row: claim for row, claim in found if claim is not None}
-    standing = {row: standings.of(edges[row]) for row in claims}
-    past = {row: one for row, one in standing.items() if one.by is not None}
-    lowered = list(past)
-    score[lowered] = scaled(score[lowered], np.full(len(lowered), p.past, np.float32))
-    gone = _denials(claims, past)
-    best_first = sorted(
-        claims.keys() - gone, key=lambda row: (-float(score[row]), claims[row].key)
-    )
-    twice = _alike(
-        best_first, lambda one, other: is_same_fact(claims[one], claims[other])
-    )
-    left = _without(left[~np.isin(left, list(gone))], twice)
-    told = {row: one for row, one in past.items() if row in left}
-    return Held(left, told, _keyed(mind, also | twice))
+    params: DeduplicationParams | None = None,
+) -> Deduplicated:
+    """The candidates without those that others say as well; `score`, of every row, is lowered for ended facts."""
+    p = params or DeduplicationParams()
+    candidates = _Candidates(mind, rows, score)
+    identical = candidates.identical_messages(rows)
+    rows = _without(rows, identical)
+    similar = candidates.similar_episodes(rows, p)
+    rows = _without(rows, similar)
+    redundant = candidates.redundant_episodes(rows, context.max_items, p)
+    rows = rows[~np.isin(rows, list(redundant))]
+    duplicates = _merged(identical, similar)
+    facts = _Facts(mind, context, candidates, rows)
+    if facts.edges:
+        rows = facts.judge(rows, score, p.past)
+        duplicates = duplicates | facts.duplicates
+    ended = {row: facts.ended[row] for row in facts.ended if row in rows}
+    keyed = {row: candidates.keys_of(others) for row, others in duplicates.items()}
+    return Deduplicated(rows, ended, keyed)
 
 
-def _denials(
-    claims: Mapping[int, FactClaim], past: Mapping[int, FactValidity]
-) -> set[int]:
-    """Of the facts that say that something is over those which need not be told: it is not, or what is over
-    is told with since when.
-    """
-    enders = {one.by for one in past.values()}
-    over = {row for row, claim in claims.items() if claim.relation.is_over}
-    return {row for row in over if row in past or claims[row].key in enders}
+class _Candidates:
+    """Rows that may go into the answer, with their ids, and their words once these are asked for."""
 
+    def __init__(self, mind: Mind, rows: Ints, score: Floats) -> None:
+        listed = rows.tolist()
+        self.keys = dict(zip(listed, mind.ids_at(listed), strict=True))
+        self.score = score
+        self._mind = mind
+        self._words: dict[int, set[str]] = {}
 
-def _said_again(mind: Mind, rows: Ints, score: Floats) -> dict[int, list[int]]:
-    """Of messages in the very same words the best, with the others: said twice, or told by two chats."""
-    columns = mind.columns
-    said = rows[(columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)]
-    same: dict[str, list[int]] = {}
-    for row in sorted(said.tolist(), key=lambda row: -float(score[row])):
-        same.setdefault(
-            " ".join(mind.memories.text(mind.id_at(row)).split()).casefold(), []
-        ).append(row)
-    return {best: others for best, *others in same.values() if others}
+    def keys_of(self, rows: Iterable[int]) -> tuple[MemoryId, ...]:
+        """The ids at these rows."""
+        return tuple(self.keys[row] for row in rows)
 
+    def identical_messages(self, rows: Ints) -> Duplicates:
+        """Messages in the very same words: said twice, or recorded by two chats. The best stays."""
+        columns = self._mind.columns
+        is_message = (columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)
+        messages = sorted(rows[is_message].tolist(), key=self._by_score)
+        same: dict[str, list[int]] = {}
+        for row, text in zip(messages, self._mind.texts_at(messages), strict=True):
+            same.setdefault(" ".join(text.split()).casefold(), []).append(row)
+        return {group[0]: group[1:] for group in same.values() if len(group) > 1}
 
-def _retold(
-    mind: Mind, rows: Ints, score: Floats, p: HoldingParams
-) -> dict[int, list[int]]:
-    """Of what tells one scene in nearly the same words the best, with the others: a draft and the only
-    message it is drawn from, or drafts of several answers that read the same message.
-    """
-    columns = mind.columns
-    scenes = rows[columns.kind[rows] == _EPISODE]
-    drafted = scenes[columns.origin[scenes] == _MODEL].tolist()
-    if not drafted:
-        return {}
-    cited = {row: frozenset(mind.derived.cited(mind.id_at(row))) for row in drafted}
-    single = {next(iter(some)) for some in cited.values() if len(some) == 1}
-    for row in scenes.tolist():
-        if row not in cited and mind.id_at(row) in single:
-            cited[row] = frozenset((mind.id_at(row),))
-    words = {row: _words(mind, row) for row in cited}
-    makers = {
-        row: {one.id for one in mind.derived.of(mind.id_at(row))} for row in cited
-    }
+    def similar_episodes(self, rows: Ints, p: DeduplicationParams) -> Duplicates:
+        """Tellings of one scene in nearly the same words: a draft and the only message it is drawn from, or
+        drafts of several model answers that read the same message. The best stays.
+        """
+        cited = self._cited_messages(rows)
+        derived = self._mind.derived
+        answers: dict[int, set[str]] = {}
+        for row in cited:
+            answers[row] = {derivation.id for derivation in derived.of(self.keys[row])}
 
-    def is_one(one: int, other: int) -> bool:
-        if makers[one] and makers[other]:
-            same = makers[one].isdisjoint(makers[other]) and not cited[one].isdisjoint(
-                cited[other]
-            )
-        else:
-            same = cited[one] == cited[other]
-        return same and len(words[one] & words[other]) >= p.alike * len(
-            words[one] | words[other]
+        def is_same(row: int, other: int) -> bool:
+            if not answers[row] or not answers[other]:
+                is_same_scene = cited[row] == cited[other]
+            elif answers[row].isdisjoint(answers[other]):
+                is_same_scene = not cited[row].isdisjoint(cited[other])
+            else:
+                is_same_scene = False
+            if not is_same_scene:
+                return False
+            words, others = self._words_at(row), self._words_at(other)
+            return len(words & others) >= p.alike * len(words | others)
+
+        best_first = sorted(cited, key=lambda row: (-self.score[row], self.keys[row]))
+        return _grouped(best_first, is_same)
+
+    def _cited_messages(self, rows: Ints) -> dict[int, frozenset[MemoryId]]:
+        """The messages that each drafted episode cites; of messages that are the only one of a draft, itself."""
+        columns, derived = self._mind.columns, self._mind.derived
+        scenes = rows[columns.kind[rows] == _EPISODE]
+        cited: dict[int, frozenset[MemoryId]] = {}
+        single: set[MemoryId] = set()
+        for row in scenes[columns.origin[scenes] == _MODEL].tolist():
+            keys = cited[row] = frozenset(derived.cited(self.keys[row]))
+            if len(keys) == 1:
+                single |= keys
+        for row in scenes.tolist() if single else ():
+            if row not in cited and self.keys[row] in single:
+                cited[row] = frozenset((self.keys[row],))
+        return cited
+
+    def redundant_episodes(
+        self, rows: Ints, most: int, p: DeduplicationParams
+    ) -> set[int]:
+        """Of drafts in nearly the words of their messages, and of messages among the best `most`, those whose
+        content the other has as well: the worse of the two would only cost a place. A draft that fits the
+        query better stands for its messages, but not for one alone of several.
+        """
+        columns, score = self._mind.columns, self.score
+        scenes = rows[columns.kind[rows] == _EPISODE]
+        is_draft = columns.origin[scenes] == _MODEL
+        drafts, messages = scenes[is_draft], scenes[~is_draft]
+        best = set(
+            messages[np.argsort(-score[messages], kind="stable")[:most]].tolist()
         )
+        out: set[int] = set()
+        for row in drafts[np.argsort(-score[drafts], kind="stable")].tolist():
+            cited = self._cited_rows(row)
+            shown = [message for message in cited if message in best - out]
+            words = self._words_at(row)
+            if not shown or not self._is_covered(words, cited, p.alike):
+                continue
+            if len(shown) == 1 < len(cited) or score[shown].max() >= score[row]:
+                out.add(row)
+                continue
+            for message in shown:
+                own = self._words_at(message)
+                if len(words & own) >= p.covered * len(own):
+                    out.add(message)
+        return out
 
-    return _alike(
-        sorted(cited, key=lambda row: (-float(score[row]), mind.id_at(row))), is_one
-    )
+    def _by_score(self, row: int) -> float:
+        return -float(self.score[row])
+
+    def _cited_rows(self, draft: int) -> list[int]:
+        """The rows of the messages that a draft cites, as far as they are there."""
+        cited = self._mind.derived.cited(self.keys[draft])
+        rows = [self._mind.row(key) for key in cited]
+        return [row for row in rows if row is not None]
+
+    def _is_covered(self, words: set[str], rows: Sequence[int], share: float) -> bool:
+        """Whether these rows together contain at least that share of the words."""
+        covered = set[str]().union(*(self._words_at(row) for row in rows))
+        return len(words & covered) >= share * len(words)
+
+    def _words_at(self, row: int) -> set[str]:
+        if row not in self._words:
+            text = self._mind.texts_at([row])[0]
+            self._words[row] = set(self._mind.tokeniser.tokens(text))
+        return self._words[row]
 
 
-def _spoken_for(
-    mind: Mind, rows: Ints, score: Floats, most: int, p: HoldingParams
+class _Facts:
+    """The facts among the candidates that another relation may end or duplicate."""
+
+    def __init__(
+        self, mind: Mind, context: RecallContext, candidates: _Candidates, rows: Ints
+    ) -> None:
+        self._standings = Standings(mind, context.usable, context.request.chat)
+        self.edges: dict[int, Edge] = {}
+        self.ended: dict[int, FactValidity] = {}
+        self.duplicates: Duplicates = {}
+        for row in rows[mind.facts.flags(mind.size)[rows]].tolist():
+            key = candidates.keys[row]
+            if not self._standings.may_end(mind.edges.verb_of(key)):
+                continue
+            edge = mind.edges.known(key)
+            if not self._standings.is_alone(key, edge):
+                self.edges[row] = edge
+
+    def judge(self, rows: Ints, score: Floats, past: float) -> Ints:
+        """The rows that stay; scores of ended facts are lowered, and facts in two wordings are made one."""
+        claims: dict[int, FactClaim] = {}
+        for row, edge in self.edges.items():
+            claim = self._standings.claim(edge)
+            if claim is not None:
+                claims[row] = claim
+        for row in claims:
+            validity = self._standings.of(self.edges[row])
+            if validity.by is not None:
+                self.ended[row] = validity
+        lowered = list(self.ended)
+        factor = np.full(len(lowered), past, np.float32)
+        score[lowered] = scaled(score[lowered], factor)
+        needless = _needless_denials(claims, self.ended)
+        best_first = sorted(
+            claims.keys() - needless,
+            key=lambda row: (-float(score[row]), claims[row].key),
+        )
+        self.duplicates = _grouped(
+            best_first, lambda row, other: is_same_fact(claims[row], claims[other])
+        )
+        return _without(rows[~np.isin(rows, list(needless))], self.duplicates)
+
+
+def _needless_denials(
+    claims: Mapping[int, FactClaim], ended: Mapping[int, FactValidity]
 ) -> set[int]:
-    """Of drafts in hardly other words than their messages' and of messages among the best `most` what the
-    other tells as well: the worse of the two would only cost a place. A draft that fits the cue better stands
-    for its messages, but not for one alone of several.
+    """Facts that say that something is over and need not be recalled: it is not, or the fact that is over is
+    shown with since when.
     """
-    columns = mind.columns
-    scenes = rows[columns.kind[rows] == _EPISODE]
-    is_draft = columns.origin[scenes] == _MODEL
-    drafts, others = scenes[is_draft], scenes[~is_draft]
-    best = set(others[np.argsort(-score[others], kind="stable")[:most]].tolist())
-    out: set[int] = set()
-    for row in drafts[np.argsort(-score[drafts], kind="stable")].tolist():
-        cited = [
-            at
-            for key in mind.derived.cited(mind.id_at(row))
-            if (at := mind.row(key)) is not None
-        ]
-        told = [at for at in cited if at in best - out]
-        words = _words(mind, row)
-        said = {at: _words(mind, at) for at in cited}
-        if not told or len(words & set().union(*said.values())) < p.alike * len(words):
-            continue
-        if len(told) == 1 < len(cited) or score[told].max() >= score[row]:
-            out.add(row)
-        else:
-            out.update(
-                at for at in told if len(words & said[at]) >= p.covered * len(said[at])
-            )
-    return out
+    enders = {validity.by for validity in ended.values()}
+    denials = (row for row, claim in claims.items() if claim.relation.is_over)
+    return {row for row in denials if row in ended or claims[row].key in enders}
 
 
-def _words(mind: Mind, row: int) -> set[str]:
-    return set(mind.tokeniser.tokens(mind.text_of(mind.id_at(row))))
-
-
-def _alike(
-    best_first: Iterable[int], is_one: Callable[[int, int], bool]
-) -> dict[int, list[int]]:
-    """For each row that others are one with those others."""
-    out: dict[int, list[int]] = {}
+def _grouped(
+    best_first: Iterable[int], is_same: Callable[[int, int], bool]
+) -> Duplicates:
+    """Each row goes to the first one before it that is the same; rows without any are left out."""
+    groups: Duplicates = {}
     for row in best_first:
-        same = next((one for one in out if is_one(one, row)), None)
+        same = next((first for first in groups if is_same(first, row)), None)
         if same is None:
-            out[row] = []
+            groups[row] = []
         else:
-            out[same].append(row)
-    return {row: others for row, others in out.items() if others}
+            groups[same].append(row)
+    return {row: others for row, others in groups.items() if others}
 
 
-def _joined(
-    first: Mapping[int, list[int]], then: Mapping[int, list[int]]
-) -> dict[int, list[int]]:
-    """What is told by each row in the end, where some of those that tell others are told by others then."""
+def _merged(first: Duplicates, second: Duplicates) -> Duplicates:
+    """Both, transitively: rows of `first` that are duplicates in `second` bring their own duplicates along."""
     out = {row: list(others) for row, others in first.items()}
-    for row, others in then.items():
-        mine = out.setdefault(row, [])
-        mine += [one for other in others for one in (other, *out.pop(other, ()))]
+    for row, others in second.items():
+        duplicates = out.setdefault(row, [])
+        for other in others:
+            duplicates += [other, *out.pop(other, ())]
     return out
 
 
-def _without(rows: Ints, also: Mapping[int, Sequence[int]]) -> Ints:
-    gone = [row for others in also.values() for row in others]
-    return rows[~np.isin(rows, gone)] if gone else rows
-
-
-def _keyed(
-    mind: Mind, also: Mapping[int, Sequence[int]]
-) -> dict[int, tuple[MemoryId, ...]]:
-    return {row: tuple(map(mind.id_at, others)) for row, others in also.items()}
+def _without(rows: Ints, duplicates: Duplicates) -> Ints:
+    dropped = list(chain.from_iterable(duplicates.values()))
+    return rows[~np.isin(rows, dropped)] if dropped else rows

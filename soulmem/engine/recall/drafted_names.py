@@ -1,7 +1,7 @@
-"""Which drafted concepts does a cue name, and what else do the things go by that it names?
+"""Names of drafted concepts in a query, and further names of the things that the query names.
 
-What texts are linked to must not depend on what a language model drafted (promise 2); what a cue brings to
-mind may. Everything here computes: worker only.
+What texts are linked to must not depend on what a language model drafted (promise 2); what a recall looks for
+may. Compute thread only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.scene import Scene
+from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.views.fact_validity import Standings
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
@@ -24,52 +24,54 @@ _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 
 
 class DraftedNames:
-    """The names of a soul's drafted concepts, brought up to date when they are asked for."""
+    """The names of a soul's drafted concepts, refreshed with each use."""
 
     def __init__(self) -> None:
         self._index: NameIndex[MemoryId] = NameIndex()
-        self._held: set[MemoryId] = set()
+        self._indexed: set[MemoryId] = set()
 
-    def added(self, mind: Mind, scene: Scene) -> Scene:
-        """The scene with the drafted concepts that its cue names and that are known there.
+    def added_to(self, mind: Mind, context: RecallContext) -> RecallContext:
+        """The context with the usable drafted concepts that its query names.
 
-        A name that texts are linked to leads to those already: from the drafted concept of that name no walk
-        starts. But whatever else a thing goes by is looked for in texts.
+        Where texts are linked to another concept of that name, no walk starts from the drafted one. But other
+        names of a thing are always searched for in texts.
         """
         if not mind.derived:
-            return scene
+            return context
         self._refresh(mind)
-        standings = Standings(mind, scene.known, scene.request.chat)
-        named, also = [], dict[str, float]()
-        for (text, share), (concepts, _) in zip(
-            scene.cue.said, scene.named, strict=True
-        ):
-            found = [key for key in self._index.find(text) if standings.is_known(key)]
-            new = (key for key in found if _is_new(mind, mind.memories[key].text))
+        standings = Standings(mind, context.usable, context.request.chat)
+        named, other_names = [], dict[str, float]()
+        for text, share, concepts in context.named_by_part():
+            drafted = [key for key in self._index.find(text) if standings.is_known(key)]
+            new = (key for key in drafted if _is_new(mind, mind.memories[key].text))
             named.append(((*concepts, *new), share))
-            for key in (*concepts, *found):
+            for key in (*concepts, *drafted):
                 for other in standings.names_of(key):
                     name = mind.memories[other].text
-                    also[name] = max(also.get(name, 0.0), share)
-        return replace(scene, named=tuple(named), also=tuple(also.items()))
+                    other_names[name] = max(other_names.get(name, 0.0), share)
+        return replace(
+            context,
+            named_concepts=tuple(named),
+            other_names=tuple(other_names.items()),
+        )
 
     def _refresh(self, mind: Mind) -> None:
         n, columns = mind.size, mind.columns
-        drafted = (
+        is_drafted = (
             (columns.origin[:n] == _MODEL)
             & (columns.kind[:n] == _CONCEPT)
             & columns.in_use[:n]
         )
-        now = {mind.id_at(row) for row in np.flatnonzero(drafted).tolist()}
-        for key in self._held - now:
+        drafted = set(mind.ids_at(np.flatnonzero(is_drafted).tolist()))
+        for key in self._indexed - drafted:
             self._index.drop(key)
-        for key in now - self._held:
+        for key in drafted - self._indexed:
             self._index.put(key, (mind.memories[key].text,))
-        self._held = now
+        self._indexed = drafted
 
 
 def _is_new(mind: Mind, name: str) -> bool:
-    """Whether nothing but drafts knows the name."""
+    """Whether only drafts have the name."""
     folded = fold(name)
     if mind.names.is_taken(folded) or mind.sightings.is_speaker(folded):
         return False

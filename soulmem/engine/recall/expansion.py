@@ -1,4 +1,4 @@
-"""What leads beyond the text of the cue: a walk, energy that spreads or the steady state, from one start."""
+"""Expansion beyond the text of the query: a walk, spreading activation or the steady state, by recall mode."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.activation import Spread, spread_in
-from soulmem.engine.recall.scene import Scene, Texts
-from soulmem.engine.recall.walks import Walked, Walks
+from soulmem.engine.recall.activation import TermActivation, activate_terms
+from soulmem.engine.recall.context import RecallContext, TextScores
+from soulmem.engine.recall.walks import WalkResult, Walks
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.steady import Steady, SteadyParams
+from soulmem.kernels.walk import Walk
 from soulmem.retrieval.association import AssociationParams, row_energy
-from soulmem.retrieval.mood import Mood
 from soulmem.retrieval.seeds import SeedParams, seeds
 
 Floats = NDArray[np.float32]
@@ -26,13 +26,13 @@ Rows = NDArray[np.uint32]
 Bools = NDArray[np.bool_]
 
 _TRIGGER = MEMORY_KINDS.index(MemoryKind.TRIGGER)
-_WALKING = (RecallMode.AUTO, RecallMode.EXPAND, RecallMode.WALK)
-_SPREADING = (RecallMode.AUTO, RecallMode.SPREAD)
+_WALK_MODES = (RecallMode.AUTO, RecallMode.EXPAND, RecallMode.WALK)
+_ACTIVATION_MODES = (RecallMode.AUTO, RecallMode.SPREAD)
 
 
 @dataclass(frozen=True, slots=True)
-class ReachParams:
-    """Where to start, and how far to go."""
+class ExpansionParams:
+    """Where an expansion starts, and how far it goes."""
 
     seeds: SeedParams = field(default_factory=SeedParams)
     spreading: AssociationParams = field(default_factory=AssociationParams)
@@ -40,124 +40,142 @@ class ReachParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """How far it went.
+class Expansion:
+    """How much of the expansion arrives at each row, and what produced it.
 
-    share    float32[n]  how much of it is found at each row, >= 0
-    started  float32[n]  how much of it began there; None where that says nothing
-    named    float64[k]  how many edges each concept has that the cue names
+    share    float32[n]  >= 0
+    started  float32[n]  how much of it began at each row; None where it has no such start
+    named    float64[k]  how many edges each concept has that the query names
     """
 
     share: Floats
     started: Floats | None
     named: Doubles
-    walk: Walked | None = None
-    spread: Spread | None = None
+    walk: WalkResult | None = None
+    activation: TermActivation | None = None
     steady: Steady | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Rows to start at, how much starts at each, and which may be passed through."""
+    """The rows to start at, the share of each, the rows that may be passed, the degrees of named concepts."""
 
     rows: Rows
     share: Doubles
-    known: Bools
-    named: Doubles
+    passable: Bools
+    degrees: Doubles
 
 
-def spread_ahead(mind: Mind, scene: Scene, params: ReachParams) -> Spread | None:
-    """What the words of the cue are met with, in a mode that wants it. Computes, but reads no text for it."""
-    only_time = (
-        scene.asked is not None and scene.asked.only
-    )  # then no word leads anywhere
-    if scene.request.mode not in _SPREADING or not scene.cue.meant or only_time:
+def activation_of(
+    mind: Mind, context: RecallContext, params: ExpansionParams
+) -> TermActivation | None:
+    """The activation of this recall; None in a mode without. Needs no text scores. Compute thread only."""
+    asked = context.asked_time
+    if asked is not None and asked.only_time:  # no word of the query to start from
         return None
-    return spread_in(mind, scene, params.spreading)
+    mode = context.request.mode
+    if mode not in _ACTIVATION_MODES or not context.query.embed_parts:
+        return None
+    return activate_terms(mind, context, params.spreading)
 
 
-def reach(
+def expand(
     mind: Mind,
     walks: Walks,
-    scene: Scene,
-    texts: Texts,
-    mood: Mood,
-    params: ReachParams,
-    spread_of: Callable[[], Spread | None] | None = None,
-) -> Reach:
-    """What this recall's mode asks for. Computes; `spread_of` is `spread_ahead`, where it was begun.
+    context: RecallContext,
+    scores: TextScores,
+    params: ExpansionParams,
+    activation_result: Callable[[], TermActivation | None] | None = None,
+) -> Expansion:
+    """The expansion of this recall's mode. Compute thread only.
 
-    `auto` walks, and looks what is met with the cue's words, for the seats that this may have; `baseline`
-    goes nowhere.
+    `auto` walks, and activates terms for the reserved slots of learned associations; `baseline` does not
+    expand. `activation_result` returns what `activation_of` would, where that was computed before.
     """
-    mode, nothing = scene.request.mode, np.zeros(mind.size, np.float32)
-    if mode is RecallMode.BASELINE or not scene.cue.meant:
-        return Reach(nothing, None, np.zeros(0))
-    spread = spread_of() if spread_of is not None else spread_ahead(mind, scene, params)
+    mode, nothing = context.request.mode, np.zeros(mind.size, np.float32)
+    if mode is RecallMode.BASELINE or not context.query.embed_parts:
+        return Expansion(nothing, None, np.zeros(0))
+    activation = (
+        activation_result()
+        if activation_result is not None
+        else activation_of(mind, context, params)
+    )
     if mode is RecallMode.SPREAD:
-        if spread is None:
-            return Reach(nothing, None, np.zeros(0))
-        energy = row_energy(spread.active, mind.terms.incidence, scene.known)
-        return Reach(energy.astype(np.float32), None, np.zeros(0), spread=spread)
-    start = _start(mind, walks, scene, texts, params.seeds)
+        if activation is None:
+            return Expansion(nothing, None, np.zeros(0))
+        energy = row_energy(activation.active, mind.terms.incidence, context.usable)
+        share = energy.astype(np.float32)
+        return Expansion(share, None, np.zeros(0), activation=activation)
+    start = _start(mind, walks, context, scores, params.seeds)
     if start is None:
-        return Reach(nothing, None, np.zeros(0), spread=spread)
-    if mode in _WALKING:
-        walk = walks.walk(start.rows, start.share, start.known, mood, texts.dense)
-        return Reach(walk.share, walk.started, start.named, walk, spread)
-    steady = walks.steady(start.rows, start.share, start.known, params.steady)
-    return Reach(_with_facts(mind, steady.potential), None, start.named, steady=steady)
+        return Expansion(nothing, None, np.zeros(0), activation=activation)
+    if mode in _WALK_MODES:
+        walk = _walk_from(start, walks, context, scores)
+        return Expansion(walk.share, walk.started, start.degrees, walk, activation)
+    steady = walks.steady(start.rows, start.share, start.passable, params.steady)
+    share = _with_facts(mind, steady.potential)
+    return Expansion(share, None, start.degrees, steady=steady)
 
 
-def walk_alone(
+def walk_only(
     mind: Mind,
     walks: Walks,
-    scene: Scene,
-    texts: Texts,
-    mood: Mood,
-    params: ReachParams,
-) -> Walked | None:
-    """The walk that `reach` takes, None where there is none. Computes."""
-    start = _start(mind, walks, scene, texts, params.seeds)
-    if scene.request.mode not in _WALKING or start is None:
+    context: RecallContext,
+    scores: TextScores,
+    params: ExpansionParams,
+) -> Walk | None:
+    """The walk that `expand` takes, None where there is none. Compute thread only."""
+    start = _start(mind, walks, context, scores, params.seeds)
+    if context.request.mode not in _WALK_MODES or start is None:
         return None
-    return walks.walk(start.rows, start.share, start.known, mood, texts.dense)
+    return _walk_from(start, walks, context, scores).walk
+
+
+def _walk_from(
+    start: _Start, walks: Walks, context: RecallContext, scores: TextScores
+) -> WalkResult:
+    return walks.walk(
+        start.rows, start.share, start.passable, context.mood, scores.dense
+    )
 
 
 def _start(
-    mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: SeedParams
+    mind: Mind,
+    walks: Walks,
+    context: RecallContext,
+    scores: TextScores,
+    params: SeedParams,
 ) -> _Start | None:
-    """From what the cue names and what it reads like; None when there is nowhere to go."""
-    if not scene.cue.meant:
+    """The concepts that the query names and the texts nearest to it; None when there is no edge to follow."""
+    if not context.query.embed_parts:
         return None
-    known = scene.known & (mind.columns.kind[: mind.size] != _TRIGGER)
-    known &= ~mind.facts.flags(
-        mind.size
-    )  # a fact is a step between two memories, not a place
+    passable = context.usable & (mind.columns.kind[: mind.size] != _TRIGGER)
+    # A fact is a step between two memories, not a place.
+    passable &= ~mind.facts.flags(mind.size)
     # A learned name takes more from the moments before and after a text than it gives: walks through them
-    # cost LoCoMo 1.6 points of R@10, English role-play cues as much. What is met with them, spreading knows.
-    known[mind.name_reach.rows(mind.size)] = False
-    graph = walks.refresh(scene.extra_turns).graph
-    heard: dict[int, float] = {}
-    for concepts, share in scene.named:
+    # cost LoCoMo 1.6 points of R@10, English role-play queries as much. Activation finds what occurs with them.
+    passable[mind.name_reach.rows(mind.size)] = False
+    graph = walks.refresh(context.extra_turns).graph
+    salience: dict[int, float] = {}
+    for concepts, share in context.named_concepts:
         for concept in concepts:
             row = mind.row(concept)
-            if row is not None and known[row]:
-                heard[row] = heard.get(row, 0.0) + share
-    named = np.fromiter(heard, np.uint32, len(heard))
-    begin = named.astype(np.int64)
-    degree = (graph.indptr[begin + 1] - graph.indptr[begin]).astype(np.float64)
-    loudness = np.fromiter(heard.values(), np.float64, len(heard))
-    rows, start = seeds(
-        texts.own, scene.visible & known, named, degree, params, loudness
+            if row is not None and passable[row]:
+                salience[row] = salience.get(row, 0.0) + share
+    named = np.fromiter(salience, np.uint32, len(salience))
+    first = named.astype(np.int64)
+    degrees = (graph.indptr[first + 1] - graph.indptr[first]).astype(np.float64)
+    weights = np.fromiter(salience.values(), np.float64, len(salience))
+    rows, share_of_rows = seeds(
+        scores.own, context.visible & passable, named, degrees, params, weights
     )
     if not rows.size or (mind.residency.whole and not graph.indices.size):
         return None
-    return _Start(rows, start, known, degree)
+    return _Start(rows, share_of_rows, passable, degrees)
 
 
 def _with_facts(mind: Mind, potential: Doubles) -> Floats:
-    """A fact is as active as the less active of the two that it joins."""
+    """The potential with that of facts: of each the smaller one of its two ends."""
     facts, subjects, objects = mind.facts.rows()
     out = potential.astype(np.float32)
     out[facts] = np.minimum(out[subjects], out[objects])

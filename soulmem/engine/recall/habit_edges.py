@@ -1,9 +1,9 @@
-"""Which of a soul's edges lead to actions, by row?"""
+"""The edges of a soul that lead to actions, by row."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,106 +21,116 @@ from soulmem.retrieval.action_selection import (
 )
 
 Ints = NDArray[np.int64]
+Edge = tuple[int, int, float, float]  # source, target, strength, probability
+Triggers = Mapping[int, Sequence[tuple[int, float]]]  # by source: trigger and strength
 
-_SCENES = 6  # of a situation that are looked at, a millisecond each
+_SCENES = 6  # of a situation that are compared, a millisecond each
 _KINDS = (EdgeKind.TRIGGERS, EdgeKind.FIRES, EdgeKind.INSTANCE_OF, EdgeKind.KNOWS_HABIT)
 
 
 @dataclass(frozen=True, slots=True)
-class Reflexes:
-    """A soul's edges that lead to actions, by row."""
+class HabitEdges:
+    """A soul's edges that lead to actions, by row.
+
+    revision    of the edges
+    tendencies  by trigger
+    habits      by concept: action and strength
+    situations  rows with a trigger of their own
+    scenes      by situation: lines of a chat that were said when it occurred
+    instances   rows with a trigger through their class, or through an instance of theirs
+    """
 
     revision: int
     ways: tuple[TriggerPath, ...]
-    tendencies: dict[int, tuple[Tendency, ...]]  # by trigger
-    habits: dict[int, tuple[tuple[int, float], ...]]  # by concept: action and strength
-    situations: Ints  # rows that set something off themselves
-    scenes: dict[
-        int, tuple[int, ...]
-    ]  # by situation: lines of a chat that were said when it was there
-    instances: (
-        Ints  # other rows that do so through their class, or their class through them
-    )
+    tendencies: dict[int, tuple[Tendency, ...]]
+    habits: dict[int, tuple[tuple[int, float], ...]]
+    situations: Ints
+    scenes: dict[int, tuple[int, ...]]
+    instances: Ints
 
 
-def reflexes_of(mind: Mind, params: ActionSelectionParams) -> Reflexes:
-    """From the edges as they are now. Computes."""
+def collect_habit_edges(mind: Mind, params: ActionSelectionParams) -> HabitEdges:
+    """From the edges as they are now. Compute thread only."""
     edges = mind.edges.arrays(_KINDS)
-
-    def of(kind: EdgeKind) -> list[tuple[int, int, float, float]]:
-        return _columns(
-            mind, edges, np.flatnonzero(edges.kind == EDGE_KINDS.index(kind))
-        )
-
     tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
-    for trigger, action, strength, probability in of(EdgeKind.FIRES):
+    for trigger, action, strength, probability in _edges(mind, edges, EdgeKind.FIRES):
         tendencies[trigger].append((action, probability, strength))
     ways: list[TriggerPath] = []
-    by_source: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-    for source, trigger, strength, _ in of(EdgeKind.TRIGGERS):
+    triggers: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+    for source, trigger, strength, _ in _edges(mind, edges, EdgeKind.TRIGGERS):
         ways.append(TriggerPath(source, trigger, strength))
-        by_source[source].append((trigger, strength))
-    situations = np.asarray(sorted(by_source), np.int64)
-    inner = np.flatnonzero(
-        (edges.kind == EDGE_KINDS.index(EdgeKind.INSTANCE_OF))
-        & (np.isin(edges.source, situations) | np.isin(edges.target, situations))
-    )
-    seeds = set()
+        triggers[source].append((trigger, strength))
     scenes: defaultdict[int, list[int]] = defaultdict(list)
-    for instance, whole, _, _ in _columns(mind, edges, inner):
-        if (
-            whole in by_source
-            and instance not in by_source
-            and mind.at(instance).origin is Origin.CHAT
-        ):
-            if opens_exchange(
-                mind.at(instance)
-            ):  # what the soul said itself is no situation
-                scenes[whole].append(instance)
-            continue
-        for seed, via, passes in (
-            (instance, whole, 1.0),
-            (whole, instance, params.instance),
-        ):
-            for trigger, strength in by_source.get(via, ()):
-                ways.append(TriggerPath(seed, trigger, strength, passes, via))
-                seeds.add(seed)
+    for instance, whole in _instances(mind, edges, triggers):
+        if not _is_scene(mind, instance, whole, triggers):
+            ways += _ways_over(instance, whole, 1.0, triggers)
+            ways += _ways_over(whole, instance, params.instance, triggers)
+        elif opens_exchange(mind.at(instance)):  # the soul's own words are no situation
+            scenes[whole].append(instance)
     habits: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-    for concept, action, strength, _ in of(EdgeKind.KNOWS_HABIT):
+    for concept, action, strength, _ in _edges(mind, edges, EdgeKind.KNOWS_HABIT):
         habits[concept].append((action, strength))
-    return Reflexes(
+    seeds = {way.seed for way in ways} - triggers.keys()
+    return HabitEdges(
         revision=mind.edges.revision,
         ways=tuple(ways),
-        tendencies={t: _ordered(mind, choice) for t, choice in tendencies.items()},
+        tendencies={t: _by_id(mind, choice) for t, choice in tendencies.items()},
         habits={concept: tuple(actions) for concept, actions in habits.items()},
-        situations=situations,
+        situations=np.asarray(sorted(triggers), np.int64),
         scenes={whole: _newest(mind, rows) for whole, rows in scenes.items()},
-        instances=np.asarray(sorted(seeds - by_source.keys()), np.int64),
+        instances=np.asarray(sorted(seeds), np.int64),
     )
 
 
-def _newest(mind: Mind, rows: Sequence[int]) -> tuple[int, ...]:
-    """At most `_SCENES` of the rows, those that happened last."""
-    found = sorted(
-        rows, key=lambda row: (float(mind.columns.happened[row]), mind.at(row).id)
-    )
-    return tuple(found[-_SCENES:])
-
-
-def _columns(
-    mind: Mind, edges: EdgeArrays, which: Ints
-) -> list[tuple[int, int, float, float]]:
-    """Source, target, strength times confidence, probability (1 where none is given) of these edges."""
+def _edges(mind: Mind, edges: EdgeArrays, kind: EdgeKind) -> list[Edge]:
+    """The edges of a kind: strength times confidence, probability 1 where none is given."""
+    which = np.flatnonzero(edges.kind == EDGE_KINDS.index(kind))
     probability = np.nan_to_num(mind.edges.probabilities(edges.slot[which]), nan=1.0)
     strength = edges.strength[which] * edges.confidence[which]
     columns = (edges.source[which], edges.target[which], strength, probability)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _ordered(
+def _instances(
+    mind: Mind, edges: EdgeArrays, triggers: Triggers
+) -> Iterator[tuple[int, int]]:
+    """Instance and class of the `instance_of` edges of which an end has a trigger."""
+    situations = np.asarray(list(triggers), np.int64)
+    which = np.flatnonzero(
+        (edges.kind == EDGE_KINDS.index(EdgeKind.INSTANCE_OF))
+        & (np.isin(edges.source, situations) | np.isin(edges.target, situations))
+    )
+    sources, targets = edges.source[which].tolist(), edges.target[which].tolist()
+    return zip(sources, targets, strict=True)
+
+
+def _is_scene(mind: Mind, instance: int, whole: int, triggers: Triggers) -> bool:
+    """Whether the instance is a line of a chat in which the situation `whole` occurred."""
+    if whole not in triggers or instance in triggers:
+        return False
+    return mind.at(instance).origin is Origin.CHAT
+
+
+def _ways_over(
+    seed: int, via: int, passes: float, triggers: Triggers
+) -> Iterator[TriggerPath]:
+    """The ways from a row over another one to the triggers of that."""
+    for trigger, strength in triggers.get(via, ()):
+        yield TriggerPath(seed, trigger, strength, passes, via)
+
+
+def _newest(mind: Mind, rows: Sequence[int]) -> tuple[int, ...]:
+    """At most `_SCENES` of the rows, those that happened last."""
+    pairs = zip(rows, mind.ids_at(rows), strict=True)
+    ordered = sorted(
+        pairs, key=lambda pair: (float(mind.columns.happened[pair[0]]), pair[1])
+    )
+    return tuple(row for row, _ in ordered[-_SCENES:])
+
+
+def _by_id(
     mind: Mind, choice: Sequence[tuple[int, float, float]]
 ) -> tuple[Tendency, ...]:
-    """By id: a row may be another one after the next start, and the draw must not be."""
-    return tuple(
-        Tendency(*one) for one in sorted(choice, key=lambda one: mind.at(one[0]).id)
-    )
+    """Ordered by id: rows may change with the next start, and the draw must not."""
+    ordered = sorted(choice, key=lambda fires: mind.id_at(fires[0]))
+    return tuple(Tendency(*fires) for fires in ordered)

@@ -1,4 +1,4 @@
-"""How habits stand in an answer: what fires is an impulse, what the soul knows of itself self-knowledge."""
+"""Habits in an answer: actions that fire are impulses, those the soul knows of itself self-knowledge."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.api.results import PathStep, RecalledMemory
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.habits import Habit
-from soulmem.engine.recall.scene import Scene
 from soulmem.engine.views.provenance import sources
 from soulmem.graph.association import MEMORY_KINDS
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 _LABEL = 40  # characters of a memory that name it in a path
-_MOST_KNOWN = (
-    3  # habits a soul is reminded of at once: they are beside the point of most talk
-)
+# Habits in one answer that a soul knows of itself: they are beside the point of most talk.
+_MOST_ACTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HabitLine:
     """A habit that is in the answer."""
 
     habit: Habit
@@ -33,51 +32,53 @@ class Told:
     line: PromptLine
 
 
-def take_habits(
+def select_habits(
     mind: Mind,
     habits: Sequence[Habit],
     permanent: Collection[MemoryId],
     budget: Budget,
     most: int,
-) -> list[Told]:
-    """The habits that fit, at most `most`; one that always stands in the prompt is told there unless it
-    fires.
+) -> list[HabitLine]:
+    """The habits that fit the budget, at most `most`; of permanent ones only those that fire: the others
+    stand among what is permanent.
     """
-    out: list[Told] = []
+    out: list[HabitLine] = []
     for habit in habits:
         if not habit.fired and habit.action in permanent:
             continue
         memory = mind.memories[habit.action]
         line = line_of(memory, fired=habit.fired)
         if len(out) < most and budget.take(line):
-            out.append(Told(habit, memory, line))
+            out.append(HabitLine(habit, memory, line))
     return out
 
 
-def others(mind: Mind, rows: Sequence[int], told: Sequence[Told]) -> list[int]:
-    """Places in `rows`, best first, of the candidates that are neither permanent nor told.
+def open_candidates(
+    mind: Mind, rows: Sequence[int], habits: Sequence[HabitLine]
+) -> list[int]:
+    """Positions in `rows`, best first, of the candidates that are neither permanent nor among the habits.
 
     Few actions are among them: what merely reads alike is self-knowledge, and there is enough of that.
     """
-    done, columns = {mind.row_of(one.memory) for one in told}, mind.columns
-    room = _MOST_KNOWN - sum(not one.habit.fired for one in told)
+    taken, columns = {mind.row_of(habit.memory) for habit in habits}, mind.columns
+    actions_left = _MOST_ACTIONS - sum(not line.habit.fired for line in habits)
     out = []
     for i, row in enumerate(rows):
-        if columns.permanent[row] or row in done:
+        if columns.permanent[row] or row in taken:
             continue
         if columns.kind[row] == _ACTION:
-            if room <= 0:
+            if actions_left <= 0:
                 continue
-            room -= 1
+            actions_left -= 1
         out.append(i)
     return out
 
 
 def recalled_habit(
-    mind: Mind, scene: Scene, told: Told, age: int, language: str
+    mind: Mind, context: RecallContext, shown: HabitLine, age: int, language: str
 ) -> RecalledMemory:
-    """The habit as it is told, with what led to it."""
-    habit, memory = told.habit, told.memory
+    """The habit as the answer lists it, with what led to it."""
+    habit, memory = shown.habit, shown.memory
     way = [(mind.memories[key], kind) for key, kind in habit.way]
     steps = [
         PathStep(m.id, label(m.text), kind.value if kind else None) for m, kind in way
@@ -85,31 +86,27 @@ def recalled_habit(
     if not habit.fired:
         cause, edge = Cause.HABIT, EdgeKind.KNOWS_HABIT
     else:
-        cause, edge = (
-            (Cause.INTENT if habit.intent else Cause.SITUATION),
-            EdgeKind.FIRES,
-        )
+        cause = Cause.INTENT if habit.intent else Cause.SITUATION
+        edge = EdgeKind.FIRES
     named = (habit.intent,) if habit.intent else tuple(m.text for m, _ in way)
     reason = Reason(cause, (), age, named)
+    last = PathStep(memory.id, label(memory.text), edge.value if steps else None)
     return RecalledMemory(
         id=memory.id,
         kind=memory.kind.value,
-        text=told.line.text,
+        text=shown.line.text,
         score=round(0.5 + habit.share / 2, 9),
         hops=len(steps) + habit.fired,  # the trigger between is a step, too
         permanent=memory.permanent,
         fired=habit.fired,
         why=reason_sentence(reason, mind.soul.name, language),
-        path=(
-            *steps,
-            PathStep(memory.id, label(memory.text), edge.value if steps else None),
-        ),
-        sources=sources(mind, memory, scene.request.chat),
+        path=(*steps, last),
+        sources=sources(mind, memory, context.request.chat),
         age_turns=age,
         visibility=1.0,
     )
 
 
 def label(text: str) -> str:
-    """A memory's name in a path."""
+    """The text, cut to name a memory in a path."""
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"

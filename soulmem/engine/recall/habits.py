@@ -1,4 +1,4 @@
-"""What sets a soul's habits off now, and which habits of its own does the talk remind it of?"""
+"""The habits of a recall: actions that the moment sets off, and habits that the soul knows of itself."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.habit_edges import Reflexes, reflexes_of
-from soulmem.engine.recall.scene import Scene, last_messages
-from soulmem.engine.recall.situation_fit import Likeness
+from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.habit_edges import HabitEdges, collect_habit_edges
+from soulmem.engine.recall.situation_fit import SituationFit
 from soulmem.engine.vectors.encoder import Read
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.segmentation import sentences
 from soulmem.retrieval.action_selection import (
     ActionSelectionParams,
+    Tendency,
     TriggerPath,
     draw_number,
     select_actions,
@@ -35,233 +36,278 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+_EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
+
 
 @dataclass(frozen=True, slots=True)
 class HabitParams:
-    """How much of the moment is looked at, and how many habits an answer may hold."""
+    """How much of the moment is compared, and how many habits an answer may have."""
 
     firing: ActionSelectionParams = field(default_factory=ActionSelectionParams)
-    thoughts: int = 8  # sentences looked at one by one, a millisecond each
+    sentences: int = 8  # compared one by one, a millisecond each
     instances: int = 64  # of the situations' instances, those nearest to the moment
     most_fired: int = 3  # the strongest; more at once is no character but a list
     most_known: int = 3
-    known_from: float = (
-        0.05  # 0..1, strength of `knows_habit` times the name's share of the talk
-    )
+    # 0..1, strength of `knows_habit` times the name's share of the talk.
+    known_from: float = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """What the soul has not answered yet, thought by thought, and what it means to do."""
+class HabitInput:
+    """What may set a habit off: sentences that the soul has not answered yet, and what it means to do."""
 
-    thoughts: tuple[str, ...]
+    sentences: tuple[str, ...]
     intent: str | None = None
-    read: Read | None = None
+    read: Read | None = None  # vectors of these and of the situations
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """An action that goes into the answer: it fires, or the soul knows it of itself."""
+    """An action for the answer: it fires, or the soul knows it of itself.
+
+    share   0..1
+    way     memories that led to it, and the edge of each step; never a trigger
+    intent  what the soul means to do, where that and no situation set it off
+    """
 
     action: MemoryId
     fired: bool
-    share: float  # 0..1
-    way: tuple[tuple[MemoryId, EdgeKind | None], ...]  # what led there; never a trigger
-    intent: str | None = (
-        None  # what the soul means to do, where that and no situation fired it
-    )
+    share: float
+    way: tuple[tuple[MemoryId, EdgeKind | None], ...]
+    intent: str | None = None
 
 
-def moment_of(world: World, request: RecallRequest, most: int) -> Moment:
-    """The query, or what was said in the chat since the soul itself last spoke."""
+@dataclass(frozen=True, slots=True)
+class _Usable:
+    """What this recall may use of the edges that lead to actions."""
+
+    ways: list[TriggerPath]
+    tendencies: dict[int, tuple[Tendency, ...]]
+    situations: Ints
+    instances: Ints
+    scenes: dict[int, list[int]]
+
+
+def habit_input_of(
+    world: World, request: RecallRequest, messages: Sequence[Message], most: int
+) -> HabitInput:
+    """From the query of the request, or from those of the last messages that the soul has not answered.
+
+    At most `most` sentences are compared one by one.
+    """
     if request.type is RecallType.IMPERSONATE:
-        return Moment(())  # the reply will be the player's own
+        return HabitInput(())  # the reply will be the player's own
     if request.query is not None:
         texts = [request.query.strip()]
     else:
-        texts = [m.text.strip() for m in _unanswered(world, request)]
-    whole = [text for text in texts if text]
-    single = sentences("\n".join(whole), most)
-    return Moment(
-        tuple(dict.fromkeys([*whole[-1:], *single])),
-        (request.intent or "").strip() or None,
-    )
+        texts = [m.text.strip() for m in _unanswered(world, request, messages)]
+    texts = [text for text in texts if text]
+    single = sentences("\n".join(texts), most)
+    intent = (request.intent or "").strip() or None
+    return HabitInput(tuple(dict.fromkeys([*texts[-1:], *single])), intent)
 
 
 class Habits:
-    """Finds the habits a moment calls for. Compute thread only."""
+    """Finds the habits of a recall. Compute thread only."""
 
     def __init__(self, params: HabitParams | None = None) -> None:
         self.params = params or HabitParams()
-        self._likeness = Likeness(self.params.firing.taught_margin)
-        self._known: WeakKeyDictionary[Mind, Reflexes] = WeakKeyDictionary()
+        self._fit = SituationFit(self.params.firing.taught_margin)
+        self._edges: WeakKeyDictionary[Mind, HabitEdges] = WeakKeyDictionary()
 
-    def texts(self, mind: Mind, moment: Moment, asked: Floats | None) -> list[str]:
-        """What has to be read to tell what the moment sets off; nothing for a soul without triggers.
+    def texts(
+        self, mind: Mind, habit_input: HabitInput, query: Floats | None
+    ) -> list[str]:
+        """The texts whose vectors `of` needs; none for a soul without triggers.
 
-        `asked` are the vectors of the question by the model of recall: of many instances of situations, they
-        tell which are near enough to be looked at.
+        `query` are the vectors of the recall's query: of many instances of situations those nearest to it are
+        compared.
         """
-        reflexes = self._reflexes(mind)
-        if not reflexes.tendencies or not (moment.thoughts or moment.intent):
+        edges, intent = self._edges_of(mind), habit_input.intent
+        if not edges.tendencies or not (habit_input.sentences or intent):
             return []
-        rows = [
-            *reflexes.situations.tolist(),
-            *self._nearest(mind, asked, reflexes.instances).tolist(),
-        ]
-        rows += [row for scenes in reflexes.scenes.values() for row in scenes]
-        rows += reflexes.tendencies if moment.intent else []
-        intent = [moment.intent] if moment.intent else []
-        return [*moment.thoughts, *intent, *(spoken(mind.at(row)) for row in rows)]
+        rows = edges.situations.tolist()
+        rows += self._nearest(mind, query, edges.instances).tolist()
+        for scenes in edges.scenes.values():
+            rows += scenes
+        texts = list(habit_input.sentences)
+        if intent:
+            texts.append(intent)
+            rows += edges.tendencies
+        return texts + [spoken(mind.at(row)) for row in rows]
 
-    def of(self, mind: Mind, scene: Scene, known: Bools, moment: Moment) -> list[Habit]:
-        """What fires, strongest first, then what the soul knows of itself; no action twice.
-
-        `known` tells for each row whether this recall may use it; what is told must be in `scene.visible`.
-        """
-        reflexes = self._reflexes(mind)
-        out = (
-            self._fired(mind, scene, known, moment, reflexes)
-            if reflexes.tendencies
-            else []
-        )
-        if reflexes.habits:
-            told = {habit.action for habit in out}
-            out += [
-                h
-                for h in self._named(mind, scene, known, reflexes)
-                if h.action not in told
-            ]
-        return out
+    def of(
+        self, mind: Mind, context: RecallContext, habit_input: HabitInput
+    ) -> list[Habit]:
+        """What fires, strongest first, then what the soul knows of itself; no action twice."""
+        edges = self._edges_of(mind)
+        habits: list[Habit] = []
+        if edges.tendencies:
+            habits = self._fired(mind, context, habit_input, edges)
+        if edges.habits:
+            fired = {habit.action for habit in habits}
+            for habit in self._self_known(mind, context, edges):
+                if habit.action not in fired:
+                    habits.append(habit)
+        return habits
 
     def _fired(
-        self, mind: Mind, scene: Scene, known: Bools, moment: Moment, reflexes: Reflexes
+        self,
+        mind: Mind,
+        context: RecallContext,
+        habit_input: HabitInput,
+        edges: HabitEdges,
     ) -> list[Habit]:
         p = self.params
-        usable = known.copy()
-        episodes = mind.columns.kind[: mind.size] == MEMORY_KINDS.index(
-            MemoryKind.EPISODE
-        )
-        usable[episodes] &= scene.visible[
-            episodes
-        ]  # what is still in the prompt is no memory of the moment
-        ways = [
-            way
-            for way in reflexes.ways
-            if usable[way.seed]
-            and usable[way.trigger]
-            and (way.via is None or usable[way.via])
-        ]
-        tendencies = {
-            trigger: tuple(t for t in choice if scene.visible[t.action])
-            for trigger, choice in reflexes.tendencies.items()
-            if usable[trigger]
+        usable = _usable_edges(mind, context, habit_input, edges)
+        present, triggered = self._attention(mind, habit_input, usable)
+        draws = {
+            trigger: draw_number(*_seed(context), mind.id_at(trigger))
+            for trigger in usable.tendencies
         }
-        seeds = {way.seed for way in ways}
-        situations = np.asarray(
-            [row for row in reflexes.situations if row in seeds], np.int64
+        impulses = select_actions(
+            present, triggered, usable.ways, usable.tendencies, draws, p.firing
         )
-        read = moment.read.vectors if moment.read else {}
-        instances = np.asarray(
-            [
-                row
-                for row in reflexes.instances.tolist()
-                if row in seeds and spoken(mind.at(row)) in read
-            ],
-            np.int64,
-        )
-        rows = np.concatenate([situations, instances])
-        scenes = {
-            row: [one for one in seen if usable[one]]
-            for row, seen in reflexes.scenes.items()
-        }
-        present: dict[int, float] = {}
-        meant: dict[int, float] = {}
-        if moment.thoughts and rows.size:
-            fits = self._likeness.fit(mind, moment.thoughts, rows, moment.read, scenes)
-            present = dict(
-                zip(
-                    rows.tolist(),
-                    situation_attention(fits, p.firing).tolist(),
-                    strict=True,
-                )
-            )
-        if moment.intent:
-            named = np.asarray(
-                [t for t, choice in tendencies.items() if choice], np.int64
-            )
-            rows = np.concatenate([situations, named])
-            fits = self._likeness.fit(mind, [moment.intent], rows, moment.read, scenes)
-            shares = situation_attention(fits, p.firing).tolist()
-            for row, share in zip(situations.tolist(), shares, strict=False):
-                present[row] = max(present.get(row, 0.0), share)
-            meant = dict(zip(named.tolist(), shares[situations.size :], strict=True))
-        draws = {t: draw_number(*_seed(scene), mind.at(t).id) for t in tendencies}
-        impulses = select_actions(present, meant, ways, tendencies, draws, p.firing)[
-            : p.most_fired
-        ]
         return [
             Habit(
-                mind.at(impulse.action).id,
+                mind.id_at(impulse.action),
                 True,
                 impulse.share,
-                _told_way(mind, impulse.path),
-                moment.intent if impulse.path is None else None,
+                _shown_way(mind, impulse.path),
+                habit_input.intent if impulse.path is None else None,
             )
-            for impulse in impulses
+            for impulse in impulses[: p.most_fired]
         ]
 
-    def _nearest(self, mind: Mind, asked: Floats | None, rows: Ints) -> Ints:
-        """The rows nearest to what is asked, all when they are few."""
+    def _attention(
+        self, mind: Mind, habit_input: HabitInput, usable: _Usable
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """The situation_attention of each situation, and of each trigger that the intent names; 0..1 by row."""
+        firing, situations = self.params.firing, usable.situations
+        present: dict[int, float] = {}
+        triggered: dict[int, float] = {}
+        rows = np.concatenate([situations, usable.instances])
+        if habit_input.sentences and rows.size:
+            fits = self._fit.fit(
+                mind, habit_input.sentences, rows, habit_input.read, usable.scenes
+            )
+            shares = situation_attention(fits, firing).tolist()
+            present = dict(zip(rows.tolist(), shares, strict=True))
+        if habit_input.intent:
+            triggers = [row for row, choice in usable.tendencies.items() if choice]
+            rows = np.concatenate([situations, np.asarray(triggers, np.int64)])
+            fits = self._fit.fit(
+                mind, [habit_input.intent], rows, habit_input.read, usable.scenes
+            )
+            shares = situation_attention(fits, firing).tolist()
+            for row, share in zip(situations.tolist(), shares, strict=False):
+                present[row] = max(present.get(row, 0.0), share)
+            triggered = dict(zip(triggers, shares[situations.size :], strict=True))
+        return present, triggered
+
+    def _nearest(self, mind: Mind, query: Floats | None, rows: Ints) -> Ints:
+        """The rows nearest to the query, all when they are few."""
         table, most = mind.embedded.turns, self.params.instances
         if rows.size <= most:
             return rows
-        if table is None or asked is None or asked.shape[1] != table.dim:
+        if table is None or query is None or query.shape[1] != table.dim:
             return rows[-most:]
-        cosines = (table.rows(rows) @ asked.T).max(axis=1)
+        cosines = (table.rows(rows) @ query.T).max(axis=1)
         return rows[np.argsort(-np.nan_to_num(cosines, nan=-1.0), kind="stable")[:most]]
 
-    def _named(
-        self, mind: Mind, scene: Scene, known: Bools, reflexes: Reflexes
+    def _self_known(
+        self, mind: Mind, context: RecallContext, edges: HabitEdges
     ) -> list[Habit]:
-        """Habits that belong to what is named in the talk: self-knowledge, never an order."""
+        """Habits of what the talk names: self-knowledge, never an order."""
         p = self.params
-        most = max((share for _, share in scene.cue.said), default=1.0)
-        shares: dict[MemoryId, float] = {}
-        for text, share in scene.cue.said:
-            for concept in mind.names.spot(text):
-                shares[concept] = max(shares.get(concept, 0.0), share / most)
-        found: dict[int, tuple[float, int]] = {}
-        for concept, share in shares.items():
+        best: dict[int, tuple[float, int]] = {}  # by action: value and concept
+        for concept, share in _named_shares(mind, context).items():
             row = mind.row(concept)
-            if row is None or not known[row]:
+            if row is None or not context.usable[row]:
                 continue
-            for action, strength in reflexes.habits.get(row, ()):
+            for action, strength in edges.habits.get(row, ()):
                 value = strength * share
-                if (
-                    value >= p.known_from
-                    and scene.visible[action]
-                    and value > found.get(action, (0.0, 0))[0]
-                ):
-                    found[action] = value, row
-        best = sorted(found.items(), key=lambda pair: (-pair[1][0], pair[0]))[
-            : p.most_known
-        ]
+                if value < p.known_from or not context.visible[action]:
+                    continue
+                if value > best.get(action, (0.0, 0))[0]:
+                    best[action] = value, row
+        ordered = sorted(best.items(), key=lambda pair: (-pair[1][0], pair[0]))
         return [
-            Habit(mind.at(action).id, False, value, ((mind.at(concept).id, None),))
-            for action, (value, concept) in best
+            Habit(mind.id_at(action), False, value, ((mind.id_at(concept), None),))
+            for action, (value, concept) in ordered[: p.most_known]
         ]
 
-    def _reflexes(self, mind: Mind) -> Reflexes:
-        found = self._known.get(mind)
-        if found is None or found.revision != mind.edges.revision:
-            found = self._known[mind] = reflexes_of(mind, self.params.firing)
-        return found
+    def _edges_of(self, mind: Mind) -> HabitEdges:
+        edges = self._edges.get(mind)
+        if edges is None or edges.revision != mind.edges.revision:
+            edges = collect_habit_edges(mind, self.params.firing)
+            self._edges[mind] = edges
+        return edges
 
 
-def _unanswered(world: World, request: RecallRequest) -> Sequence[Message]:
+def _usable_edges(
+    mind: Mind, context: RecallContext, habit_input: HabitInput, edges: HabitEdges
+) -> _Usable:
+    """The edges between rows that this recall may use; of instances those whose vector is there."""
+    usable = context.usable.copy()
+    # An episode that stands in the prompt still is no memory of the moment.
+    episodes = mind.columns.kind[: mind.size] == _EPISODE
+    usable[episodes] &= context.visible[episodes]
+    ways = [way for way in edges.ways if _is_usable(way, usable)]
+    seeds = {way.seed for way in ways}
+    instances = []
+    for row in edges.instances.tolist():
+        if row in seeds and _has_vector(mind, row, habit_input.read):
+            instances.append(row)
+    scenes = {}
+    for situation, lines in edges.scenes.items():
+        scenes[situation] = [row for row in lines if usable[row]]
+    situations = [row for row in edges.situations.tolist() if row in seeds]
+    return _Usable(
+        ways=ways,
+        tendencies=_visible_tendencies(edges, usable, context.visible),
+        situations=np.asarray(situations, np.int64),
+        instances=np.asarray(instances, np.int64),
+        scenes=scenes,
+    )
+
+
+def _visible_tendencies(
+    edges: HabitEdges, usable: Bools, visible: Bools
+) -> dict[int, tuple[Tendency, ...]]:
+    """What each usable trigger may set off that the answer may show."""
+    tendencies = {}
+    for trigger, choice in edges.tendencies.items():
+        if usable[trigger]:
+            tendencies[trigger] = tuple(t for t in choice if visible[t.action])
+    return tendencies
+
+
+def _has_vector(mind: Mind, row: int, read: Read | None) -> bool:
+    return read is not None and spoken(mind.at(row)) in read.vectors
+
+
+def _is_usable(way: TriggerPath, usable: Bools) -> bool:
+    if not usable[way.seed] or not usable[way.trigger]:
+        return False
+    return way.via is None or bool(usable[way.via])
+
+
+def _named_shares(mind: Mind, context: RecallContext) -> dict[MemoryId, float]:
+    """The concepts that the talk names, each with the largest share of a part that does, of the largest share."""
+    parts = context.query.word_parts
+    most = max((share for _, share in parts), default=1.0)
+    shares: dict[MemoryId, float] = {}
+    for text, share in parts:
+        for concept in mind.names.spot(text):
+            shares[concept] = max(shares.get(concept, 0.0), share / most)
+    return shares
+
+
+def _unanswered(
+    world: World, request: RecallRequest, messages: Sequence[Message]
+) -> Sequence[Message]:
     """The messages since the soul's own last words."""
-    messages = last_messages(world, request)
     log = world.loaded_log(request.chat) if request.chat is not None else None
     alone = log is not None and len(log.head.souls) == 1
     name = world.soul(request.soul).name
@@ -280,24 +326,22 @@ def _unanswered(world: World, request: RecallRequest) -> Sequence[Message]:
     return messages[start:stop]
 
 
-def _seed(scene: Scene) -> tuple[str, ...]:
-    """What a draw depends on: the reply about to be written; without one, the words that ask for it."""
-    request = scene.request
+def _seed(context: RecallContext) -> tuple[str, ...]:
+    """What a draw depends on: the reply about to be written; without one, the words of the query."""
+    request = context.request
     chat = request.chat or ""
     if request.slot is not None:
         return chat, request.slot, str(request.swipe or 0)
-    return (chat, *(text for text, _ in scene.cue.said))
+    return (chat, *(text for text, _ in context.query.word_parts))
 
 
-def _told_way(
+def _shown_way(
     mind: Mind, way: TriggerPath | None
 ) -> tuple[tuple[MemoryId, EdgeKind | None], ...]:
-    """The memories on the way, without the trigger: that one only passes on."""
+    """The memories on the way, without the trigger, which only passes on."""
     if way is None:
         return ()
-    seed = (mind.at(way.seed).id, None)
-    return (
-        (seed,)
-        if way.via is None
-        else (seed, (mind.at(way.via).id, EdgeKind.INSTANCE_OF))
-    )
+    seed = (mind.id_at(way.seed), None)
+    if way.via is None:
+        return (seed,)
+    return seed, (mind.id_at(way.via), EdgeKind.INSTANCE_OF)

@@ -1,4 +1,4 @@
-"""Which memories does the moment call for? Text, walk and weight make one score; the best are candidates."""
+"""The candidates of a recall: text, expansion and weight make one score; some rows have reserved slots."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall import expansion as reaching
-from soulmem.engine.recall.activation import Spread, Thought
-from soulmem.engine.recall.deduplication import Held, HoldingParams, held
-from soulmem.engine.recall.expansion import Reach, ReachParams, reach
-from soulmem.engine.recall.scene import Scene, Texts
-from soulmem.engine.recall.time_question import preferring, seats_of_time
-from soulmem.engine.recall.walks import Walked, Walks
+from soulmem.engine.recall.activation import TermActivation, TermPath
+from soulmem.engine.recall.context import RecallContext, TextScores
+from soulmem.engine.recall.deduplication import (
+    Deduplicated,
+    DeduplicationParams,
+    deduplicate,
+)
+from soulmem.engine.recall.expansion import Expansion, ExpansionParams, expand
+from soulmem.engine.recall.time_question import prefer_asked_time, time_slots
+from soulmem.engine.recall.walks import WalkResult, Walks
 from soulmem.engine.views.concept_activation import strengths
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.kernels.walk import Walk
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised
-from soulmem.retrieval.mood import Mood, MoodParams, fit, mood_given, mood_of
+from soulmem.retrieval.mood import Mood, fit
 from soulmem.retrieval.reserved_slots import (
     ReservedSlotParams,
     ReservedSlots,
@@ -55,251 +56,264 @@ _EPISODES = tuple(
 _FACTS = tuple(
     MEMORY_KINDS.index(kind) for kind in (MemoryKind.NOTE, MemoryKind.CONCEPT)
 )
-_CALLED = 48  # of what a learned association calls up, and of what mentions the cue, that are compared
+# Rows that a learned association leads to, and rows with a term of the query, that are compared.
+_COMPARED = 48
 
 
 @dataclass(frozen=True, slots=True)
 class RankingParams:
-    """How the voices make one list."""
+    """How scores are combined, and how many candidates there are."""
 
-    considered: int = 60  # candidates beyond the seats of the answer
-    weighed: int = (
-        512  # rows whose weight is looked at: no weight lifts a row from further below
-    )
-    reach: ReachParams = field(default_factory=ReachParams)
+    considered: int = 60  # candidates beyond the places of the answer
+    # Rows whose weight is computed: no weight lifts a row from further below.
+    weighted_rows: int = 512
+    expansion: ExpansionParams = field(default_factory=ExpansionParams)
     score: ScoreParams = field(default_factory=ScoreParams)
     weight: WeightParams = field(default_factory=WeightParams)
-    seats: ReservedSlotParams = field(default_factory=ReservedSlotParams)
+    slots: ReservedSlotParams = field(default_factory=ReservedSlotParams)
     when: TimeSpanParams = field(default_factory=TimeSpanParams)
-    holding: HoldingParams = field(default_factory=HoldingParams)
+    deduplication: DeduplicationParams = field(default_factory=DeduplicationParams)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Best rows first, with what made their score; arrays of shape (m,)."""
+    """Candidates, best first, with what made their score; arrays of shape (m,).
+
+    text               standard deviations above what memories usually score by their text
+    alone              the same without pairs and neighbours
+    walk_share         share of the expansion that arrives at the row
+    association_slots  rows that only association leads to
+    kind_slots         rows with a slot reserved for their kind
+    time_slots         rows with a slot reserved for the time they are of
+    position           of every row of the mind in its chat
+    learned            by row that a learned association leads to: the index of its term in `Active.terms`
+    """
 
     rows: Ints
     score: Floats
-    text: Floats  # standard deviations above what memories usually score by their text
-    alone: Floats  # the same without what stands beside it
+    text: Floats
+    alone: Floats
     dense: Floats
     lexical: Floats
-    walked: Floats  # how often the walk is found there
-    seats: ReservedSlots  # rows that only association leads to
-    of_kind: tuple[int, ...]  # rows with a seat for their kind
-    of_time: tuple[int, ...]  # rows with a seat for the time they are of
-    position: NDArray[np.int32]  # of every row of the mind in its chat
-    reach: Reach
-    learned: dict[
-        int, int
-    ]  # rows that a learned association leads to, and the place of its term
-    held: Held  # facts that are over, and such as others tell as well
+    walk_share: Floats
+    association_slots: ReservedSlots
+    kind_slots: tuple[int, ...]
+    time_slots: tuple[int, ...]
+    position: NDArray[np.int32]
+    expansion: Expansion
+    learned: dict[int, int]
+    deduplicated: Deduplicated
 
     @property
-    def walk(self) -> Walked | None:
+    def walk(self) -> WalkResult | None:
         """The walk, if there was one."""
-        return self.reach.walk
+        return self.expansion.walk
 
-    def thought(self, row: int) -> Thought | None:
-        """What the cue made the soul think of, if that is how it came to the row."""
-        place = self.learned.get(row)
-        spread = self.reach.spread
-        return (
-            spread.thought(place) if spread is not None and place is not None else None
-        )
+    def learned_path(self, row: int) -> TermPath | None:
+        """The path of terms to a row that a learned association leads to; None for any other."""
+        position, activation = self.learned.get(row), self.expansion.activation
+        if activation is None or position is None:
+            return None
+        return activation.path_to(position)
 
 
 def rank(
     mind: Mind,
     walks: Walks,
-    scene: Scene,
-    texts: Texts,
+    context: RecallContext,
+    scores: TextScores,
     params: RankingParams,
-    spread: Callable[[], Spread | None] | None = None,
+    activation_result: Callable[[], TermActivation | None] | None = None,
 ) -> Ranked:
-    """The candidates for an answer. Computes; `spread` is `reaching.spread_ahead`, where it was begun."""
-    p, n = params, mind.size
-    mood = mood_now(mind, scene)
-    plain = scene.request.mode is RecallMode.BASELINE
-    gone = reach(mind, walks, scene, texts, mood, p.reach, spread)
-    heard = replace(p.score, walk=walk_weight(gone.named, p.score))
-    voices = combine(texts.score, gone.share, scene.visible, None, heard, gone.started)
-    voices = preferring(voices, scene.asked, p.when)
-    rows = best_rows(voices, p.weighed if scene.cue.meant else 0)
-    score = np.full(n, -np.inf, np.float32)
-    score[rows] = voices[rows]
-    if not plain:
-        factor = weight_factor(
-            _weights(mind, scene, rows, p), _fit(mind, rows, mood), p.score
-        )
-        score[rows] = scaled(voices[rows], factor)
-    of_time = seats_of_time(
+    """The candidates for an answer. Compute thread only.
+
+    `activation_result` returns what `expansion.activation_of` would, where that was computed before.
+    """
+    p = params
+    expansion = expand(mind, walks, context, scores, p.expansion, activation_result)
+    unweighted = _unweighted(context, scores, expansion, p)
+    score = _weighted(mind, context, unweighted, p)
+    times = time_slots(
         mind,
-        scene.asked,
+        context.asked_time,
         score,
-        scene.max_items,
-        lambda few: _weights(mind, scene, few, p),
+        context.max_items,
+        lambda rows: _weights(mind, context, rows, p),
         p.when,
     )
-    seats, learned = _seats(mind, scene, gone, voices, score, p)
+    # Neither is finite where nothing is visible.
+    eligible = np.maximum(score, unweighted)
+    slots, learned = _association_slots(mind, context, expansion, eligible, p)
     rows = np.flatnonzero(np.isfinite(score))
-    kind = mind.columns.kind[rows]
-    most = (
-        0 if plain else scene.max_items // 4
-    )  # for each of two kinds: half the seats at most
-    few = replace(p.seats, of_kind=min(p.seats.of_kind, most))
-    of_kind = rows[
-        kind_slots(score[rows], [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)], few)
-    ].tolist()
-    best = rows[best_rows(score[rows], p.considered + scene.max_items)]
-    first = set(best.tolist())
-    late = [
-        row
-        for row in (*seats.front, *seats.behind, *of_kind, *of_time)
-        if row not in first
-    ]
-    rows = np.concatenate([best, np.asarray(late, np.int64)])
-    score[late] = np.where(np.isfinite(score[late]), score[late], voices[late])
-    told = held(mind, scene, rows, score, p.holding)
-    rows = told.rows[np.lexsort((told.rows, -score[told.rows]))]
+    kinds = _kind_slots(mind, context, rows, score, p)
+    best = rows[best_rows(score[rows], p.considered + context.max_items)]
+    listed = set(best.tolist())
+    reserved = (*slots.front, *slots.behind, *kinds, *times)
+    added = np.asarray([row for row in reserved if row not in listed], np.int64)
+    rows = np.concatenate([best, added])
+    score[added] = np.where(np.isfinite(score[added]), score[added], unweighted[added])
+    deduplicated = deduplicate(mind, context, rows, score, p.deduplication)
+    rows = deduplicated.rows
+    rows = rows[np.lexsort((rows, -score[rows]))]
     return Ranked(
         rows=rows,
         score=score[rows],
-        text=standardised(texts.score, scene.visible, rows),
-        alone=texts.alone[rows],
-        dense=texts.dense[rows],
-        lexical=texts.lexical[rows],
-        walked=gone.share[rows],
-        seats=seats,
-        of_kind=tuple(of_kind),
-        of_time=of_time,
-        position=texts.position,
-        reach=gone,
+        text=standardised(scores.score, context.visible, rows),
+        alone=scores.alone[rows],
+        dense=scores.dense[rows],
+        lexical=scores.lexical[rows],
+        walk_share=expansion.share[rows],
+        association_slots=slots,
+        kind_slots=kinds,
+        time_slots=times,
+        position=scores.position,
+        expansion=expansion,
         learned=learned,
-        held=told,
+        deduplicated=deduplicated,
     )
 
 
-def _seats(
+def vectors_at(mind: Mind, rows: Ints) -> Floats:
+    """The vectors of these memories, float32[rows, dim]; NaN where there is none."""
+    table = mind.embedded.turns
+    if table is None:
+        return np.full((rows.size, 1), np.nan, np.float32)
+    return table.rows(rows)
+
+
+def _unweighted(
+    context: RecallContext, scores: TextScores, expansion: Expansion, p: RankingParams
+) -> Floats:
+    """Text and expansion of each row as one score, and what the time asked for adds."""
+    params = replace(p.score, walk=walk_weight(expansion.named, p.score))
+    combined = combine(
+        scores.score, expansion.share, context.visible, None, params, expansion.started
+    )
+    return prefer_asked_time(combined, context.asked_time, p.when)
+
+
+def _weighted(
+    mind: Mind, context: RecallContext, unweighted: Floats, p: RankingParams
+) -> Floats:
+    """The score of the best rows by their weight, -inf for all others; float32[n]."""
+    count = p.weighted_rows if context.query.embed_parts else 0
+    rows = best_rows(unweighted, count)
+    score = np.full(mind.size, -np.inf, np.float32)
+    score[rows] = unweighted[rows]
+    if context.request.mode is not RecallMode.BASELINE:
+        weights = _weights(mind, context, rows, p)
+        factor = weight_factor(weights, _mood_fit(mind, rows, context.mood), p.score)
+        score[rows] = scaled(unweighted[rows], factor)
+    return score
+
+
+def _kind_slots(
+    mind: Mind, context: RecallContext, rows: Ints, score: Floats, p: RankingParams
+) -> tuple[int, ...]:
+    """The best episodes and the best facts; none in the baseline."""
+    if context.request.mode is RecallMode.BASELINE:
+        return ()
+    most = context.max_items // 4  # for each of two kinds: half the places at most
+    params = replace(p.slots, of_kind=min(p.slots.of_kind, most))
+    kind = mind.columns.kind[rows]
+    kinds = [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)]
+    return tuple(rows[kind_slots(score[rows], kinds, params)].tolist())
+
+
+def _association_slots(
     mind: Mind,
-    scene: Scene,
-    gone: Reach,
-    voices: Floats,
-    score: Floats,
+    context: RecallContext,
+    expansion: Expansion,
+    eligible: Floats,
     p: RankingParams,
 ) -> tuple[ReservedSlots, dict[int, int]]:
-    """Rows that only association leads to; and of those a learned one leads to, the place of its term."""
-    seats, learned = ReservedSlots((), ()), dict[int, int]()
-    if scene.asked is not None and scene.asked.only:
-        return seats, learned  # no word leads anywhere
-    eligible = np.maximum(score, voices)  # neither is finite where nothing is visible
-    if gone.walk is not None:
-        ways, names = gone.walk.distances(), gone.named.astype(np.int64)
-        seats = association_slots(eligible, ways, names, scene.max_items, p.seats)
-    if gone.spread is not None:
-        learned = _learned(mind, scene, gone.spread, eligible, p)
-        seats = with_learned_slots(seats, list(learned), p.seats)
-    return seats, learned
+    """Rows that only association leads to; and by row of a learned one the index of its term."""
+    slots, learned = ReservedSlots((), ()), dict[int, int]()
+    asked = context.asked_time
+    if asked is not None and asked.only_time:  # no word of the query to start from
+        return slots, learned
+    if expansion.walk is not None:
+        distances = expansion.walk.distances()
+        frequency = expansion.named.astype(np.int64)
+        slots = association_slots(
+            eligible, distances, frequency, context.max_items, p.slots
+        )
+    if expansion.activation is not None:
+        learned = _learned(mind, context, expansion.activation, eligible, p)
+        slots = with_learned_slots(slots, list(learned), p.slots)
+    return slots, learned
 
 
 def _learned(
-    mind: Mind, scene: Scene, spread: Spread, score: Floats, p: RankingParams
+    mind: Mind,
+    context: RecallContext,
+    activation: TermActivation,
+    score: Floats,
+    p: RankingParams,
 ) -> dict[int, int]:
-    """What has a seat because the cue makes the soul think of it, and the place of the term leading there."""
-    seats, table = p.seats, mind.embedded.turns
-    found = associated_rows(
-        spread.active,
+    """Rows with a slot because a learned association leads to them, and the index of the term that does."""
+    slots = p.slots
+    associated = associated_rows(
+        activation.active,
         mind.terms.incidence,
-        scene.known,
-        seats.joint_windows,
-        seats.pull,
-        seats.pull_share,
+        context.usable,
+        slots.joint_windows,
+        slots.pull,
+        slots.pull_share,
     )
-    if not found.rows.size:
+    if not associated.rows.size:
         return {}
-    first = best_rows(score, min(scene.max_items, 10))
-    may = np.isfinite(score)
-    may[first] = False
-    which = np.flatnonzero(may[found.rows])[:_CALLED]
-    told = np.union1d(
-        first, found.direct_rows[best_rows(score[found.direct_rows], _CALLED)]
-    )
-    rows = np.concatenate([told, found.rows[which]])
-    vectors = (
-        table.rows(rows)
-        if table is not None
-        else np.full((rows.size, 1), np.nan, np.float32)
-    )
-    places = round(seats.associated * scene.max_items)
-    chosen = which[learned_slots(found.pull[which], vectors, told.size, places, seats)]
-    return {int(found.rows[at]): int(found.term_position[at]) for at in chosen}
+    first = best_rows(score, min(context.max_items, 10))
+    is_open = np.isfinite(score)
+    is_open[first] = False
+    which = np.flatnonzero(is_open[associated.rows])[:_COMPARED]
+    direct = associated.direct_rows[best_rows(score[associated.direct_rows], _COMPARED)]
+    recalled = np.union1d(first, direct)
+    rows = np.concatenate([recalled, associated.rows[which]])
+    vectors = vectors_at(mind, rows)
+    places = round(slots.associated * context.max_items)
+    chosen = which[
+        learned_slots(associated.pull[which], vectors, recalled.size, places, slots)
+    ]
+    return {int(associated.rows[i]): int(associated.term_position[i]) for i in chosen}
 
 
-def walk_alone(
-    mind: Mind, walks: Walks, scene: Scene, texts: Texts, params: RankingParams
-) -> Walk | None:
-    """The walk that `rank` takes, None where there is none. Computes."""
-    walked = reaching.walk_alone(
-        mind, walks, scene, texts, mood_now(mind, scene), params.reach
-    )
-    return walked.walk if walked is not None else None
-
-
-def named(mind: Mind, scene: Scene) -> list[MemoryId]:
-    """The concepts that the cue names, known or not. Computes."""
-    return [concept for concepts, _ in scene.named for concept in concepts]
-
-
-def mood_now(mind: Mind, scene: Scene) -> Mood:
-    """The mood that is given, else the one that the feelings of the chat's last memories make."""
-    given, chat = scene.request.mood, scene.request.chat
-    if given is not None:
-        return mood_given(given.label, given.intensity)
-    strand = mind.lineages.strand(chat) if chat is not None else None
-    last = strand.order[-MoodParams().messages :] if strand is not None else ()
-    memories = (mind.memories.get(key) for key in last)
-    return mood_of(
-        [
-            [(e.label, e.intensity) for e in m.situation.emotions]
-            for m in memories
-            if m is not None
-        ]
-    )
-
-
-def _fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
-    """How well the feeling of each of these memories fits the mood."""
+def _mood_fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
+    """How well the feelings of each of these memories fit the mood, 0..1; None without a mood."""
     if not mood:
         return None
-    feelings = (mind.at(int(row)).situation.emotions for row in rows)
-    fits = (
-        fit(mood, [(e.label, e.intensity) for e in felt]) if felt else 0.0
-        for felt in feelings
-    )
-    return np.fromiter(fits, np.float32, rows.size)
+    out = np.zeros(rows.size, np.float32)
+    for i in np.flatnonzero(mind.columns.feeling[rows] > 0).tolist():
+        emotions = mind.at(int(rows[i])).situation.emotions
+        out[i] = fit(mood, [(e.label, e.intensity) for e in emotions])
+    return out
 
 
-def _weights(mind: Mind, scene: Scene, rows: Ints, p: RankingParams) -> Floats:
+def _weights(
+    mind: Mind, context: RecallContext, rows: Ints, p: RankingParams
+) -> Floats:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
     settings = mind.soul.settings
-    facets = MemoryFactors(
+    extra, chat = context.extra_turns, context.request.chat
+    factors = MemoryFactors(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
-        retention=strengths(mind, rows, scene.extra_turns, scene.request.chat),
+        retention=strengths(mind, rows, extra, chat),
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
-        since_use=mind.recalls.since_use(rows, mind.turns(scene.extra_turns)),
-        content=_content(mind, scene, rows),
+        since_use=mind.recalls.since_use(rows, mind.turns(extra)),
+        content=_shared_tags(mind, context, rows),
         feedback=mind.opinions.scores(mind.size)[rows],
     )
-    return memory_weight(facets, p.weight.of_soul(settings.weights))
+    return memory_weight(factors, p.weight.of_soul(settings.weights))
 
 
-def _content(mind: Mind, scene: Scene, rows: Ints) -> Doubles:
-    """The share of the tags asked for that each memory carries."""
-    wanted = {tag.casefold() for tag in scene.request.tags}
+def _shared_tags(mind: Mind, context: RecallContext, rows: Ints) -> Doubles:
+    """The share of the requested tags that each memory carries, 0..1."""
+    wanted = {tag.casefold() for tag in context.request.tags}
+    shares = np.zeros(rows.size)
     if not wanted:
-        return np.zeros(rows.size)
-    carried = (
-        len(wanted & {tag.casefold() for tag in mind.at(int(row)).tags}) for row in rows
-    )
-    return np.fromiter(carried, np.float64, rows.size) / len(wanted)
+        return shares
+    for i, row in enumerate(rows.tolist()):
+        tags = {tag.casefold() for tag in mind.at(row).tags}
+        shares[i] = len(wanted & tags) / len(wanted)
+    return shares

@@ -1,4 +1,4 @@
-"""How well does what is said fit each situation: by its words, and by what was said when it was there?"""
+"""How well lines of a chat fit situations: by meaning, and by the scenes in which a situation occurred."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from soulmem.retrieval.signature import signature_fit
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-_REMEMBERED = 4096  # scenes of a soul whose words are at hand
+_REMEMBERED = 4096  # scenes of a soul whose words are kept
 
 
-class Likeness:
+class SituationFit:
     """Fits of lines and situations. Compute thread only."""
 
-    def __init__(self, taught: float) -> None:
-        """taught  by how much a situation that scenes tell of must fit better than one in words alone"""
-        self._taught = taught
+    def __init__(self, scene_margin: float) -> None:
+        """scene_margin  by how much a situation with scenes must fit better than one in words alone"""
+        self._scene_margin = scene_margin
         self._words: WeakKeyDictionary[Mind, dict[str, frozenset[str]]] = (
             WeakKeyDictionary()
         )
@@ -39,37 +39,43 @@ class Likeness:
         scenes: Mapping[int, Sequence[int]],
     ) -> Floats:
         """On the scale of `Calibration.fit`, shape (lines, rows). Words decide where there are no vectors."""
-        texts = [spoken(mind.at(row)) for row in rows.tolist()]
-        told = [
-            [spoken(mind.at(one)) for one in scenes.get(row, ())]
-            for row in rows.tolist()
-        ]
+        situations = [spoken(mind.at(row)) for row in rows.tolist()]
+        scene_texts = [_texts_at(mind, scenes.get(row, ())) for row in rows.tolist()]
         if read is not None:
-            seen = [read.rows(each) for each in told]
-            out = read.calibration.fit(read.rows(lines), read.rows(texts), seen)
-            out[:, [bool(each) for each in told]] -= self._taught
-            out += self._signature(mind, lines, told)
+            vectors = [read.rows(texts) for texts in scene_texts]
+            out = read.calibration.fit(read.rows(lines), read.rows(situations), vectors)
+            out[:, [bool(texts) for texts in scene_texts]] -= self._scene_margin
+            out += self._signature(mind, lines, scene_texts)
         else:
             out = np.full((len(lines), rows.size), np.nan, np.float32)
         missing = np.flatnonzero(np.isnan(out).any(axis=0))
         if missing.size:
             tokens = mind.tokeniser.tokens
-            known = [tokens(texts[i]) for i in missing.tolist()]
-            said = [tokens(line) for line in lines]
             out[:, missing] = word_fit(
-                said, known, mind.words.frequency, len(mind.words)
+                [tokens(line) for line in lines],
+                [tokens(situations[i]) for i in missing.tolist()],
+                mind.words.frequency,
+                len(mind.words),
             )
         return out
 
     def _signature(
-        self, mind: Mind, lines: Sequence[str], told: Sequence[Sequence[str]]
+        self, mind: Mind, lines: Sequence[str], scene_texts: Sequence[Sequence[str]]
     ) -> Floats:
-        known = self._words.setdefault(mind, {})
-        if len(known) > _REMEMBERED:
-            known.clear()
+        """The share of the words that a situation's scenes have in common which each line contains."""
+        words_of = self._words.setdefault(mind, {})
+        if len(words_of) > _REMEMBERED:
+            words_of.clear()
         telling, size = mind.tokeniser.telling, len(mind.words)
-        for text in (text for each in told for text in each if text not in known):
-            known[text] = telling(text)
-        scenes = [[known[text] for text in each] for each in told]
+        scenes = []
+        for texts in scene_texts:
+            for text in texts:
+                if text not in words_of:
+                    words_of[text] = telling(text)
+            scenes.append([words_of[text] for text in texts])
         weight = rarity(mind.words.frequency, size)
         return signature_fit([telling(line) for line in lines], scenes, weight, size)
+
+
+def _texts_at(mind: Mind, rows: Sequence[int]) -> list[str]:
+    return [spoken(mind.at(row)) for row in rows]

@@ -1,4 +1,4 @@
-"""Which time does a recall ask about, and which memories are of it?"""
+"""The times that a query asks about, and which memories are of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
-_PAUSE = (
-    6 * 3600.0
-)  # seconds of silence in a chat after which a new conversation begins
+_PAUSE = 6 * 3600.0  # seconds of silence after which a new conversation begins
 _ASKS = re.compile(
     r"[?？吗]|什么|甚麼|什麼|怎么|怎麼|谁|誰|哪|记得|記得|想起|回忆|回憶|说说|讲讲|聊聊|几次|何|覚え"
     r"|\b(?:what|who|whom|where|when|which|how|did|remember|recall|remind|tell|talk about)\b",
@@ -54,186 +52,212 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTime:
-    """The times that the cue names, and what is of them."""
+class TimeQuestion:
+    """The times that a query names, and the memories of these times.
+
+    phrases       as the query writes them
+    certainty     float32[n]  0..1, how surely each row is of a time that is meant
+    phrase_index  int64[n]    of that time in `phrases`, -1 where there is none
+    is_question   False for a statement
+    only_time     the query asks for a time and nothing else
+    current_time  by the calendar that is asked by
+    happened      float64[n]  POSIX seconds, by the same calendar
+    """
 
     phrases: tuple[TimePhrase, ...]
-    sure: Floats  # (n,) 0..1, how surely each row is of a time that is meant
-    phrase: Ints  # (n,) place of that time in `phrases`, -1 where there is none
-    asks: bool  # a question, not only told
-    only: bool  # nothing but a time is asked for
-    now: datetime
-    happened: Doubles  # (n,) POSIX seconds, by the calendar that is asked by
+    certainty: Floats
+    phrase_index: Ints
+    is_question: bool
+    only_time: bool
+    current_time: datetime
+    happened: Doubles
 
-    def named(self, row: int) -> NamedTime | None:
-        """The time that a row is of, told by the first meaning of it that holds when the row happened."""
-        at, happened = int(self.phrase[row]), float(self.happened[row])
-        if at < 0:
+    def time_of(self, row: int) -> NamedTime | None:
+        """The time that a row is of, by the first meaning of the phrase that contains the row's moment."""
+        index, happened = int(self.phrase_index[row]), float(self.happened[row])
+        if index < 0:
             return None
-        one = self.phrases[at]
-        span = next(
-            (
-                s
-                for s in one.spans
-                if s.start.timestamp() <= happened < s.end.timestamp()
-            ),
-            None,
-        )
-        start, end = (span.start, span.end) if span is not None else (None, None)
-        return NamedTime(one.words, start, end, self.now.year)
+        phrase, year = self.phrases[index], self.current_time.year
+        for span in phrase.spans:
+            if span.start.timestamp() <= happened < span.end.timestamp():
+                return NamedTime(phrase.words, span.start, span.end, year)
+        return NamedTime(phrase.words, None, None, year)
 
-    def told(self) -> list[dict[str, Any]]:
-        """For the trace: the words, what they were taken for, and how surely."""
-        return [
-            {
-                "words": one.words,
-                "spans": [
-                    {"from": s.start.isoformat(), "to": s.end.isoformat()}
-                    for s in one.spans
-                ],
-                "sessions_ago": one.sessions,
-                "confidence": one.confidence,
-            }
-            for one in self.phrases
-        ]
+    def trace_entries(self) -> list[dict[str, Any]]:
+        """For the trace: the words of each time, what they may mean, and how surely."""
+        return [_trace_entry(phrase) for phrase in self.phrases]
 
 
-def time_asked(
+class _Conversation(NamedTuple):
+    """Messages of a chat without a long pause between two of them."""
+
+    ended: float  # POSIX seconds
+    chat: ChatId
+    rows: Ints
+
+
+def find_time_question(
     mind: Mind,
     text: str,
     chat: ChatId | None,
-    known: Bools,
+    usable: Bools,
     visible: Bools,
-    now: datetime,
-    story: datetime | None = None,
+    current_time: datetime,
+    story_time: datetime | None = None,
     params: TimeSpanParams | None = None,
-) -> AskedTime | None:
-    """The times named by the last line of `text`, None where there are none that hold anything. Computes.
+) -> TimeQuestion | None:
+    """The times named by the last line of `text`; None where no visible memory is of one. Compute thread only.
 
-    known    bool[n]  rows by which conversations are counted
-    visible  bool[n]  of these the rows that may be told
-    now      aware; its zone says when a day begins
-    story    the same by the story's calendar, for a soul that lives by it: then days are counted from there
+    usable        bool[n]  rows by which conversations are counted
+    visible       bool[n]  of these the rows that may be recalled
+    current_time  aware; its zone says when a day begins
+    story_time    the same by the story's calendar, for a soul that lives by it: then days are counted from there
     """
     p = params or TimeSpanParams()
-    line = next((one for one in reversed(text.splitlines()) if one.strip()), "")
-    phrases = time_phrases(line, story or now)
+    line = _last_line(text)
+    phrases = time_phrases(line, story_time or current_time)
     if not phrases:
         return None
     n, columns = mind.size, mind.columns
-    asks = _ASKS.search(line) is not None
+    is_question = _ASKS.search(line) is not None
     episodes = visible & (columns.kind[:n] == _EPISODE)
     happened, ended = columns.happened[:n], columns.ended[:n]
-    if story is not None:
+    if story_time is not None:
         happened = ended = columns.story[:n]
-    sure, which = np.zeros(n, np.float32), np.full(n, -1, np.int64)
-    for at, phrase in enumerate(phrases):
+    dated = episodes & (happened != 0.0)
+    certainty, index = np.zeros(n, np.float32), np.full(n, -1, np.int64)
+    for i, phrase in enumerate(phrases):
         if phrase.sessions is not None:
-            found = np.zeros(n, np.float32)
-            found[_conversation(mind, phrase.sessions, chat, known, now)] = (
-                phrase.confidence
-            )
-            found[~episodes] = 0.0
+            of_phrase = np.zeros(n, np.float32)
+            rows = _conversation(mind, phrase.sessions, chat, usable, current_time)
+            of_phrase[rows] = phrase.confidence
+            of_phrase[~episodes] = 0.0
         else:
-            spans = [
-                (span.start.timestamp(), span.end.timestamp()) for span in phrase.spans
-            ]
-            dated = episodes & (happened != 0.0)
-            found = span_confidence(happened, ended, dated, spans, phrase.confidence, p)
-        better = found > sure
-        sure[better], which[better] = found[better], at
-    if not sure.any():
+            of_phrase = span_confidence(
+                happened, ended, dated, _seconds(phrase), phrase.confidence, p
+            )
+        better = of_phrase > certainty
+        certainty[better], index[better] = of_phrase[better], i
+    if not certainty.any():
         return None
-    only = asks and _says_nothing(mind, without(line, phrases))
-    sure = sure if asks else sure * np.float32(p.stated)
-    return AskedTime(phrases, sure, which, asks, only, story or now, happened)
-
-
-def preferring(
-    score: Floats, asked: AskedTime | None, params: TimeSpanParams
-) -> Floats:
-    """The scores, float32[n], with what memories of the time gain that is asked for; no other loses any."""
-    return (
-        score
-        if asked is None
-        else (score + np.float32(params.prefer) * asked.sure).astype(np.float32)
+    return TimeQuestion(
+        phrases=phrases,
+        certainty=certainty if is_question else certainty * np.float32(p.stated),
+        phrase_index=index,
+        is_question=is_question,
+        only_time=is_question and _names_nothing(mind, without(line, phrases)),
+        current_time=story_time or current_time,
+        happened=happened,
     )
 
 
-def seats_of_time(
+def prefer_asked_time(
+    score: Floats, asked: TimeQuestion | None, params: TimeSpanParams
+) -> Floats:
+    """The scores, float32[n], raised for memories of the time asked for."""
+    if asked is None:
+        return score
+    raised = score + np.float32(params.prefer) * asked.certainty
+    return np.asarray(raised, np.float32)
+
+
+def time_slots(
     mind: Mind,
-    asked: AskedTime | None,
+    asked: TimeQuestion | None,
     score: Floats,
     places: int,
     weigh: Callable[[Ints], Floats],
     params: TimeSpanParams,
 ) -> tuple[int, ...]:
-    """Rows with a seat because they are of the time asked for; where nothing else is, they come first.
+    """Rows with a reserved slot because they are of the time asked for, at most `places`.
 
-    Then their `score`, float32[n], is put above all others. `weigh` gives the weight of rows, 0..1.
+    Where nothing but a time is asked for, their `score`, float32[n], is set above all others. `weigh` returns
+    the weight of rows, 0..1.
     """
-    if asked is None or not asked.asks:
+    if asked is None or not asked.is_question:
         return ()
-    if not asked.only:
-        held = np.where(asked.sure >= params.sure, score, np.float32(-np.inf))
-        return tuple(
-            best_rows(
-                held.astype(np.float32), min(params.reserved_slots, places)
-            ).tolist()
+    if not asked.only_time:
+        eligible = np.where(asked.certainty >= params.sure, score, np.float32(-np.inf))
+        best = best_rows(
+            eligible.astype(np.float32), min(params.reserved_slots, places)
         )
-    rows = np.flatnonzero(asked.sure >= asked.sure.max() - 1e-6)
+        return tuple(best.tolist())
+    rows = np.flatnonzero(asked.certainty >= asked.certainty.max() - 1e-6)
     if rows.size < places:
-        rows = np.flatnonzero(asked.sure)
+        rows = np.flatnonzero(asked.certainty)
     length = np.minimum(mind.costs(rows) / params.worth_tokens, 1.0)
-    worth = (asked.sure[rows] + weigh(rows) * (0.5 + 0.5 * length)).astype(np.float32)
-    chosen = rows[spread_over_time(asked.happened[rows], worth, places)]
-    known = score[np.isfinite(score)]
-    above = float(known.max()) if known.size else 0.0
+    worth = asked.certainty[rows] + weigh(rows) * (0.5 + 0.5 * length)
+    chosen = rows[
+        spread_over_time(asked.happened[rows], worth.astype(np.float32), places)
+    ]
+    finite = score[np.isfinite(score)]
+    above = float(finite.max()) if finite.size else 0.0
     score[chosen] = above + 1.0 - np.arange(chosen.size) / max(1, chosen.size)
     return tuple(int(row) for row in chosen)
 
 
-def _says_nothing(mind: Mind, rest: str) -> bool:
-    """Whether a question names nothing beside its time."""
-    left = _SAYS_NOTHING_HAN.sub(" ", rest)
-    words = (
-        word for found in _WORD.findall(left) for word in mind.tokeniser.tokens(found)
-    )
-    return all(word in _SAYS_NOTHING for word in words)
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _seconds(phrase: TimePhrase) -> list[tuple[float, float]]:
+    """The spans that may be meant, as POSIX seconds."""
+    return [(span.start.timestamp(), span.end.timestamp()) for span in phrase.spans]
+
+
+def _trace_entry(phrase: TimePhrase) -> dict[str, Any]:
+    spans = [
+        {"from": span.start.isoformat(), "to": span.end.isoformat()}
+        for span in phrase.spans
+    ]
+    return {
+        "words": phrase.words,
+        "spans": spans,
+        "sessions_ago": phrase.sessions,
+        "confidence": phrase.confidence,
+    }
+
+
+def _names_nothing(mind: Mind, rest: str) -> bool:
+    """Whether a question names nothing beside its time; `rest` is the question without that."""
+    words = " ".join(_WORD.findall(_SAYS_NOTHING_HAN.sub(" ", rest)))
+    return all(token in _SAYS_NOTHING for token in mind.tokeniser.tokens(words))
 
 
 def _conversation(
-    mind: Mind, back: int, chat: ChatId | None, known: Bools, now: datetime
+    mind: Mind, back: int, chat: ChatId | None, usable: Bools, current_time: datetime
 ) -> Sequence[int]:
-    """The rows of a conversation so many ago; the one that is being held is not counted."""
-    talks = _conversations(mind, chat, known)
+    """The rows of the conversation `back` conversations ago; the present one is not counted."""
+    conversations = _conversations(mind, chat, usable)
     if back == FIRST:
-        return talks[0][2].tolist() if talks else ()
-    recent = (now - timedelta(seconds=_PAUSE)).timestamp()
-    mine = [talk for talk in talks if talk[1] == chat]
-    if mine and mine[-1][0] > recent:
-        talks.remove(mine[-1])
-    return talks[-back][2].tolist() if len(talks) >= back else ()
+        return conversations[0].rows.tolist() if conversations else ()
+    recent = (current_time - timedelta(seconds=_PAUSE)).timestamp()
+    for i in reversed(range(len(conversations))):
+        if conversations[i].chat == chat:
+            if conversations[i].ended > recent:
+                del conversations[i]
+            break
+    return conversations[-back].rows.tolist() if len(conversations) >= back else ()
 
 
 def _conversations(
-    mind: Mind, chat: ChatId | None, known: Bools
-) -> list[tuple[float, ChatId, Ints]]:
-    """Each conversation, when it ended, in which chat, and its rows; the earliest first.
-
-    What several branches tell belongs to `chat`, else to one of them.
-    """
-    out: list[tuple[float, ChatId, Ints]] = []
-    free = known.copy()
-    for one in sorted(
-        (strand.chat for strand in mind.lineages), key=lambda c: (c != chat, c)
-    ):
-        rows = mind.order(one)
+    mind: Mind, chat: ChatId | None, usable: Bools
+) -> list[_Conversation]:
+    """All conversations, the earliest first. What several branches contain belongs to `chat`, else to any one."""
+    out: list[_Conversation] = []
+    free = usable.copy()
+    chats = sorted(
+        (strand.chat for strand in mind.lineages), key=lambda key: (key != chat, key)
+    )
+    for key in chats:
+        rows = mind.order(key)
         rows = rows[free[rows]]
         free[rows] = False
-        when = mind.columns.happened[rows]
-        for talk in np.split(rows, np.flatnonzero(np.diff(when) > _PAUSE) + 1):
-            if talk.size:
-                out.append((float(mind.columns.ended[talk].max()), one, talk))
-    out.sort(key=lambda talk: (talk[0], talk[1]))
+        pauses = np.diff(mind.columns.happened[rows]) > _PAUSE
+        for part in np.split(rows, np.flatnonzero(pauses) + 1):
+            if part.size:
+                ended = float(mind.columns.ended[part].max())
+                out.append(_Conversation(ended, key, part))
+    out.sort(key=lambda talk: (talk.ended, talk.chat))
     return out

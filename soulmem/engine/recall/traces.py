@@ -1,7 +1,7 @@
-"""How did an answer come about? Traces of the last recalls, also of those before a restart.
+"""Traces of the last recalls, also of those before a restart: how an answer came about.
 
-What is kept on disk names memories by id: their texts are read again when a trace is asked for, so that it
-never says more than the memory does. Of the words of a question those leave that are purged.
+On disk a trace names memories by id; their texts are read again when the trace is asked for, so that it never
+says more than the memory does. Words of a question are removed when their memory is purged.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from soulmem.ports.traces import TraceLog
 
 log = logging.getLogger(__name__)
 
-_AT_HAND = 500  # kept whole, per sidecar
-_SAID = 12  # signs from which on a text is known again inside of another
+_IN_MEMORY = 500  # traces, per sidecar
+_LEAST_QUOTE = 12  # characters from which a text counts as quoted within another
 
 
 class Traces:
-    """The last traces. On the event loop alone; no recall waits for a write."""
+    """The last traces. Event loop only; no recall waits for a write."""
 
     def __init__(
         self,
@@ -38,123 +38,126 @@ class Traces:
         kept: TraceLog | None,
         compute: Worker,
     ) -> None:
-        self._kept = kept
+        self._log = kept
         self._compute = compute
-        self._at_hand: OrderedDict[tuple[Owner, str], Trace] = OrderedDict()
-        self._waiting: list[tuple[Owner, Trace]] = []
+        self._recent: OrderedDict[tuple[Owner, str], Trace] = OrderedDict()
+        self._unwritten: list[tuple[Owner, Trace]] = []
         self._task: asyncio.Task[None] | None = None
 
     def keep(self, owner: Owner, trace: Trace) -> None:
-        """Take a trace in; it is written soon."""
-        self._at_hand[owner, trace.id] = trace
-        while len(self._at_hand) > _AT_HAND:
-            self._at_hand.popitem(last=False)
-        if self._kept is None:
+        """Add a trace; it is written soon."""
+        self._recent[owner, trace.id] = trace
+        while len(self._recent) > _IN_MEMORY:
+            self._recent.popitem(last=False)
+        if self._log is None:
             return
-        self._waiting.append((owner, trace))
+        self._unwritten.append((owner, trace))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write())
 
     async def find(self, world: World, key: str) -> Trace:
-        """The trace of that id; raises NotFound where none is kept."""
-        found = self._at_hand.get((world.owner, key))
-        if found is not None:
-            return found
-        told = (
-            await self._kept.find(world.owner, key) if self._kept is not None else None
-        )
-        trace = None if told is None else await self._compute.run(_read, told)
+        """The trace of that id; raises NotFound where there is none."""
+        recent = self._recent.get((world.owner, key))
+        if recent is not None:
+            return recent
+        trace = await self._stored(world.owner, key)
         if trace is None or SoulId(trace.soul) not in world.souls:
             raise NotFound(
                 f"no trace {key!r}: the last 2,000 of each soul are kept", field="trace"
             )
         mind = await world.mind(SoulId(trace.soul))
-        return await self._compute.run(_worded, mind, trace)
+        return await self._compute.run(_with_texts, mind, trace)
 
     async def forget(
-        self, owner: Owner, soul: SoulId, gone: Mapping[MemoryId, str]
+        self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]
     ) -> None:
-        """Forget what the traces say of these memories, and the traces whose question says their text."""
+        """Remove these memories, texts by id, from all traces, and the traces whose question quotes a text."""
         await self._written()
-        for key, trace in list(self._at_hand.items()):
+        for key, trace in list(self._recent.items()):
             if key[0] == owner and trace.soul == soul:
-                left = _without(trace, gone)
-                if left is None:
-                    del self._at_hand[key]
+                changed = _without(trace, purged)
+                if changed is None:
+                    del self._recent[key]
                 else:
-                    self._at_hand[key] = left
-        if self._kept is not None:
-            await self._kept.alter(owner, soul, lambda told: _told_without(told, gone))
+                    self._recent[key] = changed
+        if self._log is not None:
+            await self._log.alter(owner, soul, lambda data: _data_without(data, purged))
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
-        """Forget all traces of the soul."""
+        """Remove all traces of the soul."""
         await self._written()
-        for key, trace in list(self._at_hand.items()):
+        for key, trace in list(self._recent.items()):
             if key[0] == owner and trace.soul == soul:
-                del self._at_hand[key]
-        if self._kept is not None:
-            await self._kept.drop(owner, soul)
+                del self._recent[key]
+        if self._log is not None:
+            await self._log.drop(owner, soul)
 
     async def stop(self) -> None:
-        """Write what has not been yet."""
+        """Write what has not been written yet."""
         await self._written()
+
+    async def _stored(self, owner: Owner, key: str) -> Trace | None:
+        data = await self._log.find(owner, key) if self._log is not None else None
+        return None if data is None else await self._compute.run(_decoded, data)
 
     async def _written(self) -> None:
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _write(self) -> None:
-        while self._waiting and self._kept is not None:
-            owner, trace = self._waiting.pop(0)
-            told = await self._compute.run(_told, trace)
+        while self._unwritten and self._log is not None:
+            owner, trace = self._unwritten.pop(0)
+            data = await self._compute.run(_encoded, trace)
             try:
-                await self._kept.add(owner, SoulId(trace.soul), trace.id, told)
+                await self._log.add(owner, SoulId(trace.soul), trace.id, data)
             except (
                 SoulMemError
-            ) as error:  # a full disk: the trace is had until the sidecar stops
+            ) as error:  # a full disk: it stays until the sidecar stops
                 log.warning("a trace could not be kept: %s", error.message)
 
 
-def _told(trace: Trace) -> bytes:
-    """The trace without the texts of memories. Computes."""
+def _encoded(trace: Trace) -> bytes:
+    """The trace as JSON, without the texts of memories. Compute thread only."""
     answer = trace.answer
-    memories = tuple(
-        replace(one, text="", path=tuple(replace(step, label="") for step in one.path))
-        for one in answer.memories
-    )
-    bare = replace(
+    memories = []
+    for memory in answer.memories:
+        path = tuple(replace(step, label="") for step in memory.path)
+        memories.append(replace(memory, text="", path=path))
+    without_texts = replace(
         trace,
-        considered=tuple(replace(one, text="") for one in trace.considered),
-        answer=replace(answer, memories=memories, blocks=()),
+        considered=tuple(replace(memory, text="") for memory in trace.considered),
+        answer=replace(answer, memories=tuple(memories), blocks=()),
     )
-    return msgspec.json.encode(bare)
+    return msgspec.json.encode(without_texts)
 
 
-def _read(told: bytes) -> Trace | None:
-    """The trace; None for one that another version wrote. Computes."""
+def _decoded(data: bytes) -> Trace | None:
+    """The trace; None for one that another version wrote. Compute thread only."""
     try:
-        return msgspec.json.decode(told, type=Trace)
+        return msgspec.json.decode(data, type=Trace)
     except msgspec.MsgspecError:
         return None
 
 
-def _worded(mind: Mind, trace: Trace) -> Trace:
-    """The trace with the texts of its memories as they are now, without those that are gone. Computes."""
+def _with_texts(mind: Mind, trace: Trace) -> Trace:
+    """The trace with today's texts of its memories, without those that are purged. Compute thread only."""
 
     def text(memory: MemoryId) -> str | None:
         return mind.text_of(memory) if mind.row(memory) is not None else None
 
     considered = []
-    for one in trace.considered:
-        if (words := text(one.id)) is not None:
-            considered.append(replace(one, text=words))
+    for candidate in trace.considered:
+        words = text(candidate.id)
+        if words is not None:
+            considered.append(replace(candidate, text=words))
     memories = []
-    for found in trace.answer.memories:
-        if (words := text(found.id)) is not None:
-            steps = (
-                replace(step, label=label(text(step.id) or "")) for step in found.path
-            )
-            memories.append(replace(found, text=words, path=tuple(steps)))
+    for memory in trace.answer.memories:
+        words = text(memory.id)
+        if words is not None:
+            path = [
+                replace(step, label=label(text(step.id) or "")) for step in memory.path
+            ]
+            memories.append(replace(memory, text=words, path=tuple(path)))
     return replace(
         trace,
         considered=tuple(considered),
@@ -163,32 +166,34 @@ def _worded(mind: Mind, trace: Trace) -> Trace:
     )
 
 
-def _told_without(told: bytes, gone: Mapping[MemoryId, str]) -> bytes | None:
-    trace = _read(told)
-    left = None if trace is None else _without(trace, gone)
-    if left is None or left == trace:
-        return None if left is None else told
-    return msgspec.json.encode(left)
-
-
-def _without(trace: Trace, gone: Mapping[MemoryId, str]) -> Trace | None:
-    """The trace without what it says of these memories; None where its question says one of their texts."""
-    if any(_says(part, text) for part, _ in trace.query for text in gone.values()):
+def _data_without(data: bytes, purged: Mapping[MemoryId, str]) -> bytes | None:
+    """`_without` of a stored trace; None removes it."""
+    trace = _decoded(data)
+    changed = None if trace is None else _without(trace, purged)
+    if changed is None:
         return None
-    answer, ids = trace.answer, gone.keys()
-    memories = tuple(one for one in answer.memories if one.id not in ids)
+    return data if changed == trace else msgspec.json.encode(changed)
+
+
+def _without(trace: Trace, purged: Mapping[MemoryId, str]) -> Trace | None:
+    """The trace without these memories; None where its question quotes one of their texts."""
+    for part, _ in trace.query:
+        if any(_is_quoted(part, text) for text in purged.values()):
+            return None
+    answer = trace.answer
+    memories = tuple(memory for memory in answer.memories if memory.id not in purged)
     if len(memories) < len(answer.memories):
         answer = replace(answer, memories=memories, blocks=())
     return replace(
         trace,
-        considered=tuple(one for one in trace.considered if one.id not in ids),
+        considered=tuple(c for c in trace.considered if c.id not in purged),
         answer=answer,
-        seeds=tuple(seed for seed in trace.seeds if seed[0] not in ids),
+        seeds=tuple(seed for seed in trace.seeds if seed[0] not in purged),
     )
 
 
-def _says(part: str, text: str) -> bool:
-    """Whether the one says the other, whole; short words are said everywhere."""
+def _is_quoted(part: str, text: str) -> bool:
+    """Whether one contains the other whole; short texts, which occur everywhere, must be equal."""
     part, body = part.strip(), text.partition(": ")[2].strip() or text.strip()
     shorter, longer = sorted((part, body), key=len)
-    return shorter == longer or (len(shorter) >= _SAID and shorter in longer)
+    return shorter == longer or (len(shorter) >= _LEAST_QUOTE and shorter in longer)

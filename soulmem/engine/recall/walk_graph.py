@@ -1,4 +1,4 @@
-"""What does a walk go over? A soul's edges as arcs; what changed since the last walk is put in its place."""
+"""The graph that walks follow: a soul's edges as arcs, patched where edges changed since the last walk."""
 
 from __future__ import annotations
 
@@ -37,205 +37,226 @@ _RELATES = EDGE_KINDS.index(EdgeKind.RELATES)
 
 
 @dataclass(frozen=True, slots=True)
-class GroundParams:
-    """What edges weigh, and when all of it is made anew."""
+class WalkGraphParams:
+    """What edges weigh, and when the whole graph is built again."""
 
     association: AssociationParams = field(default_factory=AssociationParams)
     weights: EdgeWeightParams = field(default_factory=EdgeWeightParams)
-    fade_turns: int = 5  # the clock goes on so far before strengths are faded anew: 1.7 % at the default S
-    patched: float = 0.2  # share of the arcs up to which rows that changed are put in place of the old ones
-    # With so many arcs strengths are not faded while somebody waits, but by `renew`, or the next time.
+    fade_turns: int = (
+        5  # turns between two updates of edge strengths: 1.7 % at the default S
+    )
+    patched: float = (
+        0.2  # share of the arcs up to which changed rows are replaced in place
+    )
+    # From so many arcs on strengths are not updated during a recall, but by `renew` or the next time.
     many: int = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """A soul's edges, made ready for walks."""
+class WalkGraph:
+    """A soul's edges, prepared for walks.
+
+    fan        by row: how many `mentions` edges start there
+    slot       by row of a fact: the place of its edge in the mind's table; -1 elsewhere
+    is_fact    by row
+    fact_arcs  the arcs that are facts: all along the edge, then all against it
+    fact_of    the row of the fact of each of these arcs
+    places     index into `fact_arcs` by position in the graph; see `places_of`
+    passed     by row: whether an arc that is a fact leaves it
+    """
 
     graph: Csr
     walker: Walker
-    fan: Ints  # by row, how many mentions start there
-    slot: Numbers  # by row of a fact, where its edge lies in the mind's table; -1 elsewhere
-    is_fact: Bools  # by row
-    fact_arcs: (
-        Rows  # the arcs that are facts, all that lead on and then all that lead back
-    )
-    fact_of: Numbers  # the row of the fact that each of these is
-    places: Numbers  # of these arcs, by position in the graph; see `places_of`
-    passed: Bools  # by row, whether an arc that is a fact leaves it
+    fan: Ints
+    slot: Numbers
+    is_fact: Bools
+    fact_arcs: Rows
+    fact_of: Numbers
+    places: Numbers
+    passed: Bools
 
     @property
     def fact_rows(self) -> Numbers:
-        """Of every fact, in the order of `fact_arcs`."""
+        """The row of every fact, in the order of `fact_arcs`."""
         return self.fact_of[: self.fact_of.size // 2]
 
 
-class _For(NamedTuple):
-    """What a ground is made for; with any other it is made anew."""
+class _BuiltFor(NamedTuple):
+    """The state that a graph was built for; for any other state it is built again."""
 
-    faded: int  # how often `fade_turns` had passed
+    faded: int  # how many periods of `fade_turns` had passed
     residency: int  # revision
     forgetting: float
     clock: SoulClock
 
 
-class Grounds:
-    """The ground of one soul, ready as of any moment. Compute thread only.
+class WalkGraphs:
+    """The walk graph of one soul, up to date at any moment. Compute thread only.
 
-    Strengths are as of when the clock last showed a multiple of `fade_turns`, so that what is made piece by
-    piece equals what is made at once.
+    Strengths are those at the last multiple of `fade_turns` on the clock, so that a patched graph equals a
+    fresh one.
     """
 
-    def __init__(self, params: GroundParams | None = None) -> None:
-        self._params = params or GroundParams()
-        self._made_for: _For | None = None
+    def __init__(self, params: WalkGraphParams | None = None) -> None:
+        self._params = params or WalkGraphParams()
+        self._built_for: _BuiltFor | None = None
         self._is_behind = False
-        self._seen = -1  # revision of the edges
-        self._ground: Ground | None = None
+        self._edge_revision = -1
+        self._graph: WalkGraph | None = None
 
-    def ready(self, mind: Mind, extra_turns: int) -> Ground:
-        """What is walked on, as of now."""
-        wanted, ground = self._wanted(mind, extra_turns), self._ground
-        made_for = self._serving(wanted)
-        if ground is not None and made_for is not None:
-            ground = self._as_it_is(ground, made_for, mind, extra_turns)
-        if ground is None or made_for is None:
-            made_for = wanted
-            ground = _made(
-                mind, extra_turns, self._late(mind, extra_turns, wanted), self._params
-            )
-        self._ground, self._made_for, self._seen = ground, made_for, mind.edges.revision
-        self._is_behind = made_for != wanted
-        return ground
+    def ready(self, mind: Mind, extra_turns: int) -> WalkGraph:
+        """The graph as of now."""
+        wanted, graph = self._wanted(mind, extra_turns), self._graph
+        built_for = self._still_valid(wanted)
+        if graph is not None and built_for is not None:
+            graph = self._brought_up_to_date(graph, built_for, mind, extra_turns)
+        if graph is None or built_for is None:
+            built_for = wanted
+            late = self._turns_since(mind, extra_turns, wanted)
+            graph = _built(mind, extra_turns, late, self._params)
+        self._graph, self._built_for = graph, built_for
+        self._edge_revision = mind.edges.revision
+        self._is_behind = built_for != wanted
+        return graph
 
     def renew(self, mind: Mind, extra_turns: int) -> None:
-        """Have strengths faded that were left as they are because somebody waited."""
+        """Update strengths whose update was put off during a recall."""
         if self._is_behind:
-            self._made_for = None
+            self._built_for = None
             self.ready(mind, extra_turns)
 
-    def _wanted(self, mind: Mind, extra_turns: int) -> _For:
-        settings, faded = (
-            mind.soul.settings,
-            mind.time.reading(extra_turns) // self._params.fade_turns,
-        )
-        return _For(
+    def _wanted(self, mind: Mind, extra_turns: int) -> _BuiltFor:
+        settings = mind.soul.settings
+        faded = mind.time.reading(extra_turns) // self._params.fade_turns
+        return _BuiltFor(
             int(faded), mind.residency.revision, settings.forgetting, settings.clock
         )
 
-    def _serving(self, wanted: _For) -> _For | None:
-        """What the ground that is there was made for, where it will do."""
-        known, ground = self._made_for, self._ground
-        if known is None or ground is None or wanted == known:
-            return known
-        is_next = wanted == known._replace(faded=known.faded + 1)
+    def _still_valid(self, wanted: _BuiltFor) -> _BuiltFor | None:
+        """The state of the present graph if that may serve: equal, or a large one that is one update late."""
+        current, graph = self._built_for, self._graph
+        if current is None or graph is None or wanted == current:
+            return current
+        is_next = wanted == current._replace(faded=current.faded + 1)
+        is_large = graph.graph.edge.size >= self._params.many
+        return current if is_next and is_large else None
+
+    def _turns_since(self, mind: Mind, extra_turns: int, built_for: _BuiltFor) -> float:
+        """Turns since the moment whose strengths that state has."""
         return (
-            known if is_next and ground.graph.edge.size >= self._params.many else None
+            mind.time.reading(extra_turns) - built_for.faded * self._params.fade_turns
         )
 
-    def _late(self, mind: Mind, extra_turns: int, made_for: _For) -> float:
-        """Turns since strengths are as they were."""
-        return mind.time.reading(extra_turns) - made_for.faded * self._params.fade_turns
-
-    def _as_it_is(
-        self, ground: Ground, made_for: _For, mind: Mind, extra_turns: int
-    ) -> Ground | None:
-        """The ground with what changed since it was last asked for; None where that is too much."""
-        if self._seen == mind.edges.revision and mind.size == ground.graph.nodes:
-            return ground
-        changes = mind.edges.changed(self._seen)
+    def _brought_up_to_date(
+        self, graph: WalkGraph, built_for: _BuiltFor, mind: Mind, extra_turns: int
+    ) -> WalkGraph | None:
+        """The graph with all changes of edges since; None where these are too many."""
         if (
-            changes is None
-            or not mind.residency.whole
-            or mind.size < ground.graph.nodes
+            self._edge_revision == mind.edges.revision
+            and mind.size == graph.graph.nodes
         ):
+            return graph
+        changes = mind.edges.changed(self._edge_revision)
+        if changes is None or not mind.residency.whole:
             return None
-        late = self._late(mind, extra_turns, made_for)
-        return _patched(ground, changes, mind, extra_turns, late, self._params)
+        if mind.size < graph.graph.nodes:
+            return None
+        late = self._turns_since(mind, extra_turns, built_for)
+        return _patched(graph, changes, mind, extra_turns, late, self._params)
 
 
-def _made(mind: Mind, extra: int, late: float, p: GroundParams) -> Ground:
-    """All of it."""
+def _built(mind: Mind, extra: int, late: float, p: WalkGraphParams) -> WalkGraph:
+    """The graph from all edges."""
     edges = mind.edges.arrays(WALKED)
-    told = edges.source[edges.kind == _MENTIONS]
+    sources = edges.source[edges.kind == _MENTIONS]
     if mind.residency.whole:
-        fan = np.bincount(told, minlength=mind.size)
-    else:  # not all of the mentions are here
-        fan = mind.residency.mentions(mind.size, told)
-    weight = edge_weights(
-        edges, strengths_left(mind, edges, extra, late), p.weights, fan
-    )
+        fan = np.bincount(sources, minlength=mind.size)
+    else:  # some mentions are not in memory
+        fan = mind.residency.mentions(mind.size, sources)
+    strength = strengths_left(mind, edges, extra, late)
+    weight = edge_weights(edges, strength, p.weights, fan)
     graph = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
     return _with_facts(mind, graph, fan, _slots_of_facts(mind, edges))
 
 
 def _patched(
-    ground: Ground,
+    old: WalkGraph,
     changes: Sequence[Touched],
     mind: Mind,
     extra: int,
     late: float,
-    p: GroundParams,
-) -> Ground | None:
-    """The ground with the rows that these changes touch as they are now; None where these are too many."""
-    fan, slot = _grown(ground.fan, mind.size, 0), _grown(ground.slot, mind.size, -1)
+    p: WalkGraphParams,
+) -> WalkGraph | None:
+    """The graph with the rows replaced that these changes touch; None where these are too many."""
+    fan, slot = _grown(old.fan, mind.size, 0), _grown(old.slot, mind.size, -1)
     walked = [change for change in changes if change.kind in WALKED]
-    touched = {row for change in walked for row in (change.source, change.target)}
-    texts = {change.source for change in walked if change.kind is EdgeKind.MENTIONS}
-    if texts:  # what else they mention weighs something else now
-        told = _rows(texts)
-        mentions = mind.edges.arrays([EdgeKind.MENTIONS], told)
-        fan[told] = np.bincount(mentions.source, minlength=mind.size)[told]
-        touched.update(mentions.target.tolist())
-    rows = _rows(touched)
+    rows = _touched_rows(mind, walked, fan)
     edges = mind.edges.arrays(WALKED, rows)
-    if edges.slot.size > p.patched * ground.graph.edge.size:
+    if edges.slot.size > p.patched * old.graph.edge.size:
         return None
-    weight = edge_weights(
-        edges, strengths_left(mind, edges, extra, late), p.weights, fan
-    )
+    strength = strengths_left(mind, edges, extra, late)
+    weight = edge_weights(edges, strength, p.weights, fan)
     part = arcs(edges, weight, mind.columns.kind[: mind.size], p.association, rows)
-    graph = with_rows(ground.graph, part, rows)
+    graph = with_rows(old.graph, part, rows)
     related = [change.slot for change in walked if change.kind is EdgeKind.RELATES]
     if related:
         slot[np.isin(slot, related)] = -1
-    made = _with_facts(mind, graph, fan, slot, ground)
-    if made.places.size:
-        return made
-    own = places_of(replace(part, numbers=graph.numbers), made.fact_arcs)
-    return replace(
-        made, places=spliced(ground.places, own, splices(ground.graph, part, rows))
-    )
+    patched = _with_facts(mind, graph, fan, slot, old)
+    if patched.places.size:
+        return patched
+    own = places_of(replace(part, numbers=graph.numbers), patched.fact_arcs)
+    places = spliced(old.places, own, splices(old.graph, part, rows))
+    return replace(patched, places=places)
+
+
+def _touched_rows(mind: Mind, changes: Sequence[Touched], fan: Ints) -> Ints:
+    """The rows whose arcs these changes affect, ascending; counts in `fan` are brought up to date.
+
+    A text that mentions one concept more or less weighs each of its mentions differently.
+    """
+    touched, texts = set[int](), set[int]()
+    for change in changes:
+        touched.update((change.source, change.target))
+        if change.kind is EdgeKind.MENTIONS:
+            texts.add(change.source)
+    if texts:
+        sources = _rows(texts)
+        mentions = mind.edges.arrays([EdgeKind.MENTIONS], sources)
+        fan[sources] = np.bincount(mentions.source, minlength=mind.size)[sources]
+        touched.update(mentions.target.tolist())
+    return _rows(touched)
 
 
 def _with_facts(
-    mind: Mind, graph: Csr, fan: Ints, slot: Numbers, before: Ground | None = None
-) -> Ground:
-    """The ground of this graph. Where it has the facts that were there before, without their places."""
+    mind: Mind, graph: Csr, fan: Ints, slot: Numbers, before: WalkGraph | None = None
+) -> WalkGraph:
+    """The walk graph of these arcs; `places` stays empty where `before` has the same facts."""
     facts, subjects, objects = mind.facts.rows()
-    for row in facts[slot[facts] < 0].tolist():
-        found = mind.edges.slot(mind.at(row).id)
-        slot[row] = -1 if found is None else found
-    here = slot[facts] >= 0
-    of = facts[here]
-    lying = slot[of]
-    fact_arcs = np.concatenate([arcs_along(lying), arcs_back(lying)])
+    missing = facts[slot[facts] < 0].tolist()
+    for row, key in zip(missing, mind.ids_at(missing), strict=True):
+        place = mind.edges.slot(key)
+        slot[row] = -1 if place is None else place
+    has_edge = slot[facts] >= 0
+    rows = facts[has_edge]
+    slots = slot[rows]
+    fact_arcs = np.concatenate([arcs_along(slots), arcs_back(slots)])
     is_same = before is not None and np.array_equal(fact_arcs, before.fact_arcs)
-    return Ground(
+    ends = np.concatenate([subjects[has_edge], objects[has_edge]])
+    return WalkGraph(
         graph=graph,
         walker=Walker(graph),
         fan=fan,
         slot=slot,
-        is_fact=_flags(mind.size, of),
+        is_fact=_flags(mind.size, rows),
         fact_arcs=fact_arcs,
-        fact_of=np.concatenate([of, of]),
+        fact_of=np.concatenate([rows, rows]),
         places=np.zeros(0, np.int32) if is_same else places_of(graph, fact_arcs),
-        passed=_flags(mind.size, np.concatenate([subjects[here], objects[here]])),
+        passed=_flags(mind.size, ends),
     )
 
 
 def _slots_of_facts(mind: Mind, edges: EdgeArrays) -> Numbers:
-    """See `Ground.slot`; -1, too, where several edges join the two that a fact tells of."""
+    """`WalkGraph.slot` from these edges; -1 also where several edges join the two ends of a fact."""
     facts, subjects, objects = (rows.astype(np.int64) for rows in mind.facts.rows())
     relations = np.flatnonzero(edges.kind == _RELATES)
     pairs = pair_of(

@@ -1,4 +1,4 @@
-"""From the seeds along a soul's edges: how often the walk is found at each memory, and how it came there."""
+"""Walks over a soul's edges: the share of the walk at each memory, the paths it took and the flow of each edge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.walk_graph import Ground, GroundParams, Grounds
+from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
 from soulmem.graph.association import MEMORY_KINDS, slots_of
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.steady import Steady, SteadyParams, steady
@@ -33,17 +33,17 @@ _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 
 @dataclass(frozen=True, slots=True)
 class WalkingParams:
-    """How far associations go."""
+    """How far a walk goes, over what graph, and how much of it is explained."""
 
     walk: WalkParams = field(default_factory=WalkParams)
-    ground: GroundParams = field(default_factory=GroundParams)
-    max_hops: int = 6  # of a way that is told; a longer one explains nothing
-    busiest: int = 64  # memories whose edges' flow is kept for what the recall teaches
+    graph: WalkGraphParams = field(default_factory=WalkGraphParams)
+    max_hops: int = 6  # of a path that is shown; a longer one explains nothing
+    busiest: int = 64  # memories whose edges' flow is kept for learning
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How the walk came to a memory: rows from a seed to it, and the edge of each step."""
+class WalkPath:
+    """How the walk reached a memory: rows from a seed to it, and the edge of each step."""
 
     rows: tuple[int, ...]
     edges: tuple[Edge, ...]
@@ -55,110 +55,113 @@ class Way:
 
 
 class Walks:
-    """Walks over one soul's edges, made ready anew when these have changed. Compute thread only."""
+    """Walks over one soul's edges, on a graph that follows changes of these. Compute thread only."""
 
     def __init__(self, mind: Mind, params: WalkingParams | None = None) -> None:
         self.params = params or WalkingParams()
-        self._of = ref(mind)  # whoever keeps walks by mind must not keep the mind so
-        self._grounds = Grounds(self.params.ground)
-        self._ground: Ground | None = None
-        weights = self.params.ground.weights
+        # Weak: walks are kept in a dictionary by mind, which must not keep the mind alive.
+        self._mind_ref = ref(mind)
+        self._graphs = WalkGraphs(self.params.graph)
+        self._graph: WalkGraph | None = None
+        weights = self.params.graph.weights
         self._factors = class_factors(params=weights)
-        apart = replace(
-            weights, kind={**weights.kind, EdgeKind.NEXT: 0.0}
-        )  # what merely came next is none
-        self._associating = class_factors(params=apart)
+        without_next = replace(weights, kind={**weights.kind, EdgeKind.NEXT: 0.0})
+        self._association_factors = class_factors(params=without_next)
 
     @property
     def _mind(self) -> Mind:
-        mind = self._of()
-        assert mind is not None  # who asks for a walk has it
+        mind = self._mind_ref()
+        assert mind is not None  # the caller holds it
         return mind
 
-    def refresh(self, extra_turns: int) -> Ground:
-        """What is walked on, as of now."""
-        self._ground = self._grounds.ready(self._mind, extra_turns)
-        return self._ground
+    def refresh(self, extra_turns: int) -> WalkGraph:
+        """Bring the graph up to date, and return it."""
+        self._graph = self._graphs.ready(self._mind, extra_turns)
+        return self._graph
 
     def renew(self, extra_turns: int) -> None:
-        """What `refresh` put off, as somebody waited for it."""
-        self._grounds.renew(self._mind, extra_turns)
+        """Do what `refresh` put off because a recall waited."""
+        self._graphs.renew(self._mind, extra_turns)
 
     def walk(
-        self, seeds: Rows, share: Doubles, known: Bools, mood: Mood, cosine: Floats
-    ) -> Walked:
-        """Follow a walk from these rows over what `refresh` made last.
+        self, seeds: Rows, share: Doubles, passable: Bools, mood: Mood, cosine: Floats
+    ) -> WalkResult:
+        """Follow a walk from these rows over the graph of the last `refresh`.
 
-        known   bool[n]     rows that may be passed through
-        cosine  float32[n]  of the cue and each row's text, NaN where there is no vector
+        passable  bool[n]     rows that may be passed through
+        cosine    float32[n]  of the query and each row's text, NaN where there is no vector
         """
-        assert self._ground is not None
-        p, ground = self.params, self._ground
-        params = replace(
-            p.walk,
-            restart=restart_in(p.walk.restart, irritation(mood), p.ground.weights),
-        )
+        assert self._graph is not None
+        p, graph = self.params, self._graph
+        restart = restart_in(p.walk.restart, irritation(mood), p.graph.weights)
+        params = replace(p.walk, restart=restart)
         boundary = self._mind.residency.boundary(self._mind.size)
-        tuning = Tuning(kind_factor=self._factors, alive=known, boundary=boundary)
-        if ground.fact_rows.size:
-            factor = fact_factors(cosine.take(ground.fact_rows), p.ground.weights)
-            both = np.concatenate([factor, factor])
+        tuning = Tuning(kind_factor=self._factors, alive=passable, boundary=boundary)
+        if graph.fact_rows.size:
+            factor = fact_factors(cosine.take(graph.fact_rows), p.graph.weights)
             tuning = replace(
-                tuning, edges=ground.fact_arcs, factor=both, places=ground.places
+                tuning,
+                edges=graph.fact_arcs,
+                factor=np.concatenate([factor, factor]),  # along the edge and against
+                places=graph.places,
             )
-        walk = ground.walker.walk(seeds, share, params, tuning)
-        return Walked(
-            self._mind, ground, walk, seeds, share, params, tuning, p, self._associating
+        walk = graph.walker.walk(seeds, share, params, tuning)
+        return WalkResult(
+            self._mind,
+            graph,
+            walk,
+            seeds,
+            share,
+            params,
+            tuning,
+            p,
+            self._association_factors,
         )
 
     def steady(
-        self, seeds: Rows, share: Doubles, known: Bools, params: SteadyParams
+        self, seeds: Rows, share: Doubles, passable: Bools, params: SteadyParams
     ) -> Steady:
-        """The steady state over what `refresh` made last, the strongest seed at 1; `known` as for a walk."""
-        assert self._ground is not None
-        graph = self._ground.graph
+        """The steady state over the graph of the last `refresh`, the strongest seed at 1."""
+        assert self._graph is not None
+        graph = self._graph.graph
         stimulus = np.bincount(
             seeds, weights=share / share.max(), minlength=graph.nodes
         )
-        return steady(
-            graph,
-            stimulus.astype(np.float64),
-            params,
-            Tuning(kind_factor=self._factors, alive=known),
-        )
+        tuning = Tuning(kind_factor=self._factors, alive=passable)
+        return steady(graph, stimulus.astype(np.float64), params, tuning)
 
 
-class Walked:
-    """A walk that was taken. What it tells holds until the soul's edges change."""
+class WalkResult:
+    """A walk that was taken. Valid until the soul's edges change.
+
+    share    float32[n]  of the walk that is found at each row
+    started  float32[n]  of the walk that began at each row, sum 1
+    """
 
     def __init__(
         self,
         mind: Mind,
-        ground: Ground,
+        graph: WalkGraph,
         walk: Walk,
         seeds: Rows,
         seed_share: Doubles,
         params: WalkParams,
         tuning: Tuning,
         walking: WalkingParams,
-        associating: Floats,
+        association_factors: Floats,
     ) -> None:
-        """`associating`: the factor of each class of arcs where only associations are followed."""
+        """`association_factors`: the factor of each class of arcs where `next` is not followed."""
         self.walk = walk
         self.seeds, self.seed_share = seeds, seed_share
-        self.ground = ground
+        self.graph = graph
         self._mind = mind
         self._params, self._tuning, self._walking = params, tuning, walking
-        self._associating = associating
-        self.share: Floats = np.zeros(
-            mind.size, np.float32
-        )  # how often the walk is found at each row
+        self._association_factors = association_factors
+        self.share: Floats = np.zeros(mind.size, np.float32)
         self.share[walk.rows] = walk.score
-        self.started: Floats = np.zeros(
-            mind.size, np.float32
-        )  # how much of it began there, sum 1
+        self.started: Floats = np.zeros(mind.size, np.float32)
         self.started[seeds] = seed_share
-        self._tell_facts()
+        self._add_facts()
 
     def distances(self) -> AssociationPaths:
         """How far from the seeds each row stands that the walk reached."""
@@ -166,116 +169,105 @@ class Walked:
         assert self._tuning.kind_factor is not None
         reached = self._tuning.alive & (self.share > 0)
         return association_paths(
-            self.ground.graph, self.seeds, self.share, reached, self._tuning.kind_factor
+            self.graph.graph, self.seeds, self.share, reached, self._tuning.kind_factor
         )
 
-    def ways(self, rows: Ints) -> dict[int, Way]:
-        """The strongest way to each of these rows that the walk reached from elsewhere."""
-        return self._ways(rows, self.seeds, self._tuning)
+    def paths(self, rows: Ints) -> dict[int, WalkPath]:
+        """The strongest path to each of these rows that the walk reached from elsewhere."""
+        return self._paths(rows, self.seeds, self._tuning)
 
-    def associations(self, rows: Ints) -> dict[int, Way]:
-        """The same from what the cue names, over associations alone: what merely came next is none."""
+    def association_paths(self, rows: Ints) -> dict[int, WalkPath]:
+        """The same from the concepts that the query names, without `next` edges."""
         concept = self._mind.columns.kind[self.seeds] == _CONCEPT
-        alone = replace(self._tuning, kind_factor=self._associating)
-        return self._ways(rows, self.seeds[concept], alone)
+        tuning = replace(self._tuning, kind_factor=self._association_factors)
+        return self._paths(rows, self.seeds[concept], tuning)
 
     def flows(self) -> dict[str, float]:
         """How much of the walk passes over each edge, by id, of the edges of the busiest memories."""
         top, score = self.walk.top(self._walking.busiest)
         position, flow = self._flow(top, score)
-        slot = slots_of(self.ground.graph.edge[position])
+        slot = slots_of(self.graph.graph.edge[position])
         total = np.bincount(slot, weights=flow) if slot.size else np.zeros(0)
         best = np.flatnonzero(total)
         best = best[np.argsort(-total[best])][: 4 * self._walking.busiest]
-        return {self._mind.edges.at(int(at)).id: float(total[at]) for at in best}
+        return {self._mind.edges.at(int(i)).id: float(total[i]) for i in best}
 
-    def _ways(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, Way]:
-        reached = rows[(self.share[rows] > 0) & ~self.ground.is_fact[rows]].astype(
-            np.uint32
-        )
+    def _paths(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, WalkPath]:
+        reached = rows[(self.share[rows] > 0) & ~self.graph.is_fact[rows]]
         if not reached.size or not seeds.size:
             return {}
-        graph, hops = self.ground.graph, self._walking.max_hops
-        found = explain(
-            graph,
+        chains = explain(
+            self.graph.graph,
             self.walk,
-            reached,
+            reached.astype(np.uint32),
             seeds,
             self._params.restart,
             tuning,
-            max_hops=hops,
+            max_hops=self._walking.max_hops,
         )
         return {
-            int(chain.rows[-1]): self._way(chain) for chain in found if len(chain.edges)
+            int(chain.rows[-1]): self._path(chain)
+            for chain in chains
+            if len(chain.edges)
         }
 
-    def _way(self, chain: Chain) -> Way:
+    def _path(self, chain: Chain) -> WalkPath:
         edges = (self._mind.edges.at(int(slot)) for slot in slots_of(chain.edges))
-        return Way(tuple(int(row) for row in chain.rows), tuple(edges))
+        return WalkPath(tuple(int(row) for row in chain.rows), tuple(edges))
 
-    def _tell_facts(self) -> None:
-        """A fact is walked as often as its edge is passed, either way."""
-        ground, graph, tuning = self.ground, self.ground.graph, self._tuning
-        if not ground.fact_rows.size:
+    def _add_facts(self) -> None:
+        """Give each fact the share of the walk that passes over its edge, in either direction."""
+        walk_graph, graph, tuning = self.graph, self.graph.graph, self._tuning
+        if not walk_graph.fact_rows.size:
             return
         compiled = kernels()
         if compiled is None:
             position, flow = self._flow(self.walk.rows, self.walk.score)
-            place = ground.places[position]
+            place = walk_graph.places[position]
             passed = np.flatnonzero(place >= 0)
-            np.add.at(
-                self.share,
-                ground.fact_of[place[passed]],
-                flow[passed].astype(np.float32),
-            )
+            rows = walk_graph.fact_of[place[passed]]
+            np.add.at(self.share, rows, flow[passed].astype(np.float32))
             return
         assert tuning.alive is not None
         assert tuning.kind_factor is not None
         compiled.add_passed(
-            *(
-                graph.indptr,
-                graph.indices,
-                graph.weight,
-                graph.kind,
-                self.walk.rows,
-                self.walk.score,
-            ),
-            *(
-                tuning.kind_factor,
-                tuning.alive,
-                NO_FLAGS if tuning.boundary is None else tuning.boundary,
-            ),
-            *(
-                self._params.restart,
-                ground.places,
-                ground.fact_of,
-                ground.passed,
-                self.share,
-            ),
+            graph.indptr,
+            graph.indices,
+            graph.weight,
+            graph.kind,
+            self.walk.rows,
+            self.walk.score,
+            tuning.kind_factor,
+            tuning.alive,
+            NO_FLAGS if tuning.boundary is None else tuning.boundary,
+            self._params.restart,
+            walk_graph.places,
+            walk_graph.fact_of,
+            walk_graph.passed,
+            self.share,
         )
 
     def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
         """The arcs that leave these rows, as positions in the graph, and what passes over each."""
-        graph = self.ground.graph
+        graph = self.graph.graph
         count = np.diff(graph.indptr)[rows].astype(np.int64)
-        of = np.repeat(np.arange(rows.size), count)
+        sender = np.repeat(np.arange(rows.size), count)
         first = graph.indptr[rows].astype(np.int64) - np.append(
             0, np.cumsum(count)[:-1]
         )
-        position = np.arange(of.size) + first[of]
+        position = np.arange(sender.size) + first[sender]
         weight = graph.weight[position].astype(np.float64)
         if self._tuning.kind_factor is not None:
             weight *= self._tuning.kind_factor[graph.kind[position]]
         if self._tuning.alive is not None:
             weight *= self._tuning.alive[graph.indices[position]]
-        total = np.bincount(of, weights=weight, minlength=rows.size)
+        total = np.bincount(sender, weights=weight, minlength=rows.size)
         passing = (
             (1 - self._params.restart)
             * score
             / np.maximum(total, np.finfo(np.float64).tiny)
         )
         if self._tuning.boundary is not None:
-            passing[self._tuning.boundary[rows]] = (
-                0  # a boundary node keeps what arrives
-            )
-        return position, weight * passing[of]
+            # a boundary node keeps what arrives
+            passing[self._tuning.boundary[rows]] = 0
+        return position, weight * passing[sender]

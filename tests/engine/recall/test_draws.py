@@ -11,7 +11,7 @@ from soulmem.domain.ids import SlotId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge, RecallType
 from soulmem.engine.params import EngineParams
-from soulmem.engine.recall.scene import RecallParams
+from soulmem.engine.recall.context import RecallParams
 from soulmem.retrieval.action_selection import draw_action, draw_number
 from tests.engine.reflexes import REFLEXES, SECRET, fired, made, opened, reflex
 from tests.engine.stage import Stage

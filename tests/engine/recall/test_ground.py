@@ -18,7 +18,7 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall import walk_graph as module
-from soulmem.engine.recall.walk_graph import Ground, GroundParams, Grounds
+from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
 
 SOUL = SoulId("s1")
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -85,7 +85,7 @@ steps = st.one_of(
 )
 
 
-def same(one: Ground, other: Ground) -> None:
+def same(one: WalkGraph, other: WalkGraph) -> None:
     """Every array is equal; of slots those that are asked for."""
     for column in ("indptr", "indices", "weight", "kind", "edge"):
         assert (
@@ -100,7 +100,7 @@ def same(one: Ground, other: Ground) -> None:
 def test_a_life_leaves_what_is_made_at_once(life: list[tuple[str, object]]) -> None:
     mind, turns = Mind(Soul(SOUL, "Mira", created=NOW)), 0
     mind.apply(MindChange(put_memories=tuple(memory(n) for n in range(0, COUNT, 2))))
-    kept = Grounds(GroundParams(patched=100.0))
+    kept = WalkGraphs(WalkGraphParams(patched=100.0))
     kept.ready(mind, turns)
     for what, value in life:
         if what == "put" and isinstance(value, Edge):
@@ -116,8 +116,8 @@ def test_a_life_leaves_what_is_made_at_once(life: list[tuple[str, object]]) -> N
         elif what == "time" and isinstance(value, int):
             turns += value
         else:
-            same(kept.ready(mind, turns), Grounds().ready(mind, turns))
-    same(kept.ready(mind, turns), Grounds().ready(mind, turns))
+            same(kept.ready(mind, turns), WalkGraphs().ready(mind, turns))
+    same(kept.ready(mind, turns), WalkGraphs().ready(mind, turns))
 
 
 def story() -> Mind:
@@ -141,7 +141,7 @@ def edge(source: str, target: str, kind: EdgeKind) -> Edge:
 
 @pytest.mark.parametrize("turns", [0, 4])
 def test_what_changed_alone_is_made_anew(turns: int) -> None:
-    mind, kept = story(), Grounds()
+    mind, kept = story(), WalkGraphs()
     first = kept.ready(mind, 0)
     # The note mentions something already: that mention weighs less now, also where it leads back.
     mind.apply(
@@ -152,26 +152,26 @@ def test_what_changed_alone_is_made_anew(turns: int) -> None:
             )
         )
     )
-    with mock.patch.object(module, "_made", side_effect=AssertionError("all of it")):
+    with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
         second = kept.ready(mind, turns)
         assert kept.ready(mind, turns) is second
     assert second is not first
     assert second.graph.edge.size == first.graph.edge.size + 4
-    same(second, Grounds().ready(mind, turns))
+    same(second, WalkGraphs().ready(mind, turns))
 
 
 def test_a_new_memory_has_a_row() -> None:
-    mind, kept = story(), Grounds()
+    mind, kept = story(), WalkGraphs()
     kept.ready(mind, 0)
     mind.apply(MindChange(put_memories=(memory(COUNT),)))
-    with mock.patch.object(module, "_made", side_effect=AssertionError("all of it")):
+    with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
         assert kept.ready(mind, 0).graph.nodes == mind.size
-    same(kept.ready(mind, 0), Grounds().ready(mind, 0))
+    same(kept.ready(mind, 0), WalkGraphs().ready(mind, 0))
 
 
 @pytest.mark.parametrize("way", ["faded", "forgetting", "much"])
 def test_all_is_made_anew_where_much_changed(way: str) -> None:
-    mind, kept = story(), Grounds()
+    mind, kept = story(), WalkGraphs()
     kept.ready(mind, 0)
     if way == "forgetting":
         mind.take_soul(
@@ -186,14 +186,14 @@ def test_all_is_made_anew_where_much_changed(way: str) -> None:
                 )
             )
         )
-    made = module._made
-    with mock.patch.object(module, "_made", side_effect=made) as asked:
+    built = module._built
+    with mock.patch.object(module, "_built", side_effect=built) as asked:
         kept.ready(mind, 7 if way == "faded" else 0)
     assert asked.call_count == 1
 
 
 def test_places_are_those_of_the_facts() -> None:
-    mind, kept = story(), Grounds(GroundParams(patched=100.0))
+    mind, kept = story(), WalkGraphs(WalkGraphParams(patched=100.0))
     mind.apply(MindChange(put_edges=(edge("m1", "m2", EdgeKind.RELATES),)))
     kept.ready(mind, 0)
     mind.apply(MindChange(put_edges=(edge("m2", "n99", EdgeKind.ASSOCIATES),)))
@@ -209,30 +209,34 @@ def test_places_are_those_of_the_facts() -> None:
 
 
 def test_a_fact_that_comes_back_lies_elsewhere() -> None:
-    mind, kept = story(), Grounds(GroundParams(patched=100.0))
+    mind, kept = story(), WalkGraphs(WalkGraphParams(patched=100.0))
     one, other = edge("m1", "m2", EdgeKind.RELATES), edge("m2", "m4", EdgeKind.RELATES)
     mind.apply(MindChange(put_edges=(one, other)))
     kept.ready(mind, 0)
     mind.apply(MindChange(drop_edges=(one.id, other.id)))
     mind.apply(MindChange(put_edges=(edge("n1", "n9", EdgeKind.ASSOCIATES),)))
     mind.apply(MindChange(put_edges=(other, one)))
-    same(kept.ready(mind, 0), Grounds().ready(mind, 0))
+    same(kept.ready(mind, 0), WalkGraphs().ready(mind, 0))
 
 
 def test_of_many_arcs_strengths_are_faded_when_nobody_waits() -> None:
-    mind, kept, fresh = story(), Grounds(GroundParams(many=1, patched=100.0)), Grounds()
+    mind, kept, fresh = (
+        story(),
+        WalkGraphs(WalkGraphParams(many=1, patched=100.0)),
+        WalkGraphs(),
+    )
     old = replace(edge("m1", "m2", EdgeKind.ASSOCIATES), at_turn=0.0, stability=20.0)
     mind.apply(MindChange(put_edges=(old,)))
     kept.ready(mind, 4)
-    with mock.patch.object(module, "_made", side_effect=AssertionError("all of it")):
+    with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
         kept.renew(mind, 4)
         mind.apply(MindChange(put_edges=(edge("m2", "n99", EdgeKind.ASSOCIATES),)))
         waited = kept.ready(mind, 6)
     same(waited, fresh.ready(mind, 4))
     kept.renew(mind, 6)
-    with mock.patch.object(module, "_made", side_effect=AssertionError("all of it")):
+    with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
         renewed = kept.ready(mind, 6)
-    same(renewed, Grounds().ready(mind, 6))
+    same(renewed, WalkGraphs().ready(mind, 6))
     assert waited.graph.weight.tolist() != renewed.graph.weight.tolist()
     kept.ready(mind, 30)  # too long ago: now, whoever waits
-    same(kept.ready(mind, 30), Grounds().ready(mind, 30))
+    same(kept.ready(mind, 30), WalkGraphs().ready(mind, 30))

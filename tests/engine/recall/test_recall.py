@@ -13,7 +13,7 @@ from soulmem.domain.ids import ChatId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Place
 from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import RecallRequest, TimeRange
-from soulmem.engine.recall import scene as search
+from soulmem.engine.recall import context
 from tests.engine.stage import ME, Stage, line
 from tests.fakes.embedder import FakeEmbedder
 
@@ -226,7 +226,7 @@ async def test_a_large_soul_reads_words_and_meaning_at_once(
         return [(one.id, one.score, one.dense, one.lexical) for one in trace.considered]
 
     alone = await considered()
-    monkeypatch.setattr(search, "_FEW_ROWS", 0)
+    monkeypatch.setattr(context, "_FEW_ROWS", 0)
     assert await considered() == alone
 
 

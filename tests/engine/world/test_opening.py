@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory, MemoryState, Timelines
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.scene import RecallParams, cue_of, scene_of
+from soulmem.engine.recall.context import RecallParams, build_context, build_query
 from soulmem.ports.store import Change
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import picture
@@ -99,11 +99,11 @@ async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
     for chat in (None, *world.heads):
         request = RecallRequest(SOUL, chat)
         scene = await stage.engine.services.compute.run(
-            scene_of,
+            build_context,
             world,
             mind,
             request,
-            cue_of(world, request),
+            build_query(world, request),
             RecallParams(),
             0,
             stage.clock.now(),

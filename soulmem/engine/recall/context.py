@@ -1,0 +1,443 @@
+"""What a recall asks for, which memories it may use, and how well the text of each fits the query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.conversation.episodes import memorable, narrative
+from soulmem.conversation.sync import without_held
+from soulmem.domain.dialogue import Message, Role
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
+from soulmem.domain.memories import Memory
+from soulmem.domain.soul import SoulClock
+from soulmem.engine.api.requests import (
+    RecallMode,
+    RecallRequest,
+    RecallType,
+    TimeRange,
+)
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.time_question import TimeQuestion, find_time_question
+from soulmem.engine.views.chat_summary import drafted_inside, summary_before
+from soulmem.engine.views.doubted import not_passed, rows_in_doubt
+from soulmem.engine.world.world import World
+from soulmem.graph.vectors import cosines_with
+from soulmem.language.scripts import is_unspaced
+from soulmem.retrieval import query as queries
+from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse_all
+from soulmem.retrieval.mood import Mood, MoodParams, mood_given, mood_of
+from soulmem.retrieval.time_spans import overlaps_span
+
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+# Waits for the cosines of the query with each row and with each pair of rows.
+Cosines = Callable[[], tuple[Floats, Floats]]
+
+_FEW_ROWS = 5000  # are compared before another thread has begun
+_FEW_WORDS = 0.2  # of a query: a name in the other script says nothing of its language
+_COSINE_THREAD = ThreadPoolExecutor(1, thread_name_prefix="soulmem-aside")
+_LAST_MESSAGES = 20  # of a chat that are looked at for the query
+_EXPAND = "no grade lies between baseline and walk yet: expand goes as far as walk"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallParams:
+    """What a request leaves open."""
+
+    budget_tokens: int = 1200  # design 4.6
+    max_items: int = 8  # api: 1..50
+    time_budget_ms: int = 1500  # design promise 5
+    novelty: float = 0.15  # 0..1, against repeating oneself
+    # Exchanges of short-term memory that `reserve_window` lets a recall use; design 4.
+    window_turns: int = 3
+    # 0..1, share of the attention from which an action fires; design 3.
+    fires_from: float = 0.2
+    fusion: FusionParams = field(default_factory=FusionParams)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """The texts that stand for what is going on, in parts with shares that sum to 1.
+
+    embed_parts  worded as memories are, so that their vectors are known already
+    word_parts   the words alone: the name of who speaks would match everything that one ever said
+    messages     of the chat, oldest first, that the soul heard last; empty where the request states a query
+    """
+
+    embed_parts: tuple[queries.QueryPart, ...]
+    word_parts: tuple[queries.QueryPart, ...]
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecallContext:
+    """What a recall may use and asks for; everything the compute thread needs.
+
+    usable          bool[n]  rows that walks and activation may pass through
+    visible         bool[n]  of these the rows that may be in the answer
+    budget          tokens
+    named_concepts  for each part of `query.word_parts` the concepts that it names, usable or not, and its share
+    other_names     further names of the things that the query names, and the share of the part
+    asked_time      None where the query names no time
+    summary         of what the chat told before its context window
+    prompt_texts    that stand in the prompt already
+    """
+
+    request: RecallRequest
+    query: RecallQuery
+    usable: Bools
+    visible: Bools
+    budget: int
+    max_items: int
+    extra_turns: int
+    notes: tuple[str, ...]
+    mood: Mood
+    named_concepts: tuple[tuple[tuple[MemoryId, ...], float], ...] = ()
+    other_names: tuple[tuple[str, float], ...] = ()
+    asked_time: TimeQuestion | None = None
+    summary: Memory | None = None
+    prompt_texts: tuple[str, ...] = ()
+
+    @property
+    def concepts(self) -> list[MemoryId]:
+        """All concepts that the query names, usable or not."""
+        return list(
+            chain.from_iterable(concepts for concepts, _ in self.named_concepts)
+        )
+
+    def named_by_part(self) -> Iterator[tuple[str, float, tuple[MemoryId, ...]]]:
+        """Of each part of the query its words, its share and the concepts it names."""
+        parts = zip(self.query.word_parts, self.named_concepts, strict=True)
+        for (text, share), (concepts, _) in parts:
+            yield text, share, concepts
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """How well the text of each row fits the query, and its parts; arrays of shape (n,)."""
+
+    score: Floats  # standardised, -inf where not visible
+    own: Floats  # before neighbours lend their score; 0 where not visible
+    alone: Floats  # of the text by itself, without pairs and neighbours; -inf where not visible
+    dense: Floats  # cosine, NaN where there is no vector
+    lexical: Floats
+    position: NDArray[np.int32]  # of every row in its chat
+
+
+class _Window(NamedTuple):
+    """The part of the chat that stands in the prompt."""
+
+    rows: Sequence[int] = ()  # memories of its messages
+    hidden: Sequence[int] = ()  # rows that the answer must not repeat
+    texts: tuple[str, ...] = ()  # of the messages, but for those that are reserved
+    notes: tuple[str, ...] = ()
+
+
+def build_query(world: World, request: RecallRequest) -> RecallQuery:
+    """The query of the request, or the last messages of the chat when it states none."""
+    messages: list[Message] = []
+    if request.query is not None:
+        embed_parts = word_parts = queries.parts_of_text(request.query)
+    else:
+        messages = _last_messages(world, request)
+        embed_parts = queries.parts_of_messages([narrative(m) for m in messages])
+        word_parts = queries.parts_of_messages([m.text for m in messages])
+    if request.intent:
+        intent = (request.intent, 0.2 if embed_parts else 1.0)
+        embed_parts = [(text, 0.8 * share) for text, share in embed_parts] + [intent]
+        word_parts = [(text, 0.8 * share) for text, share in word_parts] + [intent]
+    return RecallQuery(tuple(embed_parts), tuple(word_parts), tuple(messages))
+
+
+def build_context(
+    world: World,
+    mind: Mind,
+    request: RecallRequest,
+    query: RecallQuery,
+    params: RecallParams,
+    extra_turns: int,
+    current_time: datetime,
+    *,
+    with_doubted: bool = False,
+) -> RecallContext:
+    """What this recall may use: by lineage, presence, context window and time range. Compute thread only.
+
+    current_time  aware; words for time in the query count from here, in its zone
+    with_doubted  include memories in doubt: the user looks for them
+    """
+    chat = request.chat
+    usable, visible = _usable_and_visible(world, mind, chat, with_doubted)
+    window = _window(world, mind, request, params.window_turns)
+    visible[list(window.hidden)] = False
+    if request.time_range is not None:
+        visible &= _in_range(mind, request.time_range)
+    settings = mind.soul.settings
+    notes = (_EXPAND,) if request.mode is RecallMode.EXPAND else ()
+    asked_time = find_time_question(
+        mind,
+        _asked_text(request, query),
+        chat,
+        usable,
+        visible,
+        current_time,
+        _story_time(world, mind, chat),
+    )
+    return RecallContext(
+        request=request,
+        query=query,
+        usable=usable,
+        visible=visible,
+        budget=request.budget_tokens or settings.budget_tokens or params.budget_tokens,
+        max_items=request.max_items or settings.max_items or params.max_items,
+        extra_turns=extra_turns,
+        notes=notes + window.notes,
+        mood=_current_mood(mind, request),
+        named_concepts=tuple(
+            (tuple(mind.names.spot(text)), share) for text, share in query.word_parts
+        ),
+        asked_time=asked_time,
+        summary=summary_before(mind, chat, list(window.rows)),
+        prompt_texts=request.context_texts + window.texts,
+    )
+
+
+def start_cosines(mind: Mind, query: RecallQuery, vectors: Floats | None) -> Cosines:
+    """Compare the query with each text; many texts are compared on another processor from now on.
+
+    `vectors` holds a unit row per part of the query, or is None.
+    """
+    if mind.size <= _FEW_ROWS:
+        return lambda: _cosines(mind, query, vectors)
+    begun = _COSINE_THREAD.submit(_cosines, mind, query, vectors)
+    # Let it begin, or it waits 5 ms for its turn; compiled code then lets others run.
+    time.sleep(0)
+    return begun.result
+
+
+def score_texts(
+    mind: Mind,
+    context: RecallContext,
+    cosines: Cosines,
+    params: FusionParams,
+    meanwhile: Callable[[], object] | None = None,
+) -> TextScores:
+    """How well each text fits the query. Compute thread only.
+
+    `meanwhile` is called before it waits for the cosines.
+    """
+    n = mind.size
+    beside = mind.neighbours(context.request.chat)
+    own_words = queries.token_weights(context.query.word_parts, mind.tokeniser.tokens)
+    words = {**_words_of_other_names(mind, context), **own_words}
+    lexical = mind.words.scores(words, n)
+    lexical_in = mind.words.pair_scores(words, beside.before)
+    unread = _in_other_script(mind, own_words)
+    if meanwhile is not None:
+        meanwhile()
+    turn, pairs = cosines()
+    evidence = TextEvidence(
+        alone=turn,
+        pair_before=pairs.take(beside.pair_in, mode="wrap"),  # -1 is the last: none
+        pair_after=pairs.take(beside.pair_out, mode="wrap"),
+        lexical=lexical,
+        lexical_before=lexical_in,
+        before=beside.before,
+        after=beside.after,
+        visible=context.visible,
+        unread=unread,
+    )
+    fused = fuse_all(evidence, params)
+    return TextScores(
+        fused.score, fused.own, fused.alone, turn, lexical, beside.position
+    )
+
+
+def _usable_and_visible(
+    world: World, mind: Mind, chat: ChatId | None, with_doubted: bool
+) -> tuple[Bools, Bools]:
+    """The rows that walks may pass, and those that may be in the answer, before window and time range."""
+    family = world.family(chat) if chat is not None else None
+    usable = mind.known(chat, family, world.holds)
+    doubted = [] if with_doubted else rows_in_doubt(mind)
+    usable[not_passed(mind, doubted)] = False
+    visible = mind.shown(usable)
+    visible[doubted] = False
+    if chat is not None:
+        visible[mind.opinions.kept_out(chat)] = False
+    return usable, visible
+
+
+def _window(
+    world: World, mind: Mind, request: RecallRequest, reserved_turns: int
+) -> _Window:
+    """The messages of the chat that stand in the prompt, by `context_from`; none without it."""
+    chat, first = request.chat, request.context_from
+    if chat is None or first is None:
+        return _Window()
+    messages = _messages_from(world, chat, first)
+    if messages is None:
+        note = f"context_from {first!r} is no message of this chat and was ignored"
+        return _Window(notes=(note,))
+    reserved = (
+        _last_exchanges(messages, reserved_turns) if request.reserve_window else []
+    )
+    rows = mind.rows_from(chat, {m.slot for m in messages}.__contains__)
+    open_rows = set(mind.rows_from(chat, {m.slot for m in reserved}.__contains__))
+    closed = [row for row in rows if row not in open_rows]
+    shown = _shown_to_model(messages[: len(messages) - len(reserved)], request)
+    return _Window(
+        rows=rows,
+        hidden=[*closed, *drafted_inside(mind, chat, closed)],
+        texts=tuple(m.text for m in shown),
+    )
+
+
+def _in_range(mind: Mind, time_range: TimeRange) -> Bools:
+    """Which rows overlap the time range, bool[n]."""
+    start, end = time_range.start, time_range.end
+    return overlaps_span(
+        mind.columns.happened[: mind.size],
+        mind.columns.ended[: mind.size],
+        start.timestamp() if start is not None else -np.inf,
+        end.timestamp() if end is not None else np.inf,
+    )
+
+
+def _story_time(world: World, mind: Mind, chat: ChatId | None) -> datetime | None:
+    """The present of the chat's story; None where the soul does not live by it, or no message has one."""
+    log = world.loaded_log(chat) if chat is not None else None
+    if log is None or mind.soul.settings.clock is not SoulClock.STORY:
+        return None
+    times = (m.story_at for m in log.messages if m.story_at is not None)
+    return max(times, default=None)
+
+
+def _asked_text(request: RecallRequest, query: RecallQuery) -> str:
+    """What the user asks: the query of the request, else the user's last message to the soul."""
+    if request.query is not None:
+        return request.query
+    for message in reversed(query.messages):
+        if message.role is Role.USER:
+            return message.text
+    return ""
+
+
+def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
+    """The mood that the request states, else that of the feelings in the chat's last memories."""
+    stated, chat = request.mood, request.chat
+    if stated is not None:
+        return mood_given(stated.label, stated.intensity)
+    strand = mind.lineages.strand(chat) if chat is not None else None
+    last = strand.order[-MoodParams().messages :] if strand is not None else ()
+    feelings = []
+    for key in last:
+        memory = mind.memories.get(key)
+        if memory is not None:
+            emotions = memory.situation.emotions
+            feelings.append([(e.label, e.intensity) for e in emotions])
+    return mood_of(feelings)
+
+
+def _cosines(
+    mind: Mind, query: RecallQuery, vectors: Floats | None
+) -> tuple[Floats, Floats]:
+    """Cosines of the query with each row, shape (n,), and with each pair, with one more at the end that stands
+    for no pair; NaN where there is no vector.
+    """
+    own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
+    if (
+        vectors is None
+        or not own_table
+        or not pair_table
+        or vectors.shape[1] != own_table.dim
+    ):
+        nothing = np.full(max(mind.size, mind.pair_count + 1), np.nan, np.float32)
+        return nothing[: mind.size], nothing[: mind.pair_count + 1]
+    shares = np.asarray([share for _, share in query.embed_parts], np.float32)
+    asked = shares @ vectors
+    asked /= max(float(np.linalg.norm(asked)), 1e-9)
+    own, pairs = cosines_with(asked, own_table, mind.size, pair_table, mind.pair_count)
+    return own, np.append(pairs, np.float32(np.nan))
+
+
+def _words_of_other_names(mind: Mind, context: RecallContext) -> dict[str, float]:
+    """Weights of the words of other names of what the query names: 林月 for Lin Yue."""
+    weights: dict[str, float] = {}
+    names: list[tuple[str, float]] = []
+    for concepts, share in context.named_concepts:
+        for concept in concepts:
+            names += ((name, share) for name in mind.names.names_of(concept))
+    names += context.other_names
+    for name, share in names:
+        for token in mind.tokeniser.tokens(name):
+            weights[token] = max(weights.get(token, 0.0), sqrt(share))
+    return weights
+
+
+def _in_other_script(mind: Mind, words: Collection[str]) -> Bools | None:
+    """Memories in a script that hardly any of these words of a query is in; None when it has words of both."""
+    unspaced = mind.columns.unspaced[: mind.size]
+    share = sum(map(is_unspaced, words)) / max(1, len(words))
+    if _FEW_WORDS <= share <= 1 - _FEW_WORDS:
+        return None
+    return np.asarray(unspaced if share < _FEW_WORDS else ~unspaced)
+
+
+def _last_messages(world: World, request: RecallRequest) -> list[Message]:
+    """The chat's last messages that the soul heard: not the reply that is being replaced, nothing out of
+    character, nothing quarantined.
+    """
+    log = world.loaded_log(request.chat) if request.chat is not None else None
+    if log is None:
+        return []
+    messages = without_held(log.messages, log.head.hold)[-_LAST_MESSAGES:]
+    _drop_replaced(messages, request)
+    out = []
+    for message in messages:
+        present = log.head.souls if message.present is None else message.present
+        if request.soul in present and memorable(message):
+            out.append(message)
+    return out
+
+
+def _messages_from(
+    world: World, chat: ChatId, first: SlotId
+) -> Sequence[Message] | None:
+    """The chat's messages from `first` on; None when it is not one of them."""
+    log = world.loaded_log(chat)
+    index = log.index.get(first) if log is not None else None
+    return None if log is None or index is None else log.messages[index:]
+
+
+def _last_exchanges(messages: Sequence[Message], turns: int) -> Sequence[Message]:
+    """The messages of the last `turns` exchanges, each of which begins with the user; all when there are fewer."""
+    begins = [i for i, m in enumerate(messages) if m.role is Role.USER and not m.hidden]
+    return messages[begins[-turns] if len(begins) >= turns else 0 :]
+
+
+def _shown_to_model(
+    messages: Sequence[Message], request: RecallRequest
+) -> list[Message]:
+    """The messages that the model is shown: no hidden ones, not the reply that is being replaced."""
+    out = [m for m in messages if not m.hidden]
+    _drop_replaced(out, request)
+    return out
+
+
+def _drop_replaced(messages: list[Message], request: RecallRequest) -> None:
+    """Remove the last message where the request is for a reply instead of it."""
+    if not messages or request.type not in (RecallType.SWIPE, RecallType.REGENERATE):
+        return
+    last = messages[-1]
+    if last.role is not Role.USER and request.slot in (None, last.slot):
+        messages.pop()
