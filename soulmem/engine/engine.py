@@ -67,7 +67,7 @@ class Engine:
     embedding: Embedding
     learner: Learner
     consolidator: Consolidator
-    bookkeeper: UsagePersistence
+    usage_persistence: UsagePersistence
     bin: Bin
     backups: BackupKeeper
     snapshots: ImageKeeper
@@ -97,7 +97,7 @@ class Engine:
         await self.learner.stop()
         await self.recaller.traces.stop()
         await self.services.loader.stop()
-        await self.bookkeeper.stop()
+        await self.usage_persistence.stop()
         for world in self.worlds.all():
             async with world.writing:
                 pass  # a write under way ends first

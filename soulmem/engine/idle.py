@@ -31,7 +31,7 @@ class Startup:
 
     services: Services
     worlds: Worlds
-    bookkeeper: UsagePersistence
+    usage_persistence: UsagePersistence
     warming: Warming
     learner: Learner
     jobs: Jobs
@@ -42,7 +42,7 @@ class Startup:
         owners = [DEFAULT_OWNER, *await self.services.store.owners()]
         for owner in dict.fromkeys(owners):
             await self.worlds.load(owner)
-        await self.bookkeeper.open(self.services.clock.now())
+        await self.usage_persistence.open(self.services.clock.now())
 
     async def begin(self) -> None:
         """Open every soul in use and take up what was interrupted."""

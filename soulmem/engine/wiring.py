@@ -164,10 +164,10 @@ def wire_engine(ports: Ports) -> Engine:
         params=params.consolidation,
         reading=embedding.reading,
     )
-    bookkeeper = UsagePersistence(
+    usage_persistence = UsagePersistence(
         store=store, usage=consolidator.usage, deferrals=consolidator.deferrals
     )
-    digester = DigestWriter(compute=compute, asking=consolidator.llm_calls)
+    digest_writer = DigestWriter(compute=compute, llm_calls=consolidator.llm_calls)
     deletions = DeletionRequests(services, memories=memories)
     jobs = Jobs(ports.spool, souls.get, events)
     imports = ImportJobs(
@@ -182,13 +182,16 @@ def wire_engine(ports: Ports) -> Engine:
     purge = Bin(services, params=params.bin)
     backups = BackupKeeper(services, backups=ports.backups, daily=params.daily_backups)
     work_on_request = ConsolidationJobs(
-        services, learner=learner, digester=digester, consolidator=consolidator
+        services,
+        learner=learner,
+        digest_writer=digest_writer,
+        consolidator=consolidator,
     )
     _register(
         jobs,
         work_on_request.job_kinds(),
         ReplayJob(services, consolidator=consolidator).job_kinds(),
-        ModelTest(asking=consolidator.llm_calls).job_kinds(),
+        ModelTest(llm_calls=consolidator.llm_calls).job_kinds(),
         imports.job_kinds(),
         topics.job_kinds(),
         forgetting.job_kinds(),
@@ -198,7 +201,7 @@ def wire_engine(ports: Ports) -> Engine:
     startup = Startup(
         services=services,
         worlds=worlds,
-        bookkeeper=bookkeeper,
+        usage_persistence=usage_persistence,
         warming=warming,
         learner=learner,
         jobs=jobs,
@@ -235,7 +238,7 @@ def wire_engine(ports: Ports) -> Engine:
             memories=memories,
             recaller=recaller,
             deletions=deletions,
-            digester=digester,
+            digest_writer=digest_writer,
             review=params.bin.review,
         ),
         jobs=jobs,
@@ -250,7 +253,7 @@ def wire_engine(ports: Ports) -> Engine:
         embedding=embedding,
         learner=learner,
         consolidator=consolidator,
-        bookkeeper=bookkeeper,
+        usage_persistence=usage_persistence,
         bin=purge,
         backups=backups,
         snapshots=snapshots,

@@ -48,10 +48,10 @@ class DigestWriter:
         self,
         *,
         compute: Worker,
-        asking: LlmCalls,
+        llm_calls: LlmCalls,
     ) -> None:
         self._compute = compute
-        self._llm_calls = asking
+        self._llm_calls = llm_calls
 
     async def digests(
         self,

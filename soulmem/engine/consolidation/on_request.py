@@ -22,12 +22,12 @@ class ConsolidationJobs:
         services: Services,
         *,
         learner: Learner,
-        digester: DigestWriter,
+        digest_writer: DigestWriter,
         consolidator: Consolidator,
     ) -> None:
         self._world_of = services.world_of
         self._learner = learner
-        self._digester = digester
+        self._digest_writer = digest_writer
         self._consolidator = consolidator
 
     def job_kinds(self) -> tuple[JobKind, ...]:
@@ -62,5 +62,5 @@ class ConsolidationJobs:
             )
         world = await self._world_of(run.owner)
         task = LlmTask(run.owner, run.soul, DIGEST, run.tell)
-        digests = await self._digester.digests(world, task, period)
+        digests = await self._digest_writer.digests(world, task, period)
         return {"period": period, "digests": digests}

@@ -51,9 +51,9 @@ class ModelTest:
     def __init__(
         self,
         *,
-        asking: LlmCalls,
+        llm_calls: LlmCalls,
     ) -> None:
-        self._llm_calls = asking
+        self._llm_calls = llm_calls
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""

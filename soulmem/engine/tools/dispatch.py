@@ -48,7 +48,7 @@ class Tools:
         memories: MemoryEditor,
         recaller: Recaller,
         deletions: DeletionRequests,
-        digester: DigestWriter,
+        digest_writer: DigestWriter,
         review: bool = False,
     ) -> None:
         """With `review` what is to be kept for good lies in the bin until the user fetches it."""
@@ -60,7 +60,7 @@ class Tools:
         self._memories = memories
         self._recaller = recaller
         self._deletions = deletions
-        self._digester = digester
+        self._digest_writer = digest_writer
 
     async def call(
         self,
@@ -177,7 +177,9 @@ class Tools:
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
     ) -> Result:
         task = LlmTask(world.owner, soul.id, DIGEST)
-        days = await self._digester.digests(world, task, "day", asked.context, most=1)
+        days = await self._digest_writer.digests(
+            world, task, "day", asked.context, most=1
+        )
         return (
             days[0]
             if days
@@ -188,7 +190,9 @@ class Tools:
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
     ) -> Result:
         task = LlmTask(world.owner, soul.id, DIGEST)
-        found = await self._digester.digests(world, task, asked.period, calls=_CALLS)
+        found = await self._digest_writer.digests(
+            world, task, asked.period, calls=_CALLS
+        )
         return {"period": asked.period, "digests": found}
 
     async def _update(

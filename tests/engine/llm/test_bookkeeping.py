@@ -192,7 +192,7 @@ async def test_they_go_with_their_soul() -> None:
     await stage.soul()
     await stage.sync("c1", lines(30))
     await stage.rest()
-    await stage.engine.bookkeeper.stop()
+    await stage.engine.usage_persistence.stop()
     assert [books.soul for books in await stage.store.books(ME)] == [SOUL]
     await stage.engine.souls.delete(ME, SOUL, "Mira")
     stage.clock.advance(8 * 86_400, 0)
