@@ -371,7 +371,7 @@ class Consolidator:
         task: LlmTask,
     ) -> int:
         """Carry out what `make` makes of the mind as it is by then; the number of memories written."""
-        async with world.writing:
+        async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return 0
             change = await self._compute.run(make, mind)
@@ -379,7 +379,7 @@ class Consolidator:
                 return 0
             change = change.asked_by(task.source)
             hand = Hand(Actor.ARCHIVIST, source=task.source, reason=task.work)
-            await self._auditor.carry_out(world, mind, change, hand)
+            await self._auditor.carry_out(token, world, mind, change, hand)
         self._changes_written += 1
         nodes = len(change.put_memories)
         if nodes:

@@ -100,7 +100,7 @@ class ReplayJob:
         self, world: World, mind: Mind, keys: Sequence[MemoryId], run: JobRun
     ) -> dict[str, int]:
         """Strengthen and link, as one change that is undone by the job."""
-        async with world.writing:
+        async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return {"strengthened": 0, "linked": 0}
             current_time = self._clock.now()
@@ -111,7 +111,7 @@ class ReplayJob:
             change = MindChange(put_edges=(*stronger, *new))
             if change != MindChange():
                 hand = Hand(Actor.ENGINE, source=run.record.job, reason="replay")
-                await self._auditor.carry_out(world, mind, change, hand)
+                await self._auditor.carry_out(token, world, mind, change, hand)
         return {"strengthened": len(stronger), "linked": len(new)}
 
 

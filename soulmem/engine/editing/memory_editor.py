@@ -39,6 +39,7 @@ from soulmem.engine.editing.user_edges import check_fires, check_topic, joined
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import returning
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import with_doubt
 from soulmem.engine.views.provenance import sources
 from soulmem.engine.world.audit import BY_USER, Hand
@@ -90,8 +91,8 @@ class MemoryEditor:
                 "a summary is of a chat: it is not made by hand; make a note",
                 field="kind",
             )
-        async with world.writing:
-            mind = await world.mind_while_writing(new.soul)
+        async with world.writing as token:
+            mind = await world.mind_while_writing(token, new.soul)
             now = self._clock.now()
             memory = Memory(
                 id=MemoryId(new_id("m")),
@@ -115,7 +116,11 @@ class MemoryEditor:
                 joined, mind, memory, new.edges, now, self._clock.extra_turns
             )
             await self._commit(
-                world, mind, MindChange(put_memories=(memory,), put_edges=edges), hand
+                token,
+                world,
+                mind,
+                MindChange(put_memories=(memory,), put_edges=edges),
+                hand,
             )
         self._on_new_texts()
         return await self.view(world, mind, memory.id)
@@ -128,7 +133,7 @@ class MemoryEditor:
         """
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
-        async with world.writing:
+        async with world.writing as token:
             old = self._known(mind, memory)
             if hand.actor is not Actor.USER:
                 check_unprotected(old)
@@ -182,7 +187,7 @@ class MemoryEditor:
             change = MindChange(
                 put_memories=(new,), put_edges=edges, put_opinions=opinions
             )
-            await self._commit(world, mind, change, hand)
+            await self._commit(token, world, mind, change, hand)
         self._on_new_texts()
         return await self.view(world, mind, memory)
 
@@ -200,7 +205,7 @@ class MemoryEditor:
         """
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
-        async with world.writing:
+        async with world.writing as token:
             old = self._known(mind, memory)
             if hand.actor is not Actor.USER:
                 check_unprotected(old)
@@ -208,7 +213,7 @@ class MemoryEditor:
                 await self._compute.run(_check_purgeable, mind, old)
                 gone = MindChange(drop_memories=(memory,), purge_audit=(memory,))
                 await self._commit(
-                    world, mind, gone, replace(hand, action=Action.PURGE)
+                    token, world, mind, gone, replace(hand, action=Action.PURGE)
                 )
                 return
             if old.permanent and confirm != "permanent":
@@ -218,7 +223,9 @@ class MemoryEditor:
                 )
             if old.state is not MemoryState.BIN:
                 new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
-                await self._commit(world, mind, MindChange(put_memories=(new,)), hand)
+                await self._commit(
+                    token, world, mind, MindChange(put_memories=(new,)), hand
+                )
 
     async def restore(self, owner: Owner, memory: MemoryId) -> MemoryView:
         """Out of the bin. What no chat tells any more is the user's own from then on, and what a card told:
@@ -226,7 +233,7 @@ class MemoryEditor:
         """
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
-        async with world.writing:
+        async with world.writing as token:
             old = self._known(mind, memory)
             if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
@@ -244,7 +251,7 @@ class MemoryEditor:
                 elif new.origin is Origin.CARD and new.kind is not MemoryKind.CONCEPT:
                     new = replace(new, origin=Origin.USER)
                 await self._commit(
-                    world, mind, MindChange(put_memories=(new,)), BY_USER
+                    token, world, mind, MindChange(put_memories=(new,)), BY_USER
                 )
         return await self.view(world, mind, memory)
 
@@ -367,9 +374,14 @@ class MemoryEditor:
         return Place(head.id, slot)  # type: ignore[arg-type]
 
     async def _commit(
-        self, world: World, mind: Mind, change: MindChange, hand: Hand
+        self,
+        token: WriteToken,
+        world: World,
+        mind: Mind,
+        change: MindChange,
+        hand: Hand,
     ) -> None:
-        await self._auditor.carry_out(world, mind, change, hand)
+        await self._auditor.carry_out(token, world, mind, change, hand)
 
 
 def _check_purgeable(mind: Mind, memory: Memory) -> None:

@@ -71,8 +71,8 @@ class Undo:
         job: str | None,
     ) -> Undone:
         """Revert what is chosen. Raises NotFound for a change or a job that did nothing here."""
-        async with world.writing:
-            mind = await world.mind_while_writing(soul)
+        async with world.writing as token:
+            mind = await world.mind_while_writing(token, soul)
             entries, chosen = await self._chosen(world, soul, since, change, job)
             found = reversal(entries, chosen)
             if not found.undone:
@@ -87,6 +87,7 @@ class Undo:
                 back, put_derivations=await self._compute.run(_unsaid, mind, since, job)
             )
             await self._auditor.carry_out(
+                token,
                 world,
                 mind,
                 back,

@@ -22,6 +22,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.renaming import joined_by_hand
 from soulmem.engine.runtime.jobs import JobRun
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
@@ -109,32 +110,34 @@ class LoreImport:
         for start in range(0, total, _PIECE):
             run.tell(start, total, "memories")
             piece = lore.statements[start : start + _PIECE]
-            async with world.writing:
-                mind = await world.mind_while_writing(run.soul)
+            async with world.writing as token:
+                mind = await world.mind_while_writing(token, run.soul)
                 put, some = await self._compute.run(
                     _put, mind, piece, source, self._clock.now()
                 )
                 put = await self._compute.run(_read, put)
-                await self._write(run, world, mind, MindChange(put_memories=tuple(put)))
+                await self._write(
+                    token, run, world, mind, MindChange(put_memories=tuple(put))
+                )
             counts += some
         run.tell(total, total, "memories")
-        async with world.writing:
-            mind = await world.mind_while_writing(run.soul)
+        async with world.writing as token:
+            mind = await world.mind_while_writing(token, run.soul)
             change, some = await self._withdrawn(mind, lore, source, owner=run.owner)
-            await self._write(run, world, mind, change)
+            await self._write(token, run, world, mind, change)
         return counts + some
 
     async def _teach(
         self, world: World, key: SoulId, names: tuple[KnownName, ...], source: str
     ) -> None:
         """Replace the names that the soul knows from this source."""
-        async with world.writing:
+        async with world.writing as token:
             old = world.soul(key)
             others = tuple(name for name in old.names if name.source != source)
             new: Soul = replace(old, names=(*others, *names))
             if set(new.names) != set(old.names):
                 await self._writer.change_soul(
-                    world, await world.mind_while_writing(key), new
+                    token, world, await world.mind_while_writing(token, key), new
                 )
                 world.souls[key] = new
 
@@ -183,11 +186,16 @@ class LoreImport:
         return withdrawn
 
     async def _write(
-        self, run: JobRun, world: World, mind: Mind, change: MindChange
+        self,
+        token: WriteToken,
+        run: JobRun,
+        world: World,
+        mind: Mind,
+        change: MindChange,
     ) -> None:
         if change.put_memories or change.drop_memories:
             await self._auditor.carry_out(
-                world, mind, change, Hand(Actor.IMPORT, run.record.job)
+                token, world, mind, change, Hand(Actor.IMPORT, run.record.job)
             )
 
 

@@ -86,8 +86,8 @@ class FeedbackService:
                 field="verdict",
             )
         soul = SoulId(world.soul(SoulId(trace.soul)).id)
-        async with world.writing:
-            mind = await world.mind_while_writing(soul)
+        async with world.writing as token:
+            mind = await world.mind_while_writing(token, soul)
             if mind.row(memory) is None:
                 raise NotFound(f"memory {memory!r} is gone", field="memory")
             await self._loader.complete(

@@ -23,6 +23,7 @@ from soulmem.engine.learning import working_memory as attention
 from soulmem.engine.learning.plasticity_update import Learned, Noted, Reply, learn
 from soulmem.engine.learning.working_memory import AttentionParams
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
@@ -165,12 +166,12 @@ class Learner:
     async def _teach_all(self, world: World, chat: ChatId) -> None:
         """Every lesson that the chat allows now; one that cannot be stored waits for the next time."""
         await asyncio.gather(*self._telling, return_exceptions=True)
-        async with world.writing:
+        async with world.writing as token:
             told = await world.log(chat)
             due = self._due(world, told) if told is not None else []
             for reply, noted in due:
                 try:
-                    await self._teach(world, reply, noted)
+                    await self._teach(token, world, reply, noted)
                 except SoulMemError as error:
                     log.warning(
                         "what a recall teaches could not be stored: %s", error.message
@@ -193,11 +194,13 @@ class Learner:
                     out.append((reply, noted))
         return out
 
-    async def _teach(self, world: World, reply: Reply, noted: Noted) -> None:
+    async def _teach(
+        self, token: WriteToken, world: World, reply: Reply, noted: Noted
+    ) -> None:
         soul = world.souls.get(reply.soul)
         if soul is None or soul.state is not SoulState.ACTIVE:
             return
-        mind = await world.mind_while_writing(reply.soul)
+        mind = await world.mind_while_writing(token, reply.soul)
         learned = await self._compute.run(self._learn, mind, reply, noted)
         if learned is None:
             return

@@ -39,6 +39,7 @@ from soulmem.engine.propagation.renaming import (
     take,
 )
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.graph.names import Glance
 from soulmem.language.pinyin import sound
 from soulmem.ports.clock import Clock
@@ -87,7 +88,7 @@ class Steps:
 
 
 class Linker:
-    """Adds what follows for mentions to a change before it is stored. Whoever asks holds `World.writing`.
+    """Adds what follows for mentions to a change before it is stored.
 
     `complete` returns when all edges of some memories are in memory, with how many had to be loaded.
     """
@@ -103,7 +104,9 @@ class Linker:
         self._clock = clock
         self._complete = complete
 
-    async def linked(self, mind: Mind, change: MindChange) -> MindChange:
+    async def linked(
+        self, token: WriteToken, mind: Mind, change: MindChange
+    ) -> MindChange:
         """The change of texts, with the names they teach and their mentions; other names stay as they are.
 
         What was drafted from texts that go, goes with them.
@@ -126,7 +129,11 @@ class Linker:
         return found.on(change)
 
     async def steps(
-        self, mind: Mind, change: MindChange, soul: Soul | None = None
+        self,
+        token: WriteToken,
+        mind: Mind,
+        change: MindChange,
+        soul: Soul | None = None,
     ) -> Steps:
         """The change with all that follows; it may bring, alter or take concepts, `soul` other names.
 
@@ -145,9 +152,9 @@ class Linker:
             ):  # what ties them decides
                 renaming = await self._compute.run(concepts_changed, mind, change, now)
             return await self._carried_on(mind, renaming)
-        return Steps([await self.linked(mind, change)])
+        return Steps([await self.linked(token, mind, change)])
 
-    async def unfinished(self, mind: Mind) -> Steps:
+    async def unfinished(self, token: WriteToken, mind: Mind) -> Steps:
         """What an interrupted change of names left to do; nothing, as a rule."""
         await self._complete(mind, await self._compute.run(_not_in_use, mind))
         suspects = await self._compute.run(left_over, mind, self._clock.now())

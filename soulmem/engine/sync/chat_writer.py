@@ -22,6 +22,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.propagation.reawakening import awake
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.topic_words import stale_topics
 from soulmem.engine.world.audit import BY_USER
 from soulmem.engine.world.services import Services
@@ -58,7 +59,7 @@ class ChatWriter:
 
     async def sync(self, world: World, request: SyncRequest) -> SyncAnswer:
         """Take over the chat as its client shows it; see `PUT /v1/chats/{chat}`."""
-        async with world.writing:
+        async with world.writing as token:
             for soul in request.souls:
                 world.soul(soul, "souls")
             old = await world.log(request.chat) or ChatLog(
@@ -68,20 +69,20 @@ class ChatWriter:
             heard = (soul for m in request.messages for soul in m.present or ())
             world.talked_to.update(dict.fromkeys(request.souls, time.monotonic()))
             minds = await _minds(
-                world, [*request.souls, *old.head.souls, *old.head.cast, *heard]
+                token, world, [*request.souls, *old.head.souls, *old.head.cast, *heard]
             )
             async with _read_ahead(world, _unread(old, request)):
                 answer, step = await self._compute.run(
                     self._sync_step, world, old, request, ancestors, minds
                 )
             if step is not None:
-                await self._carry_out(world, step)
+                await self._carry_out(token, world, step)
             return answer
 
     async def close(self, world: World, chat: ChatId) -> None:
         """The chat was left: its last message is settled."""
-        async with world.writing:
-            await self._settle(world, chat)
+        async with world.writing as token:
+            await self._settle(token, world, chat)
 
     async def settle_due(self, world: World, after: timedelta) -> None:
         """Settle last messages that have stood for `after`."""
@@ -92,12 +93,12 @@ class ChatWriter:
                 and head.tail_since is not None
                 and now - head.tail_since >= after
             ):
-                async with world.writing:
-                    await self._settle(world, head.id)
+                async with world.writing as token:
+                    await self._settle(token, world, head.id)
 
     async def delete_chat(self, world: World, chat: ChatId) -> None:
         """The chat, and what only it supports, to the bin."""
-        async with world.writing:
+        async with world.writing as token:
             world.head(chat)
             old = await world.log(chat)
             if old is not None:
@@ -105,6 +106,7 @@ class ChatWriter:
                     old, head=replace(old.head, state=ChatState.BIN, hold=None)
                 )
                 await self._write(
+                    token,
                     world,
                     old,
                     new,
@@ -113,20 +115,24 @@ class ChatWriter:
                 )
                 await world.release_logs([chat])
 
-    async def change_soul(self, world: World, mind: Mind, new: Soul) -> None:
-        """The soul's new names or settings and what they change in it. The caller holds `writing`."""
+    async def change_soul(
+        self, token: WriteToken, world: World, mind: Mind, new: Soul
+    ) -> None:
+        """The soul's new names or settings and what they change in it."""
         old = mind.soul
         if new.settings.remember_hidden is not old.settings.remember_hidden:
             await self._hide_or_show(
-                world, mind, replace(new, name=old.name, names=old.names)
+                token, world, mind, replace(new, name=old.name, names=old.names)
             )
         if new != mind.soul:
             steps = Steps([])
             if (new.name, new.names) != (old.name, old.names):
-                steps = await world.linker.steps(mind, MindChange(), new)
-            await world.carry_out(mind, steps, new)
+                steps = await world.linker.steps(token, mind, MindChange(), new)
+            await world.carry_out(token, mind, steps, new)
 
-    async def _hide_or_show(self, world: World, mind: Mind, new: Soul) -> None:
+    async def _hide_or_show(
+        self, token: WriteToken, world: World, mind: Mind, new: Soul
+    ) -> None:
         """Another mind about hidden messages."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
@@ -135,18 +141,21 @@ class ChatWriter:
                 log = await world.log(head.id) if new.id in head.cast else None
                 if log is not None:
                     changes.append(
-                        await self._derive(world, mind, log, world.family(head.id))
+                        await self._derive(
+                            token, world, mind, log, world.family(head.id)
+                        )
                     )
         world.souls[new.id] = new
-        await self._drop_topics(world, mind)
+        await self._drop_topics(token, world, mind)
 
-    async def _settle(self, world: World, chat: ChatId) -> None:
+    async def _settle(self, token: WriteToken, world: World, chat: ChatId) -> None:
         log = await world.log(chat)
         if log is None or not log.messages:
             return
         last = log.messages[-1].version
         if log.head.settled_tail != last or log.head.tail_since is not None:
             await self._write(
+                token,
                 world,
                 log,
                 replace(
@@ -271,6 +280,7 @@ class ChatWriter:
 
     async def _write(
         self,
+        token: WriteToken,
         world: World,
         old: ChatLog,
         new: ChatLog,
@@ -279,11 +289,11 @@ class ChatWriter:
         audit: Sequence[AuditEntry] = (),
     ) -> None:
         """A change of a chat's head alone."""
-        minds = await _minds(world, [*old.head.souls, *old.head.cast])
+        minds = await _minds(token, world, [*old.head.souls, *old.head.cast])
         step = await self._compute.run(
             self._step, world, old, new, minds, retract=retract
         )
-        await self._carry_out(world, step, audit)
+        await self._carry_out(token, world, step, audit)
 
     async def _told(self, world: World, head: Chat) -> list[AuditEntry]:
         """That the user deleted the chat, for each soul that was in it."""
@@ -297,11 +307,15 @@ class ChatWriter:
         return [await self._auditor.entry(*one, was, now) for one in where]
 
     async def _carry_out(
-        self, world: World, step: _Step, audit: Sequence[AuditEntry] = ()
+        self,
+        token: WriteToken,
+        world: World,
+        step: _Step,
+        audit: Sequence[AuditEntry] = (),
     ) -> None:
         """Store it, then take it over."""
         linked = [
-            (mind, await self._linked(world, mind, change))
+            (mind, await self._linked(token, world, mind, change))
             for mind, change in step.minds
         ]
         changes = [change for _, change in linked]
@@ -317,7 +331,7 @@ class ChatWriter:
             audit=audit,
         )
         if step.moved:
-            await self._move(world, replace(step, minds=tuple(linked)), stored)
+            await self._move(token, world, replace(step, minds=tuple(linked)), stored)
             return
         await self._store.commit(stored)
         world.keep_log(step.log)
@@ -327,21 +341,27 @@ class ChatWriter:
             if change.drop_memories or any(
                 m.state is not MemoryState.ACTIVE for m in change.put_memories
             ):
-                await self._drop_topics(world, mind)
+                await self._drop_topics(token, world, mind)
 
-    async def _drop_topics(self, world: World, mind: Mind) -> None:
+    async def _drop_topics(self, token: WriteToken, world: World, mind: Mind) -> None:
         """Where texts went, topics that still write down their words go at once, not in a quiet moment."""
         stale = await self._compute.run(stale_topics, mind)
         if stale:
-            await world.carry_out(mind, Steps([MindChange(drop_memories=tuple(stale))]))
+            await world.carry_out(
+                token, mind, Steps([MindChange(drop_memories=tuple(stale))])
+            )
 
-    async def _linked(self, world: World, mind: Mind, change: MindChange) -> MindChange:
+    async def _linked(
+        self, token: WriteToken, world: World, mind: Mind, change: MindChange
+    ) -> MindChange:
         """The change with what follows for mentions, and what they bring back to mind."""
         return await self._compute.run(
-            awake, mind, await world.linker.linked(mind, change)
+            awake, mind, await world.linker.linked(token, mind, change)
         )
 
-    async def _move(self, world: World, step: _Step, stored: Change) -> None:
+    async def _move(
+        self, token: WriteToken, world: World, step: _Step, stored: Change
+    ) -> None:
         """A change that gives other chats' tree another root, by which their episodes are named."""
         heads = world.heads | {step.log.head.id: step.log.head}
         changes, touched = [stored], {mind.soul.id for mind, _ in step.minds}
@@ -352,22 +372,26 @@ class ChatWriter:
                 log = await world.log(chat)
                 if log is None:
                     continue
-                for mind in await _minds(world, [*log.head.souls, *log.head.cast]):
+                for mind in await _minds(
+                    token, world, [*log.head.souls, *log.head.cast]
+                ):
                     touched.add(mind.soul.id)
                     changes.append(
-                        await self._derive(world, mind, log, world.family(chat, heads))
+                        await self._derive(
+                            token, world, mind, log, world.family(chat, heads)
+                        )
                     )
         world.keep_log(step.log)
         for mind in [world.minds[soul] for soul in touched if soul in world.minds]:
-            await self._drop_topics(world, mind)
+            await self._drop_topics(token, world, mind)
 
     async def _derive(
-        self, world: World, mind: Mind, log: ChatLog, family: ChatId
+        self, token: WriteToken, world: World, mind: Mind, log: ChatLog, family: ChatId
     ) -> Change:
         """Let the mind read a chat again; what is to be stored of that."""
         async with _read_ahead(world, [m.text for m in log.messages]):
             change = await self._compute.run(world.compare, mind, log, family)
-        change = await self._linked(world, mind, change)
+        change = await self._linked(token, world, mind, change)
         await self._compute.run(mind.apply, change)
         return change.stored(world.owner)
 
@@ -410,11 +434,13 @@ async def _read_ahead(world: World, texts: Sequence[str]) -> AsyncIterator[None]
         world.readings.forget()
 
 
-async def _minds(world: World, souls: Iterable[SoulId]) -> list[Mind]:
-    """Open minds of those souls that are in use. The caller holds `writing`."""
+async def _minds(
+    token: WriteToken, world: World, souls: Iterable[SoulId]
+) -> list[Mind]:
+    """Open minds of those souls that are in use."""
     known = [s for s in dict.fromkeys(souls) if s in world.souls]
     return [
-        await world.mind_while_writing(s)
+        await world.mind_while_writing(token, s)
         for s in known
         if world.souls[s].state is SoulState.ACTIVE
     ]

@@ -51,7 +51,7 @@ class SoulService:
         settings  what changes of them, or all of them as they are to be
         """
         world = await self._world_of(owner)
-        async with world.writing:
+        async with world.writing as token:
             old = world.souls.get(soul)
             base = old or Soul(
                 soul, name, settings=self._defaults, created=self._clock.now()
@@ -64,7 +64,7 @@ class SoulService:
                 state=SoulState.ACTIVE,
             )
             if new != old:
-                await world.mending.catch_up(soul)
+                await world.mending.catch_up(token, soul)
                 mind = world.minds.get(soul)
                 if mind is None:
                     entries = []
@@ -74,7 +74,7 @@ class SoulService:
                         Change(world.owner, souls=[new], audit=entries)
                     )
                 else:
-                    await self._writer.change_soul(world, mind, new)
+                    await self._writer.change_soul(token, world, mind, new)
                 world.souls[soul] = new
         return new, old is None or old.state is SoulState.BIN
 

@@ -134,14 +134,14 @@ class Bin:
     async def _purge(
         self, world: World, mind: Mind, keys: list[MemoryId], hand: Hand
     ) -> int:
-        async with world.writing:
+        async with world.writing as token:
             if mind is not world.minds.get(mind.soul.id):
                 return 0
             left = {memory.id for memory in await self._compute.run(_binned, mind)}
             gone = tuple(key for key in keys if key in left)
             if gone:
                 change = MindChange(drop_memories=gone, purge_audit=gone)
-                await self._auditor.carry_out(world, mind, change, hand)
+                await self._auditor.carry_out(token, world, mind, change, hand)
             return len(gone)
 
 

@@ -98,7 +98,7 @@ class Forgetter:
         count = 0
         for start in range(0, len(suspected), _PIECE):
             piece = suspected[start : start + _PIECE]
-            async with world.writing:
+            async with world.writing as token:
                 if world.minds.get(mind.soul.id) is not mind:  # let go, or opened anew
                     return count
                 due = await self._compute.run(
@@ -110,7 +110,7 @@ class Forgetter:
                         for m in due
                     )
                     await self._auditor.carry_out(
-                        world, mind, MindChange(put_memories=put), _HAND
+                        token, world, mind, MindChange(put_memories=put), _HAND
                     )
                     count += len(due)
         return count

@@ -57,7 +57,7 @@ class Rereader:
         told = await asyncio.to_thread(
             lambda: [read(said(memory)) for memory in memories]
         )
-        async with world.writing:
+        async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return
             put = tuple(
@@ -67,8 +67,10 @@ class Rereader:
                 and mind.memories.get(memory.id) == memory
             )
             if put:
-                change = await world.linker.linked(mind, MindChange(put_memories=put))
-                await world.carry_out(mind, Steps([change]))
+                change = await world.linker.linked(
+                    token, mind, MindChange(put_memories=put)
+                )
+                await world.carry_out(token, mind, Steps([change]))
 
 
 def reread(memory: Memory, soul_name: str, told: Reading) -> Memory:

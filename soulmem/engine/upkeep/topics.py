@@ -94,7 +94,7 @@ class Topics:
         links = await self._links(mind, None if run is None else run.tell)
         before = await self._compute.run(_before, mind)
         found = await asyncio.to_thread(topics_of, links, before, self._params.topics)
-        async with world.writing:
+        async with world.writing as token:
             if mind not in world.minds.values():
                 return 0
             change = await self._compute.run(_change, mind, found, self._clock.now())
@@ -107,7 +107,9 @@ class Topics:
                 hand = Hand(Actor.ENGINE, source="" if run is None else run.record.job)
                 where = world.owner, mind.soul.id, hand, Action.RENEW, mind.soul.id
                 entry = await self._auditor.entry(*where, None, told)
-                await world.carry_out(mind, Steps([replace(change, audit=(entry,))]))
+                await world.carry_out(
+                    token, mind, Steps([replace(change, audit=(entry,))])
+                )
             self._seen[mind] = revision
         return len(found)
 

@@ -17,6 +17,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
@@ -85,11 +86,16 @@ class Auditor:
         self._last: dict[Owner, int] = {}
 
     async def carry_out(
-        self, world: World, mind: Mind, change: MindChange, hand: Hand
+        self,
+        token: WriteToken,
+        world: World,
+        mind: Mind,
+        change: MindChange,
+        hand: Hand,
     ) -> tuple[AuditEntry, ...]:
         """Store and take over the change with what follows from it, and its entries, which are returned.
 
-        The caller holds `World.writing`. Raises Protected where the hand may not.
+        Raises Protected where the hand may not.
         """
         entries = await self.entries(world.owner, mind, change, hand)
         purged = {
@@ -97,8 +103,8 @@ class Auditor:
             for key in change.drop_memories
             if key in change.purge_audit
         }
-        steps = await world.linker.steps(mind, change)
-        await world.carry_out(mind, signed(steps, hand.actor, entries))
+        steps = await world.linker.steps(token, mind, change)
+        await world.carry_out(token, mind, signed(steps, hand.actor, entries))
         if purged:
             await self.traces.forget(world.owner, mind.soul.id, purged)
         touched = list(dict.fromkeys(entry.target for entry in entries))

@@ -14,6 +14,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.garbage import give_back, spare_the_collector
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.chat_delta import followed
 from soulmem.engine.world.edge_loader import Loader, of_kinds
 from soulmem.engine.world.snapshots import ImageKeeper
@@ -28,7 +29,7 @@ _MEMORIES = 200  # taken over in one go: some 20 ms on the compute thread
 
 
 class Opener:
-    """Fills new minds. Whoever asks holds `World.writing`."""
+    """Fills new minds."""
 
     def __init__(
         self,
@@ -43,18 +44,18 @@ class Opener:
         self._loader = loader
         self._images = images
 
-    async def open(self, world: World, mind: Mind) -> Mind:
+    async def open(self, token: WriteToken, world: World, mind: Mind) -> Mind:
         """The soul with everything but vectors and recall records: another mind made from its image, or
         `mind`, filled.
         """
         found = await self._images.open(world, mind.soul, self._loader.most_edges)
         if found is None:
-            await self._fill(world, mind)
+            await self._fill(token, world, mind)
         await self._compute.run(spare_the_collector)
         await self._compute.run(give_back)  # what reading took beside what came of it
         return found or mind
 
-    async def _fill(self, world: World, mind: Mind) -> None:
+    async def _fill(self, token: WriteToken, world: World, mind: Mind) -> None:
         """Read everything but vectors, and mend what an interrupted change left: the chats decide what is
         remembered.
         """
@@ -77,9 +78,11 @@ class Opener:
                 mind.terms.refresh, texts[start : start + _MEMORIES]
             )
         for log in chats:
-            await world.mend(mind, await self._compute.run(world.mended, mind, log))
-        await world.mend(mind, await self._compute.run(_orphans, mind))
-        await world.carry_out(mind, await world.linker.unfinished(mind))
+            await world.mend(
+                token, mind, await self._compute.run(world.mended, mind, log)
+            )
+        await world.mend(token, mind, await self._compute.run(_orphans, mind))
+        await world.carry_out(token, mind, await world.linker.unfinished(token, mind))
         if len(mind.memories) > _MANY:
             await world.release_logs(log.head.id for log in chats)
 

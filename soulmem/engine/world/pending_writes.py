@@ -6,13 +6,14 @@ import logging
 
 from soulmem.domain.errors import StoreFull, StoreReadOnly
 from soulmem.domain.ids import SoulId
+from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.ports.store import Change, Store
 
 log = logging.getLogger(__name__)
 
 
 class Mending:
-    """Changes that wait for room, by soul, in their order. Whoever asks holds `World.writing`."""
+    """Changes that wait for room, by soul, in their order."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -21,7 +22,7 @@ class Mending:
     def __contains__(self, soul: SoulId) -> bool:
         return soul in self._waiting
 
-    async def commit(self, soul: SoulId, change: Change) -> None:
+    async def commit(self, token: WriteToken, soul: SoulId, change: Change) -> None:
         """Store what a soul that is being opened is mended with, or keep it until it can be stored."""
         waiting = self._waiting.get(soul, [])
         if not waiting:
@@ -36,7 +37,7 @@ class Mending:
                 )
         self._waiting[soul] = [*waiting, change]
 
-    async def catch_up(self, soul: SoulId) -> None:
+    async def catch_up(self, token: WriteToken, soul: SoulId) -> None:
         """Store what waits, before anything else of the soul is. Raises StoreError while it cannot be."""
         while waiting := self._waiting.get(soul, []):
             await self._store.commit(waiting[0])

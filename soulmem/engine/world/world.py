@@ -28,6 +28,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Linker, Steps
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.write_lock import WriteLock, WriteToken
 from soulmem.engine.world.chat_delta import compare, mended
 from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.message_log import ChatLog as ChatLog
@@ -57,7 +58,7 @@ class _EpisodeKeys:
 
 
 # Fills a new mind from the store, or returns another one, made from a snapshot.
-OpenMind = Callable[["World", Mind], Awaitable[Mind]]
+OpenMind = Callable[[WriteToken, "World", Mind], Awaitable[Mind]]
 
 
 class World:
@@ -85,7 +86,7 @@ class World:
             SoulId, Mind
         ] = {}  # what is loaded so far of souls that are being opened
         self.talked_to: dict[SoulId, float] = {}  # seconds of a clock that only goes on
-        self.writing = asyncio.Lock()
+        self.writing = WriteLock()
         self.readings = Readings()
         self.linker = Linker(
             compute=compute, clock=clock, complete=partial(loader.complete, owner)
@@ -182,8 +183,8 @@ class World:
                         self._store.maintain()
                     )  # what it read to open a soul it need not hold
                 if soul.id in self.mending:
-                    async with self.writing:
-                        await self.mending.catch_up(soul.id)
+                    async with self.writing as token:
+                        await self.mending.catch_up(token, soul.id)
             except SoulMemError as error:
                 log.error(
                     "soul %s could not be opened or mended: %s", soul.id, error.message
@@ -307,37 +308,39 @@ class World:
     async def mind(self, soul: SoulId) -> Mind:
         """The soul's loaded memory; opened when it is not yet. The caller must not hold `writing`."""
         if soul not in self.minds:
-            async with self.writing:
-                return await self._opened(soul)
+            async with self.writing as token:
+                return await self._opened(token, soul)
         return self.minds[soul]
 
-    async def mind_while_writing(self, soul: SoulId) -> Mind:
-        """As `mind`, for a caller that holds `writing` and is about to write.
+    async def mind_while_writing(self, token: WriteToken, soul: SoulId) -> Mind:
+        """As `mind`, for a caller that is about to write.
 
         Raises StoreError while what the soul was mended with cannot be stored.
         """
-        found = await self._opened(soul)
-        await self.mending.catch_up(soul)
+        found = await self._opened(token, soul)
+        await self.mending.catch_up(token, soul)
         return found
 
-    async def _opened(self, soul: SoulId) -> Mind:
+    async def _opened(self, token: WriteToken, soul: SoulId) -> Mind:
         found = self.minds.get(soul)
         if found is None:
-            found = await self._open(self.souls[soul])
+            found = await self._open(token, self.souls[soul])
             self.minds[soul] = found
         return found
 
     async def carry_out(
-        self, mind: Mind, steps: Steps, soul: Soul | None = None
+        self, token: WriteToken, mind: Mind, steps: Steps, soul: Soul | None = None
     ) -> None:
-        """Store the steps and take them over, `soul` with the first. The caller holds `writing`.
+        """Store the steps and take them over, `soul` with the first.
 
         When the store refuses a later one the mind is let go: opened again it goes on where this stopped.
         """
+        token.check()
         changes = steps.changes or ([MindChange()] if soul is not None else [])
         for number, change in enumerate(changes):
             try:
                 await self._commit(
+                    token,
                     mind,
                     change.stored(self.owner, [soul] if soul and not number else []),
                 )
@@ -346,20 +349,20 @@ class World:
                     self.let_go(mind.soul.id)
                 raise
             if soul is not None and not number:
-                await self._take_soul(mind, soul)
+                await self._take_soul(token, mind, soul)
             for piece in change.pieces(_PIECE):
                 await self._compute.run(mind.apply, piece)
         if steps.names is not None:
             await self._compute.run(mind.take_names, steps.names)
 
-    async def _commit(self, mind: Mind, change: Change) -> None:
+    async def _commit(self, token: WriteToken, mind: Mind, change: Change) -> None:
         if mind.soul.id in self.opening:
-            await self.mending.commit(mind.soul.id, change)
+            await self.mending.commit(token, mind.soul.id, change)
         else:
-            await self.mending.catch_up(mind.soul.id)
+            await self.mending.catch_up(token, mind.soul.id)
             await self._store.commit(change)
 
-    async def _take_soul(self, mind: Mind, soul: Soul) -> None:
+    async def _take_soul(self, token: WriteToken, mind: Mind, soul: Soul) -> None:
         self.souls[soul.id] = soul
         before = mind.soul.known_names()
         if await self._compute.run(mind.take_soul, soul):
@@ -379,10 +382,10 @@ class World:
         if mind is not None:
             self._on_mind_gone(mind)
 
-    async def _open(self, soul: Soul) -> Mind:
+    async def _open(self, token: WriteToken, soul: Soul) -> Mind:
         self.opening[soul.id] = mind = self._timed(Mind(soul))
         try:
-            mind = self._timed(await self._open_mind(self, mind))
+            mind = self._timed(await self._open_mind(token, self, mind))
             await self._on_new_mind(mind)
             await self._loader.warm_up(self.owner, mind)
         finally:
@@ -404,12 +407,16 @@ class World:
         now = self._clock.now()
         return mended(mind, strand, self._draft(mind, drafts, strand.family, now), now)
 
-    async def mend(self, mind: Mind, change: MindChange) -> None:
-        """Store and take over what an interrupted change left undone. The caller holds `writing`."""
+    async def mend(self, token: WriteToken, mind: Mind, change: MindChange) -> None:
+        """Store and take over what an interrupted change left undone."""
         if change != MindChange():
-            await self._commit_and_apply(mind, await self.linker.linked(mind, change))
+            await self._commit_and_apply(
+                token, mind, await self.linker.linked(token, mind, change)
+            )
 
-    async def _commit_and_apply(self, mind: Mind, change: MindChange) -> None:
+    async def _commit_and_apply(
+        self, token: WriteToken, mind: Mind, change: MindChange
+    ) -> None:
         known = {
             e.id for e in change.put_edges if e.id in mind.edges
         }  # only what is missing is written
@@ -426,7 +433,7 @@ class World:
             drop_edges=change.drop_edges,
         )
         if fix:
-            await self._commit(mind, fix)
+            await self._commit(token, mind, fix)
         new = (e for e in change.put_edges if e.id in known or e.id not in stored)
         kept = tuple(mind.edges[e.id] if e.id in known else e for e in new)
         await self._compute.run(

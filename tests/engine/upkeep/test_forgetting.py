@@ -59,9 +59,9 @@ async def concepts(
         )
         for m in made
     ]
-    async with world.writing:
+    async with world.writing as token:
         change = MindChange(put_memories=tuple(made), put_edges=tuple(links))
-        await world.carry_out(mind, Steps([change]))
+        await world.carry_out(token, mind, Steps([change]))
 
 
 async def talk(stage: Stage, text: str = "text of m1", **settings: Any) -> MemoryId:

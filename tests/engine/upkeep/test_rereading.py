@@ -24,9 +24,9 @@ async def forgotten(stage: Stage) -> None:
         for m in mind.memories.values()
         if not m.is_learned_name
     )
-    async with world.writing:
-        change = await world.linker.linked(mind, MindChange(put_memories=plain))
-        await world.carry_out(mind, Steps([change]))
+    async with world.writing as token:
+        change = await world.linker.linked(token, mind, MindChange(put_memories=plain))
+        await world.carry_out(token, mind, Steps([change]))
 
 
 async def test_an_older_store_is_read_in_a_quiet_moment() -> None:

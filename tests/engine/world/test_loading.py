@@ -330,8 +330,8 @@ async def test_what_changes_while_edges_are_read_is_as_it_was_changed() -> None:
         )
         await store.waits.wait()
         steps = Steps([MindChange(put_edges=(new, stronger), drop_edges=(gone.id,))])
-        async with world.writing:
-            await world.carry_out(mind, steps)
+        async with world.writing as token:
+            await world.carry_out(token, mind, steps)
         store.gate.set()
         assert await reading == 1
         expected = {e.id: e for e in edges if key(100) in (e.source, e.target)}
