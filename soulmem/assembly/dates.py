@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-)  # fmt: skip
+from soulmem.language.times.spans import MONTHS
+
 _NIGHT = timedelta(
     hours=6
 )  # a span that ends before six in the morning ends with the day before
@@ -34,7 +32,7 @@ def _chinese(first: date, last: date, named: bool) -> str:
 def _english(first: date, last: date, named: bool) -> str:
     tail = f" {last.year}" if named else ""
     if first == last:
-        return f"{first.day} {_MONTHS[first.month - 1]}{tail}"
+        return f"{first.day} {MONTHS[first.month - 1]}{tail}"
     head = f" {first.year}" if first.year != last.year else ""
-    month = f" {_MONTHS[first.month - 1]}" if head or first.month != last.month else ""
-    return f"{first.day}{month}{head} to {last.day} {_MONTHS[last.month - 1]}{tail}"
+    month = f" {MONTHS[first.month - 1]}" if head or first.month != last.month else ""
+    return f"{first.day}{month}{head} to {last.day} {MONTHS[last.month - 1]}{tail}"

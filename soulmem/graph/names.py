@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from soulmem.language.scripts import UNSPACED
-
-_FREE_LETTERS = 5  # a single word of so many letters is hardly another word by chance, whatever its case
-
-# A word, a sign of a script without spaces, or any other sign.
-_TOKEN = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+|.", re.DOTALL)
-_SIGNS = (
-    dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4", "'")
-    | dict.fromkeys("\u2010\u2011\u2012\u2013", "-")
-    | dict.fromkeys("\u30fb\u2022\u2027", "\u00b7")
-)
-_ALIKE = re.compile(f"[{''.join(_SIGNS)}]")
+from soulmem.language.name_tokens import CutName, Tokens, cut, raw_tokens
 
 _AFTER_APOSTROPHE = frozenset(("s", "re", "ve", "ll", "m", "d"))
 _FEW = 20  # names; more are looked for faster word by word
 
-_CUT = 1024  # names whose cut is remembered: one is folded and put in several places, one after the other
-
 Key = TypeVar("Key", bound=Hashable)
-
-
-class _Cut(NamedTuple):
-    """A name in tokens."""
-
-    raw: tuple[str, ...]  # as written
-    folded: tuple[str, ...]  # without regard to case
-    fold: str  # the same in one piece
-    any_case: bool  # matches in any case
 
 
 class _Surface(NamedTuple):
@@ -57,22 +32,6 @@ class Spot(NamedTuple):
     key: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """A text cut once, to be looked through by any number of indexes."""
-
-    raw: list[str]
-    folded: list[str]
-    lower: bool  # it has no capital letter: whoever typed it does not mark names
-
-    @staticmethod
-    def of(text: str) -> Tokens:
-        """The tokens of a text, alike signs brought together (NFKC, apostrophes, hyphens, middle dots)."""
-        plain = _plain(text)
-        raw = _TOKEN.findall(plain)
-        return Tokens(raw, [token.casefold() for token in raw], plain == plain.lower())
-
-
 class NameIndex(Generic[Key]):
     """Names by key. A text of 500 characters takes some 0.1 ms, however many names; a name some 500 bytes."""
 
@@ -80,51 +39,45 @@ class NameIndex(Generic[Key]):
         self._surfaces: dict[str, tuple[_Surface, ...]] = {}  # by the folded name
         # By the token a name begins with, in how many tokens names are cut that do, and how many are.
         self._lengths: dict[str, dict[int, int]] = {}
-        self._held: dict[Key, tuple[str, ...]] = {}  # as written
+        self._names: dict[Key, tuple[str, ...]] = {}  # as written
 
     def __len__(self) -> int:
         """Keys with a name."""
-        return len(self._held)
+        return len(self._names)
 
     def put(self, key: Key, names: Iterable[str]) -> None:
         """Let these be the names of `key`, instead of any it had; one without letter or digit is ignored."""
         self.drop(key)
-        given, held = tuple(names), list[str]()
-        for name in given:
-            cut = _cut(name)
-            if cut is None:
+        all_names, indexed = tuple(names), list[str]()
+        for name in all_names:
+            name_cut = cut(name)
+            if name_cut is None:
                 continue
-            folded, surface = (
-                cut.fold,
-                _Surface(key, None if cut.any_case else "".join(cut.raw)),
-            )
-            known = self._surfaces.get(folded, ())
-            if surface in known:
+            surface = _surface(key, name_cut)
+            surfaces = self._surfaces.get(name_cut.fold, ())
+            if surface in surfaces:
                 continue
-            held.append(name)
-            self._surfaces[folded] = (*known, surface)
-            lengths = self._lengths.setdefault(cut.folded[0], {})
-            lengths[len(cut.folded)] = lengths.get(len(cut.folded), 0) + 1
-        if held:
-            self._held[key] = (
-                given if len(held) == len(given) else tuple(held)
-            )  # one tuple for all who ask
+            indexed.append(name)
+            self._surfaces[name_cut.fold] = (*surfaces, surface)
+            first, count = name_cut.folded[0], len(name_cut.folded)
+            lengths = self._lengths.setdefault(first, {})
+            lengths[count] = lengths.get(count, 0) + 1
+        if indexed:  # the caller's own tuple where it can be, shared by all who ask
+            is_all = len(indexed) == len(all_names)
+            self._names[key] = all_names if is_all else tuple(indexed)
 
     def drop(self, key: Key) -> None:
         """Forget the names of `key`."""
-        for name in self._held.pop(key, ()):
-            cut = _cut(name)
-            assert cut is not None  # else it would not be held
-            folded, surface = (
-                cut.fold,
-                _Surface(key, None if cut.any_case else "".join(cut.raw)),
-            )
-            left = tuple(other for other in self._surfaces[folded] if other != surface)
-            if left:
-                self._surfaces[folded] = left
+        for name in self._names.pop(key, ()):
+            name_cut = cut(name)
+            assert name_cut is not None  # else it would not be indexed
+            folded, surface = name_cut.fold, _surface(key, name_cut)
+            others = tuple(s for s in self._surfaces[folded] if s != surface)
+            if others:
+                self._surfaces[folded] = others
             else:
                 del self._surfaces[folded]
-            first, count = cut.folded[0], len(cut.folded)
+            first, count = name_cut.folded[0], len(name_cut.folded)
             self._lengths[first][count] -= 1
             if not self._lengths[first][count]:
                 del self._lengths[first][count]
@@ -158,7 +111,7 @@ def keys_of(spots: Iterable[Spot]) -> list[Any]:
     kept: list[Spot] = []
     covered: dict[int, Spot] = {}
     for spot in sorted(spots, key=_longest_first):
-        inside = [covered.get(at) for at in range(spot.start, spot.stop)]
+        inside = [covered.get(index) for index in range(spot.start, spot.stop)]
         if any(inside) and not (inside[0] and inside[0][:3] == spot[:3]):
             continue
         kept.append(spot)
@@ -171,8 +124,8 @@ class Glance:
     """A quick first look for names: whether a text may hold one of them, wrong only in saying yes."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        cuts = [cut for name in names if (cut := _cut(name)) is not None]
-        self._longest = frozenset(max(cut.folded, key=_word_length) for cut in cuts)
+        cuts = filter(None, map(cut, names))
+        self._longest = frozenset(max(c.folded, key=_word_length) for c in cuts)
 
     def may_hold(self, text: str) -> bool:
         """Some 5 microseconds for 500 characters and a few names, 40 for many."""
@@ -181,14 +134,12 @@ class Glance:
             folded = plain.casefold()
             return any(token in folded for token in self._longest)
         return not self._longest.isdisjoint(
-            token.casefold() for token in _TOKEN.findall(plain)
+            token.casefold() for token in raw_tokens(plain)
         )
 
 
-def fold(name: str) -> str:
-    """What two spellings of one name have in common; empty for one without letter or digit."""
-    cut = _cut(name)
-    return cut.fold if cut is not None else ""
+def _surface(key: Hashable, name: CutName) -> _Surface:
+    return _Surface(key, None if name.any_case else "".join(name.raw))
 
 
 def _word_length(token: str) -> tuple[bool, int]:
@@ -201,34 +152,6 @@ def _longest_first(spot: Spot) -> tuple[int, int]:
 
 def _start(spot: Spot) -> int:
     return spot.start
-
-
-def _plain(text: str) -> str:
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    return " ".join(_ALIKE.sub(_sign, text).split())
-
-
-def _sign(match: re.Match[str]) -> str:
-    return _SIGNS[match.group()]
-
-
-@lru_cache(_CUT)
-def _cut(name: str) -> _Cut | None:
-    """The name in tokens; None without letter or digit."""
-    plain = _plain(name)
-    tokens: list[str] = _TOKEN.findall(plain)
-    words = [token for token in tokens if token[0].isalnum()]
-    if not words:
-        return None
-    any_case = (
-        len(words) > 1
-        or sum(map(str.isalpha, plain)) >= _FREE_LETTERS
-        or plain
-        == plain.lower()  # a plain word; at the start of a sentence it has a capital
-    )
-    folded = tuple(token.casefold() for token in tokens)
-    return _Cut(tuple(tokens), folded, "".join(folded), any_case)
 
 
 def _fits(text: Tokens, start: int, stop: int, surface: _Surface) -> bool:

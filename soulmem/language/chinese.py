@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from soulmem.language.function_words import CHINESE, CHINESE_SIGNS
+from soulmem.language.word_lists import signs, word_set
 
 NAME, COMPOUND, NOUN, UNKNOWN, WORD, PASSING, PIECE = (
     0.9,
@@ -23,17 +24,11 @@ _SAYS_NOTHING = frozenset(
     "cdefhkmopqruxy"
 )  # first letters of tags: conjunctions, adverbs, pronouns, numbers, ..
 _LONGEST_UNKNOWN = 4
-_WITH_PRONOUN = frozenset("我你他她它您")
-_COMPLEMENTS = frozenset(
-    "进出来去上下到过起开住走回掉着成"
-)  # verbs that end so tell of a movement in passing
+_WITH_PRONOUN = word_set("zh", "names", "with_pronoun")
+# A verb that ends so tells of a movement in passing.
+_COMPLEMENTS = frozenset(signs("zh", "names", "complements"))
 # Family names of one sign, without those that are everyday words.
-SURNAMES = frozenset(
-    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕张孔曹严华魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎鲁韦马凤方"
-    "俞任袁柳鲍史唐费薛雷贺倪汤殷罗毕郝邬傅齐康伍余顾孟黄穆萧尹姚邵汪祁毛臧戴宋庞熊纪舒项祝董梁杜阮蓝"
-    "闵季贾娄江颜郭林钟徐邱骆夏蔡田樊胡凌霍虞柯卢莫房丁邓石崔龚程邢裴陆翁荀惠甄封芮靳焦段侯宁温庄晏瞿"
-    "阎艾容廖耿聂曾鞠蒯查荆叶白洛楚墨"
-)
+SURNAMES = frozenset(signs("zh", "names", "surnames"))
 
 
 @cache

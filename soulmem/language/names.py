@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib import import_module
-from typing import Any
 
 from soulmem.language import chinese, spaced_words
-from soulmem.language.base_forms import JOINTS
+from soulmem.language.base_forms import JOINTS, is_english_word
 from soulmem.language.capitalised_words import (
     ADDRESSES,
     CALENDAR,
@@ -20,6 +17,7 @@ from soulmem.language.capitalised_words import (
 from soulmem.language.function_words import CHINESE, CHINESE_SIGNS
 from soulmem.language.markup import plain
 from soulmem.language.scripts import HAN
+from soulmem.language.word_lists import signs, words
 
 _MOST = 12  # of one text
 _MOST_WORDS = 5  # of one name
@@ -37,31 +35,10 @@ _SENTENCE = re.compile(r"[^\n。！？!?…]+")
 _KANA = re.compile("[\u3041-\u3096]")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _GIVEN = frozenset(("nr", "nrt", "nrfg"))
-_FAMILIAR = frozenset("小阿老")
-_NO_GIVEN_NAME = frozenset(
-    "家姓总哥姐爷叔伯姨婶妈爸氏府门国朝军工董局队老导"
-)  # after a family name: an address, or a house
-_KIN = frozenset(
-    "姨婆爷奶叔伯哥弟妹姐妈爸娘公子孩儿师板乡天"
-)  # after `small`, `old` and the like: no name
-_DOUBLE = (
-    "欧阳",
-    "司马",
-    "上官",
-    "慕容",
-    "诸葛",
-    "东方",
-    "南宫",
-    "夏侯",
-    "皇甫",
-    "尉迟",
-    "公孙",
-    "令狐",
-    "独孤",
-    "司徒",
-    "长孙",
-    "宇文",
-)
+_FAMILIAR = frozenset(signs("zh", "names", "familiar"))
+_NO_GIVEN_NAME = frozenset(signs("zh", "names", "no_given_name"))
+_KIN = frozenset(signs("zh", "names", "kin"))
+_DOUBLE = words("zh", "names", "double_surnames")
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -179,11 +156,6 @@ def _worth(words: list[str]) -> Iterator[str]:
     yield " ".join(words)
 
 
-@cache
-def _is_known() -> Any:
-    return import_module("simplemma").is_known
-
-
 def _is_invented(word: str) -> bool:
     """Whether no dictionary has the word, so that its capital marks a name even where a sentence starts."""
     low = word.lower()
@@ -194,7 +166,7 @@ def _is_invented(word: str) -> bool:
         or not low.isascii()
     ):
         return False
-    return low.isalpha() and not word.isupper() and not _is_known()(low, lang="en")
+    return low.isalpha() and not word.isupper() and not is_english_word(low)
 
 
 def _chinese(run: str) -> Iterator[str]:

@@ -8,17 +8,13 @@ from soulmem.language import spaced_words
 from soulmem.language.capitalised_words import CALENDAR, OF_PLACES, TONGUES
 from soulmem.language.markup import plain
 from soulmem.language.scripts import HAN
+from soulmem.language.word_lists import alternatives, words
 
 _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throughout"))
 _TO = frozenset(
     ("at", "to", "from", "near", "outside", "around", "towards", "toward", "of")
 )
-_KINDS = (
-    "镇|村|城|城堡|要塞|王国|帝国|都|山|山谷|谷|湖|河|江|海|海边|岛|森林|林|沙漠|草原|酒馆|客栈|酒店|旅馆|茶馆|咖啡馆|餐厅|食堂|学院|学校"
-    "|大学|教室|图书馆|医院|公园|广场|车站|码头|港|港口|宫|宫殿|皇宫|殿|塔|钟楼|寺|庙|神社|教堂|墓地|街|街道|巷|市场|集市|花园|庭院|院子"
-    "|厨房|书房|卧室|客厅|房间|地下室|地窖|阁楼|屋顶|天台|阳台|走廊|办公室|实验室|监狱|牢房|战场|营地|洞穴|山洞|桥|桥上|船上|甲板"
-)
-_ENDINGS = "|".join(sorted(_KINDS.split("|"), key=len, reverse=True))
+_ENDINGS = alternatives(sorted(words("zh", "places", "kinds"), key=len, reverse=True))
 _THERE = re.compile(
     rf"(?:正在|就在|坐在|站在|躺在|住在|待在|留在|在|来到|回到|走到|赶到|到达|到|前往|走进|进入|逃进)"
     rf"(?P<name>[{HAN}]{{0,4}}?(?:{_ENDINGS}))(?![{HAN}]{{0,2}}(?:人|长|主人|老板|馆长))"

@@ -12,60 +12,13 @@ from functools import lru_cache
 
 from soulmem.language.base_forms import base_form
 from soulmem.language.scripts import is_unspaced
+from soulmem.language.word_lists import tables, word_set
 
 ALIAS = {"en": "is also called", "zh": "又名"}
 _OVER = {"en": "no longer", "zh": "不再"}
 
-# What is true of one thing at a time: where somebody lives is no longer where they lived before.
-_ONE = {
-    "home": "live in|live at|living in|living at|reside in|reside at|dwell in|dwell at|settle in|move to|"
-    "home in|住在|居住在|居住于|定居在|定居于|搬到|搬去|搬进|家在",
-    "workplace": "work for|work at|work in|employ by|employ at|serve under|study at|enrol at|enroll at|"
-    "工作于|任职于|就职于|受雇于|就读于",
-    "calling": "work as|serve as|employ as|job|job as|occupation|profession|职业|工作|职业为|身份|担任",
-    "position": "locate in|locate at|keep in|keep at|store in|hide in|hide at|park in|park at|"
-    "位于|放在|藏在|存放在|收在",
-    "age": "age|year old|岁数|年龄|年龄为|今年",
-    "owner": "belong to|own by|possess by|属于|归|归属于",
-}
-# The same of each of the two.
-_PAIR = {
-    "marriage": "marry|marry to|marry with|wed|wed to|spouse|spouse of|husband|husband of|wife|wife of|"
-    "嫁给|娶|结婚|妻子|丈夫|的妻子|的丈夫|配偶|老公|老婆",
-    "engagement": "engage to|betroth to|fiance of|fiancee of|fiancé of|fiancée of|订婚|未婚夫|未婚妻",
-}
-# What cannot both be said of the same two things.
-_AGAINST = {
-    "liking": (
-        "love|like|adore|admire|cherish|fond of|in love with|fall in love with|"
-        "care for|care about|attract to|爱|喜欢|喜爱|爱上|爱慕|欣赏|关心",
-        "hate|dislike|despise|detest|loathe|resent|恨|讨厌|憎恨|厌恶|反感",
-    ),
-    "trust": (
-        "trust|believe|believe in|rely on|confide in|信任|相信|依赖",
-        "distrust|mistrust|suspect|doubt|猜疑|怀疑",
-    ),
-    "holding": (
-        "own|have|possess|carry|hold|keep|wear|拥有|有|持有|带|佩戴|保管",
-        "lose|sell|give away|give up|discard|失去|丢|弄丢|卖掉|送掉|丢失",
-    ),
-}
-_AGAINST_OF_PAIR = {
-    "side": (
-        "friend|friend of|friend with|best friend|best friend of|befriend|ally|ally of|ally with|"
-        "朋友|的朋友|好友|盟友|同伴",
-        "enemy|enemy of|enemy with|rival|rival of|foe of|fight against|敌人|的敌人|仇人|对手|敌对",
-    ),
-}
-
-_IDLE = """
-is are was were be been being am has have had having do does did will would now still currently always also
-already just really very deeply a an the his her its their my your again
-"""  # words that tell when, or nothing
-_NO = """
-not never stopped stops ceased ceases quit formerly previously anymore n't
-"""
-_DROPPED, _DENIED = frozenset(_IDLE.split()), frozenset(_NO.split())
+_DROPPED = word_set("relations", "denial", "idle")
+_DENIED = word_set("relations", "denial", "words")
 _DENIED_TWO = re.compile(
     r"\b(?:no longer|not any ?more|any ?more|used to|no more|at one time|once)\b"
 )
@@ -139,14 +92,15 @@ def _chinese(said: str) -> tuple[str, bool]:
 
 
 def _topics() -> Mapping[str, tuple[str, int, bool]]:
+    """Each listed verb to its topic, its side of it (0 without sides), and whether it is mutual."""
     out: dict[str, tuple[str, int, bool]] = {}
-    for table, is_mutual in ((_ONE, False), (_PAIR, True)):
-        for topic, verbs in table.items():
-            out.update(dict.fromkeys(verbs.split("|"), (topic, 0, is_mutual)))
-    for sides, is_mutual in ((_AGAINST, False), (_AGAINST_OF_PAIR, True)):
-        for topic, (for_it, against) in sides.items():
-            out.update(dict.fromkeys(for_it.split("|"), (topic, 1, is_mutual)))
-            out.update(dict.fromkeys(against.split("|"), (topic, -1, is_mutual)))
+    for table, is_mutual in (("of_one", False), ("of_pair", True)):
+        for topic, lists in tables("relations")[table].items():
+            out.update(dict.fromkeys(lists["verbs"], (topic, 0, is_mutual)))
+    for table, is_mutual in (("opposed", False), ("opposed_of_pair", True)):
+        for topic, lists in tables("relations")[table].items():
+            out.update(dict.fromkeys(lists["for"], (topic, 1, is_mutual)))
+            out.update(dict.fromkeys(lists["against"], (topic, -1, is_mutual)))
     return out
 
 

@@ -1,4 +1,4 @@
-"""Which signs belong to scripts without spaces between words? Ranges for a character class of `re`."""
+"""Scripts as ranges for a character class of `re`: those without spaces between words, and capital letters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ UNSPACED = (
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul, whose words carry their endings
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 )
+
+# Capital letters of Latin, Greek, Cyrillic and Armenian.
+CAPITALS = "".join(c for c in map(chr, range(0x41, 0x590)) if c.isupper())
 
 _SIGN = re.compile(f"[{UNSPACED}]")
 _SPACED_WORD = re.compile(rf"(?:(?![{UNSPACED}\d_])\w)+")

@@ -1,34 +1,69 @@
-"""Which single thoughts does a message hold?"""
+"""Sentences: where a text is cut, in any script."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-# After the mark that ends a sentence and the quotes or asterisks that close with it, at a line break, and
-# where *what is done* ends and speech begins.
+from soulmem.language.word_lists import words
+
+# Ends of sentences with what closes them. A point inside a number or a name ends none. The look-behind lets
+# no search begin in the middle of a run of points: a text of nothing else is read once.
+_CLOSING = "[\"'\u201d\u2019\u300d\u300f\u00bb)\uff09\\]*_]*"
 _END = re.compile(
-    r"(?<=[.!?…])[\"”’'*)]*\s+|(?<=[。！？])[”’」』）*]*\s*|\n+|(?<=\*)\s+(?=[^*\s])"
+    rf"(?<![.!?\u2026])[.!?\u2026]+{_CLOSING}(?=\s|\Z)|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]+{_CLOSING}"
+    r"|(?<!\*)\*+(?=\s)|\n+"  # *nods* is told apart from what is said
 )
-_EDGE = " \t\"“”'‘’*「」『』"
+_LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*\Z")
+_ABBREVIATIONS = frozenset(words("en", "sentences", "abbreviations"))
+_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+_EDGES = " \t\"“”'‘’*「」『』"
 _SHORT = 3  # bytes: Hm, Ok and the like say nothing alone
 
 
-def sentences(text: str, most: int) -> list[str]:
-    """The sentences of `text` in order, without quotes and asterisks round them, joined to `most` at most."""
-    found = [
-        piece
-        for part in _END.split(text)
-        if len((piece := part.strip(_EDGE)).encode()) > _SHORT
-    ]
-    if len(found) <= most:
-        return found
-    size = sum(map(len, found)) / most
+def pieces(text: str, start: int = 0) -> Iterator[str]:
+    """The sentences of the text from `start` on, uncut: together they are all of it.
+
+    A sentence ends behind its mark and what closes with it, behind an action between asterisks, and at a line
+    break; an abbreviation ("Dr.") ends none.
+    """
+    for end in _END.finditer(text, start):
+        if not _is_abbreviated(text, end):
+            yield text[start : end.end()]
+            start = end.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of the text in order, without space round them."""
+    return [part for piece in pieces(text) if (part := piece.strip())]
+
+
+def thoughts(text: str, most: int) -> list[str]:
+    """The sentences without quotes and asterisks round them and without those that say nothing ("Hm."),
+    neighbours joined to `most` at most.
+    """
+    parts = [piece.strip().strip(_EDGES) for piece in pieces(text)]
+    telling = [part for part in parts if len(part.encode()) > _SHORT]
+    if len(telling) <= most:
+        return telling
+    size = sum(map(len, telling)) / most
     out: list[str] = []
     length = 0.0
-    for piece in found:
+    for part in telling:
         if not out or length >= size * len(out):
-            out.append(piece)
+            out.append(part)
         else:
-            out[-1] = f"{out[-1]} {piece}"
-        length += len(piece)
+            out[-1] = f"{out[-1]} {part}"
+        length += len(part)
     return out
+
+
+def _is_abbreviated(text: str, end: re.Match[str]) -> bool:
+    """Whether the point at `end` belongs to an abbreviation."""
+    if end.group() != ".":
+        return False
+    before = text[max(0, end.start() - _LONGEST_ABBREVIATION - 1) : end.start()]
+    word = _LAST_WORD.search(before)
+    return word is not None and word.group().lower() in _ABBREVIATIONS

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache
-from importlib import import_module
-from typing import Any
 
+from soulmem.language.base_forms import dictionary_form
+from soulmem.language.function_words import (
+    CHINESE_GRAMMAR_SIGNS,
+    ENGLISH_GRAMMAR,
+    ENGLISH_WEAK,
+)
 from soulmem.language.scripts import HAN, UNSPACED
 
 _RUN = re.compile(
@@ -16,34 +19,12 @@ _RUN = re.compile(
 )
 _ONE_HAN = re.compile(f"[{HAN}]")
 
-# Words so common that sharing them says nothing; they cost BM25 13 points of R@5 on MADial-Bench (en).
-_COMMON = """
-a an the and or but if then so of to in on at by for with from as than into over about just too very
-also i me my mine we us our you your yours he him his she her hers it its they them their theirs
-this that these those there here is are was were be been being am do does did done doing have has
-had having can could will would shall should may might must not no nor what which who whom whose
-when where why how up out off down again ca wo don
-"""
-# Words that may well find a memory, but are no reason a reader would believe.
-_WEAK = """
-get go come make take give say tell know think see look want let put keep find try ask seem mean feel need use
-one two three other another some any many much more most few all every each both same own such else only even
-still ever never always often already yet now back away thing something anything nothing everything somebody
-someone anybody anyone nobody everybody everyone way like well right really quite rather maybe perhaps under
-before after between through while because though since until without first last next long good new old little
-big great sure yes oh okay please thank
-"""
 _Run = tuple[
     str, list[str] | None
 ]  # a run of a cue and its tokens; None for a script without spaces
 _REMEMBERED = 1 << 15  # words, some 8 MB
-_STOP_WORDS = frozenset(_COMMON.split())
-_NO_REASON = frozenset(_WEAK.split())
 _ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
-_STOP_HAN = frozenset(
-    "的了是我你他她它们在有不这那就也都和着吗呢吧啊个一上下来去说要会到很还没么"
-)
-_STOP_ENDS = "".join(sorted(_STOP_HAN))
+_STOP_ENDS = "".join(sorted(CHINESE_GRAMMAR_SIGNS))
 
 
 class Tokeniser:
@@ -85,7 +66,7 @@ class Tokeniser:
         return frozenset(
             token
             for token in self.tokens(text)
-            if token in self._names or token not in _NO_REASON
+            if token in self._names or token not in ENGLISH_WEAK
         )
 
     def parts(self, name: str) -> list[tuple[str, ...]]:
@@ -148,21 +129,21 @@ class Tokeniser:
         return words
 
     def _is_weak(self, words: list[str]) -> bool:
-        return self._names.isdisjoint(words) and not _NO_REASON.isdisjoint(words)
+        return self._names.isdisjoint(words) and not ENGLISH_WEAK.isdisjoint(words)
 
     def _word(self, run: str) -> list[str]:
         word = _bare(run)
         if word in self._names:
             return [word]
-        if word in _STOP_WORDS:
+        if word in ENGLISH_GRAMMAR:
             return []
         if not (word.isascii() and word.isalpha()):
             return [word]
         # A capital may mark a name, and names have no base form; it may as well mark the start of a sentence.
         return (
-            list(dict.fromkeys((word, _lemma(word))))
+            list(dict.fromkeys((word, dictionary_form(word))))
             if run[0].isupper()
-            else [_lemma(word)]
+            else [dictionary_form(word)]
         )
 
 
@@ -186,14 +167,17 @@ def _characters(run: str) -> Iterator[str]:
     nothing
     on MADial-Bench and role-play cues, and an invented name is found by nothing else.
     """
-    yield from (c for c in run if c not in _STOP_HAN and _ONE_HAN.match(c))
+    yield from (c for c in run if c not in CHINESE_GRAMMAR_SIGNS and _ONE_HAN.match(c))
     if len(run) == 1 and not _ONE_HAN.match(run):
         yield run
     for i in range(len(run) - 1):
-        if run[i] not in _STOP_HAN or run[i + 1] not in _STOP_HAN:
+        if (
+            run[i] not in CHINESE_GRAMMAR_SIGNS
+            or run[i + 1] not in CHINESE_GRAMMAR_SIGNS
+        ):
             yield run[i : i + 2]
     for i in range(len(run) - 2):
-        if _STOP_HAN.isdisjoint(run[i : i + 3]):
+        if CHINESE_GRAMMAR_SIGNS.isdisjoint(run[i : i + 3]):
             yield run[i : i + 3]
 
 
@@ -213,12 +197,3 @@ def _common_runs(run: str, text: str) -> Iterator[str]:
         if len(told) > 1:
             yield told
         start = end
-
-
-@cache
-def _lemmatiser() -> Any:
-    return import_module("simplemma").lemmatize
-
-
-def _lemma(word: str) -> str:
-    return str(_lemmatiser()(word, lang="en")).lower()

@@ -6,27 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from soulmem.language.feelings import feeling_of
+
 Feeling = tuple[str, float]  # label and intensity 0..1
 Mood = Mapping[str, float]  # feeling, as `feeling_of` names it, to its intensity 0..1
-
-# The seven feelings that match across languages (design 4.1), as people name them; any other word is itself.
-_NAMES = {
-    "joy": "joy joyful joyous happy happiness glad gladness delight delighted cheerful"
-    " 喜 喜悦 快乐 高兴 开心 欢乐 愉快 幸福 乐 喜び 嬉しい",
-    "sadness": "sadness sad sorrow sorrowful grief unhappy melancholy"
-    " 悲 悲伤 悲哀 伤心 难过 忧伤 哀 哀伤 悲しみ 悲しい",
-    "anger": "anger angry rage furious fury wrath 怒 愤怒 生气 恼怒 气愤 怒り",
-    "fear": "fear fearful afraid scared terror terrified fright 惧 恐惧 害怕 惊恐 恐怖 恐 恐れ 怖い",
-    "disgust": "disgust disgusted revulsion loathing 厌 厌恶 恶心 反感 嫌悪",
-    "surprise": "surprise surprised astonishment astonished amazement amazed"
-    " 惊 惊讶 惊奇 吃惊 惊喜 诧异 驚き",
-    "love": "love loving affection affectionate tenderness 爱 喜爱 爱意 爱慕 爱情 喜欢 愛",
-    "irritation": "irritation irritated irritable impatience impatient annoyance annoyed"
-    " 烦躁 不耐烦 急躁 恼火 烦 烦恼 苛立ち",
-}
-_FEELING = {
-    name: feeling for feeling, names in _NAMES.items() for name in names.split()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +18,6 @@ class MoodParams:
 
     messages: int = 6  # how many of the last messages count; design 4.1
     recency: float = 0.7  # 0..1, weight of a message relative to the one after it
-
-
-def feeling_of(label: str) -> str:
-    """The feeling a word names: one of the known ones in English, or the word itself, without case."""
-    word = label.strip().casefold()
-    return _FEELING.get(word, word)
 
 
 def mood_given(label: str, intensity: float) -> Mood:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from soulmem.language.scripts import UNSPACED
+from soulmem.language.segmentation import pieces
 
 _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one
@@ -22,13 +23,6 @@ _SIGN = re.compile(f"[{UNSPACED}]")
 _INSIDE = re.compile(r"(?<=[\w,;] )\w+")  # a word inside a sentence
 _MARKS = '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'  # of quotations: \u300ctitle\u300d, "name"
 _QUOTED = re.compile(f"[{_MARKS}]([^{_MARKS}\n]{{1,24}})[{_MARKS}]")
-# Ends of sentences with what closes them. A point inside a number or a name ends none. The look-behind lets
-# no search begin in the middle of a run of points: a text of nothing else is read once.
-_CLOSING = "[\"'\u201d\u2019\u300d\u300f\u00bb)\uff09\\]*_]*"
-_END = re.compile(
-    rf"(?<![.!?\u2026])[.!?\u2026]+{_CLOSING}(?=\s|\Z)|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]+{_CLOSING}"
-    r"|(?<!\*)\*+(?=\s)|\n+"  # *nods* is told apart from what is said
-)
 _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: .."
 # A sentence from so many words or signs on is somebody's own: shorter ones ("Good night.") are said by
 # everybody, and one other word makes another statement of them. Issue 15, acceptance B.
@@ -82,7 +76,7 @@ class ContextText:
         if not is_sentence(units):
             return text
         kept: list[str] = []
-        for sentence in _sentences(text, start):
+        for sentence in pieces(text, start):
             sentence_units = units_of(sentence)
             if not (
                 is_sentence(sentence_units)
@@ -171,20 +165,9 @@ def _behind_label(text: str, speakers: Iterable[str]) -> int:
         if name and text.startswith((f"{name}:", f"{name}\uff1a")):
             return len(text) - len(text[len(name) + 1 :].lstrip())
     label = _LABEL.match(text)
-    if label is not None and is_sentence(
-        units_of(next(_sentences(text, label.end()), ""))
-    ):
+    if label is not None and is_sentence(units_of(next(pieces(text, label.end()), ""))):
         return label.end()
     return 0
-
-
-def _sentences(text: str, start: int) -> Iterator[str]:
-    """The text from there on, cut behind the ends of sentences; together they are all of it."""
-    for end in _END.finditer(text, start):
-        yield text[start : end.end()]
-        start = end.end()
-    if start < len(text):
-        yield text[start:]
 
 
 def _line(text: str) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
+from soulmem.language.segmentation import sentences
 from soulmem.transfer.files import json_object
 from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_source
 from soulmem.transfer.name_finder import names_in, names_of_keys, united
-from soulmem.transfer.statements import LONGEST, columns, joined, plain, sentences
+from soulmem.transfer.statements import LONGEST, columns, joined, plain
 
 _CONSTANT = 0.8  # importance of what is always in the prompt; only the user makes anything permanent
 _MOST_TITLE = 200  # signs

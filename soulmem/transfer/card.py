@@ -12,10 +12,11 @@ from soulmem.domain.errors import Unprocessable
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
+from soulmem.language.card_words import is_habit_heading, is_own_name_key
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.files import json_object
 from soulmem.transfer.lore import CARD, BrokenPart, Cast, Lore, Statement
-from soulmem.transfer.name_finder import OWN_KEYS, names_in, own_names, united
+from soulmem.transfer.name_finder import names_in, own_names, united
 from soulmem.transfer.png import SIGNATURE, png_texts
 from soulmem.transfer.statements import (
     dialogue,
@@ -28,11 +29,6 @@ from soulmem.transfer.statements import (
 # What SillyTavern puts into every prompt is no memory, it would be told twice; names and habits are read.
 _IN_PROMPT = ("description", "personality", "scenario")
 _FIELDS = frozenset({*_IN_PROMPT, "first_mes", "mes_example"})
-_HABITS = re.compile(
-    r"(?:nervous |bad |daily |verbal )?(?:habits?|quirks?|mannerisms?|tics?|catchphrases?)"
-    r"|.{0,4}(?:习惯|癖好|怪癖|小动作|口癖|口头禅)",
-    re.IGNORECASE,
-)
 _NAME = 200  # signs
 _NO_CARD = "is no character card: export the character from SillyTavern as PNG or JSON"
 
@@ -68,7 +64,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     for field in _IN_PROMPT:
         text = texts.get(field, "")
         for key, piece in _said(text, cast):
-            if key is not None and key.casefold().replace(" ", "") in OWN_KEYS:
+            if key is not None and is_own_name_key(key):
                 own += own_names(piece)
             stated += _habits(key, piece, field)
             names += names_in(piece, is_prose=key is None)
@@ -133,7 +129,7 @@ def _said(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
 
 def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
     """What stands under a key that says that these are habits, one by one."""
-    if key is None or not _HABITS.fullmatch(key):
+    if key is None or not is_habit_heading(key):
         return []
     each = [
         habit.strip(" .。")

@@ -1,7 +1,4 @@
-"""Which names does a card or a world teach, and what else is each called?
-
-Rather too few than too many: a name that is none ties together what has nothing to do with each other.
-"""
+"""The names that a card or a world teaches, and what else each is called."""
 
 from __future__ import annotations
 
@@ -9,124 +6,52 @@ import re
 from collections.abc import Iterable, Sequence
 
 from soulmem.domain.soul import KnownName
+from soulmem.language.described_names import (
+    aliases_in,
+    is_unspaced_name,
+    looks_like_name,
+    prose_names,
+    spelled,
+)
 
-_LONGEST = 60  # signs; what is longer is a sentence
-_HAN = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_IS_HAN = re.compile(f"[{_HAN}]")
-_WORD = r"[A-Z][^\W\d_]*(?:['’-][^\W\d_]+)*"
-_NAME = (
-    rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
-)
-_IN_SENTENCE = re.compile(rf"(?<=[a-z0-9,)] )({_NAME})")
-_BRACKETED = re.compile(
-    rf"({_NAME}|[{_HAN}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]"
-)
-_ALSO = re.compile(
-    rf"({_NAME})[^\S\n]{{0,2}},?[^\S\n]{{0,2}}\(?\b"
-    r"(?:also known as|a\.?k\.?a\.?|also called|known as|nicknamed|better known as)\s+"
-    rf"[\"“']?({_NAME})",
-)
-_ALSO_HAN = re.compile(
-    rf"([{_HAN}·]{{2,4}}?)[，,]?(?:又名|又叫|又称|也叫|别名|外号|绰号|人称|昵称)(?:是|为)?[“「『\"：:]?([{_HAN}·]{{2,4}})"
-)
 _REGEX = re.compile(r"/.*/[a-z]*\Z", re.DOTALL)
-# Words that are written with a capital and name nobody.
-# fmt: off
-_NO_NAMES = frozenset({
-    "i", "i'm", "i'd", "i'll", "i've", "ok", "ooc", "npc", "user", "char", "god",
-    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december", "christmas", "easter", "halloween",
-    "english", "chinese", "japanese", "french", "german", "spanish", "korean", "russian", "american",
-})
-OWN_KEYS = frozenset({
-    "name", "names", "fullname", "alias", "aliases", "nickname", "nicknames", "aka",
-    "姓名", "名字", "名称", "全名", "别名", "昵称", "外号", "绰号", "名前",
-})
-# fmt: on
+_QUOTES = " \"“”'"
+_SHORT_FORM = 3  # letters of a short form at least
 
-
-def looks_like_name(text: str) -> bool:
-    """Whether a word or two by itself may be a name: a capital, or a script without capitals."""
-    text = text.strip()
-    if (
-        not 2 <= len(text) <= _LONGEST
-        or text.casefold() in _NO_NAMES
-        or len(text.split()) > 4
-    ):
-        return False
-    if _IS_HAN.search(text):
-        return len(text) <= 12 and not re.search(r"[，。！？、：；,.!?:;\s]", text)
-    return re.fullmatch(_NAME, text) is not None and not (
-        text.isupper() and len(text) > 4
-    )
-
-
-def spelled(key: str, text: str) -> str:
-    """`key` with the capitals it has in `text`, where it always has some there; else as it is."""
-    found = re.findall(rf"(?<![^\W_]){re.escape(key)}(?![^\W_])", text, re.IGNORECASE)
-    written = {one for one in found if one[:1].isupper()}
-    return found[0] if written and len(written) == len(set(found)) else key
+Spellings = dict[str, str]  # how one name is written, by the spelling without case
 
 
 def names_of_keys(keys: Sequence[str], title: str, text: str) -> list[KnownName]:
-    """The names among the keys of an entry; those that are plainly one and the same are aliases."""
-    wanted = [
-        spelled(key.strip(), f"{title}. {text}")
-        for key in keys
-        if not _REGEX.match(key.strip())
-    ]
-    good = [key for key in dict.fromkeys(wanted) if looks_like_name(key)]
-    if looks_like_name(title) and title.casefold() in {key.casefold() for key in good}:
-        good = [title, *(key for key in good if key.casefold() != title.casefold())]
+    """The names among the keys of an entry; those that are plainly the same are aliases."""
+    stripped = [key.strip() for key in keys]
+    wanted = [spelled(k, f"{title}. {text}") for k in stripped if not _REGEX.match(k)]
+    names = [key for key in dict.fromkeys(wanted) if looks_like_name(key)]
+    folded = title.casefold()
+    if looks_like_name(title) and folded in map(str.casefold, names):
+        names = [title, *(key for key in names if key.casefold() != folded)]
     groups: list[list[str]] = []
-    for key in good:
-        home = next(
-            (
-                group
-                for group in groups
-                if any(_same(key, other, len(good)) for other in group)
-            ),
-            None,
-        )
-        if home is None:
-            groups.append([key])
+    for name in names:
+        group = _group_of(name, groups, len(names))
+        if group is None:
+            groups.append([name])
         else:
-            home.append(key)
+            group.append(name)
     return [KnownName(first, tuple(rest)) for first, *rest in groups]
 
 
 def names_in(text: str, *, is_prose: bool = True) -> list[KnownName]:
     """Names that a text speaks of, with aliases in brackets or after "also known as".
 
-    Prose writes names alone with a capital; a list of traits, or a line of titles, writes everything so.
+    is_prose  whether the text is sentences, so that a capital within them marks a name
     """
-    words = re.findall(r"[^\W\d_]+", text)
-    capitals = sum(word[0].isupper() for word in words)
-    found = []
-    if is_prose and 2 * capitals < len(words):
-        found = [
-            KnownName(match[1])
-            for match in _IN_SENTENCE.finditer(text)
-            if looks_like_name(match[1])
-        ]
-    for pattern in (_BRACKETED, _ALSO, _ALSO_HAN):
-        for match in pattern.finditer(text):
-            name, alias = match[1], match[2].strip(" \"“”'")
-            is_pair = (
-                pattern is not _BRACKETED
-                or _other_script(name, alias)
-                or "aka" in match[0].lower()
-            )
-            if is_pair and looks_like_name(name) and looks_like_name(alias):
-                found.append(KnownName(name, (alias,)))
-    return found
+    single = [KnownName(name) for name in prose_names(text)] if is_prose else []
+    return single + [KnownName(name, (alias,)) for name, alias in aliases_in(text)]
 
 
 def own_names(text: str) -> list[str]:
     """The names in a list of them: "Mira, Mi; 米拉"."""
     parts = re.split(r"[,;/、，；|()（）]|\bor\b", text)
-    return [one for part in parts if looks_like_name(one := part.strip(" \"“”'"))]
+    return [name for p in parts if looks_like_name(name := p.strip(_QUOTES))]
 
 
 def united(
@@ -134,48 +59,60 @@ def united(
 ) -> tuple[KnownName, ...]:
     """The names without repeats, aliases of one name together, nor the player's.
 
-    `own` are the soul's: its name, its aliases.
+    own  the soul's name, then its aliases
     """
-    spellings: dict[str, dict[str, str]] = {}
-    mine = {name.casefold() for name in own}
-    for known in (KnownName(own[0], tuple(own[1:])), *names):
-        if known.name.casefold() == player.casefold():
-            continue
-        if known.name.casefold() in mine:
-            home = spellings.setdefault(own[0].casefold(), {})
-        else:
-            home = spellings.setdefault(known.name.casefold(), {})
-        for one in (known.name, *known.aliases):
-            home.setdefault(one.casefold(), one.strip())
+    spellings = _spellings(names, own, player)
+    own_key = own[0].casefold()
+    aliases = set[str]()
+    for folded, written in spellings.items():
+        aliases.update(written.keys() - {folded})
+    alias_words = set(" ".join(aliases).split())
     out = []
-    aliases = {
-        alias for folded, some in spellings.items() for alias in some if alias != folded
-    }
-    words = {word for alias in aliases for word in alias.split()}
-    for folded, some in spellings.items():
-        first, *rest = some.values()
-        if not rest and (folded in aliases or folded in words):
+    for folded, written in spellings.items():
+        first, *rest = written.values()
+        if not rest and (folded in aliases or folded in alias_words):
             continue  # what else somebody is called, or a part of it
-        if folded != own[0].casefold() or rest:
+        if folded != own_key or rest:
             out.append(KnownName(first, tuple(rest), source))
     return tuple(out)
 
 
-def _same(key: str, other: str, count: int) -> bool:
-    """Whether two keys of one entry name the same: one is a part, a short form, or the other script."""
-    one, two = key.casefold(), other.casefold()
-    if one.isascii() and two.isascii():
-        words, others = set(one.split()), set(two.split())
-        short, long = sorted((one, two), key=len)
-        return (
-            words <= others
-            or others <= words
-            or (len(short) >= 3 and long.startswith(short))
-        )
-    if _other_script(key, other):
+def _spellings(
+    names: Iterable[KnownName], own: Sequence[str], player: str
+) -> dict[str, Spellings]:
+    """All spellings of each name, by its first one without case; the soul's own first."""
+    own_key, player_key = own[0].casefold(), player.casefold()
+    own_keys = set(map(str.casefold, own))
+    out: dict[str, Spellings] = {}
+    for name in (KnownName(own[0], tuple(own[1:])), *names):
+        key = name.name.casefold()
+        if key == player_key:
+            continue
+        written = out.setdefault(own_key if key in own_keys else key, {})
+        for spelling in (name.name, *name.aliases):
+            written.setdefault(spelling.casefold(), spelling.strip())
+    return out
+
+
+def _group_of(name: str, groups: list[list[str]], count: int) -> list[str] | None:
+    """The group of spellings that the name belongs to; None for a new name."""
+    for group in groups:
+        if any(_is_same(name, other, count) for other in group):
+            return group
+    return None
+
+
+def _is_same(key: str, other: str, count: int) -> bool:
+    """Whether two keys of an entry name the same: either is a part, a short form, or the other script.
+
+    count  how many names the entry has
+    """
+    first, second = key.casefold(), other.casefold()
+    if first.isascii() and second.isascii():
+        words, other_words = set(first.split()), set(second.split())
+        short, long = sorted((first, second), key=len)
+        is_short_form = len(short) >= _SHORT_FORM and long.startswith(short)
+        return words <= other_words or other_words <= words or is_short_form
+    if is_unspaced_name(key) is not is_unspaced_name(other):
         return count == 2
-    return one in two or two in one
-
-
-def _other_script(one: str, two: str) -> bool:
-    return bool(_IS_HAN.search(one)) is not bool(_IS_HAN.search(two))
+    return first in second or second in first

@@ -6,20 +6,9 @@ import re
 from datetime import datetime, timezone, tzinfo
 from typing import Any
 
-_MONTHS = (
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-)
+from soulmem.language.times.spans import MONTHS
+
+_MONTHS = [name[:3].lower() for name in MONTHS]
 _SPOKEN = re.compile(
     r"\b([A-Za-z]{3,})\s+(\d{1,2}),\s*(\d{4})\s+(\d{1,2}):(\d{2})\s*(am|pm)",
     re.IGNORECASE,

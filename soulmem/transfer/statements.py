@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from unicodedata import east_asian_width
 
+from soulmem.language.card_words import begins_sentence, points_back
+from soulmem.language.segmentation import sentences
 from soulmem.transfer.lore import Cast
 
 SHORT = 40  # columns; a sentence that is shorter goes with its neighbour
@@ -22,15 +24,6 @@ _COMMENT = re.compile(r"\{\{\s*//|<!--")
 _COMMENT_ENDS = {"<": "-->", "{": "}}"}  # by the sign that it begins with
 _CHANCE = re.compile(r"\{\{\s*(?:original|random|pick|roll)[^{}]*\}\}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
-_ABBREVIATED = r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
-_SENTENCE = re.compile(
-    rf"(?<=[.!?…]){_ABBREVIATED}(?=\s)|(?<=[.!?…][\"'”’*)]){_ABBREVIATED}(?=\s)"
-    r"|(?<=[。！？])(?![。！？”」』’）])|(?<=[。！？][”」』’）])"
-)
-_POINTS_BACK = re.compile(
-    r"(he|she|it|they|his|her|its|their|this|that|these|those|but|and|yet|however|so)\b|[她他它这那但而却]",
-    re.IGNORECASE,
-)
 _STRING = r"(?:\"[^\"]{0,400}\"|“[^”]{0,400}”)"
 _WPP = re.compile(
     rf"([^\W\d_][\w /&'-]{{0,40}}?)\s*\(\s*({_STRING}(?:\s*[+,]\s*{_STRING})*)\s*\)"
@@ -44,11 +37,6 @@ _KEYED = re.compile(
 )
 _SPOKEN = re.compile(
     r"\s*(\{\{(?:user|char)\}\}|<(?:user|bot|char)>)\s*[:：]", re.IGNORECASE
-)
-_NO_KEY = re.compile(
-    r"(?:I|you|we|he|she|it|they|his|her|its|their|my|your|our|this|that|these|those|there|the|an?|and|but|or|so"
-    r"|when|while|if|as|at|in|on|for|to|with|from|after|before|not|no|only)\b|[我你您她他它这那]",
-    re.IGNORECASE,
 )
 _BRACKETS = "[]{}【】 \t"
 _WIDE = frozenset("WF")
@@ -175,11 +163,6 @@ def _turns(lines: list[str], cast: Cast) -> list[str]:
     return [*out, "\n".join(turn)] if turn else out
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a paragraph."""
-    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
-
-
 def joined(parts: list[str]) -> Iterator[str]:
     """Sentences that make sense by themselves: what is short or points back goes with its neighbour."""
     piece = ""
@@ -187,7 +170,7 @@ def joined(parts: list[str]) -> Iterator[str]:
         short = columns(piece) < SHORT or columns(part) < SHORT // 2
         if (
             piece
-            and (short or _POINTS_BACK.match(part))
+            and (short or points_back(part))
             and columns(piece) + columns(part) <= LONG
         ):
             piece += part if piece[-1] in "。！？”」』" else f" {part}"
@@ -227,6 +210,6 @@ def _is_key(key: str) -> bool:
     return (
         len(key.split()) <= 3
         and columns(key) <= SHORT
-        and not _NO_KEY.match(key)
+        and not begins_sentence(key)
         and key[-1] not in ".。，,"
     )

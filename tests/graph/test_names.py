@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from soulmem.graph.names import Glance, NameIndex, fold
+from soulmem.graph.names import Glance, NameIndex
+from soulmem.language.name_tokens import fold
 
 KNOWN = {
     "bob": ("Bob", "Robert", "老鲍"),

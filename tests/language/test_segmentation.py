@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.segmentation import sentences
+from soulmem.language.segmentation import thoughts
 
 
 @pytest.mark.parametrize(
-    ("text", "thoughts"),
+    ("text", "single"),
     [
         (
             '*She leans back.* "The stew is good. Really good!" Anyway, are you done?',
@@ -35,15 +35,15 @@ from soulmem.language.segmentation import sentences
         ("", []),
     ],
 )
-def test_a_message_falls_into_its_thoughts(text: str, thoughts: list[str]) -> None:
+def test_a_message_falls_into_its_thoughts(text: str, single: list[str]) -> None:
     """Speech and action apart, without quotes and asterisks, and without what says nothing."""
-    assert sentences(text, 6) == thoughts
+    assert thoughts(text, 6) == single
 
 
 @given(st.integers(1, 8), st.integers(1, 40))
 def test_no_more_than_asked_for_and_nothing_lost(most: int, count: int) -> None:
     """Neighbours are joined, in order."""
     text = " ".join(f"Sentence number {i} ends." for i in range(count))
-    found = sentences(text, most)
+    found = thoughts(text, most)
     assert len(found) == min(most, count)
     assert " ".join(found) == text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from soulmem.language.feelings import feeling_of
 from soulmem.retrieval.mood import (
     MoodParams,
-    feeling_of,
     fit,
     irritation,
     mood_given,

@@ -31,8 +31,8 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
 from soulmem.engine.vectors.encoder import Read
 from soulmem.graph.lineage import Strand
-from soulmem.graph.names import fold
-from soulmem.language.segmentation import sentences
+from soulmem.language.name_tokens import fold
+from soulmem.language.segmentation import thoughts
 from soulmem.ports.clock import Clock
 from soulmem.prompts.grounding.passage_words import units
 
@@ -78,7 +78,7 @@ def _report(mind: Mind, derivation: Derivation, habit: DraftHabit) -> HabitRepor
         if _shares_words(text, habit.action):
             shown.append(key)
         else:
-            unclear.append((key, tuple(sentences(text, _SENTENCES))))
+            unclear.append((key, tuple(thoughts(text, _SENTENCES))))
     return HabitReport(derivation, habit, tuple(shown), tuple(unclear))
 
 

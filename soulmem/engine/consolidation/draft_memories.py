@@ -29,7 +29,8 @@ from soulmem.engine.views.concept_descriptions import (
     detail_of,
     other_names,
 )
-from soulmem.graph.names import NameIndex, fold
+from soulmem.graph.names import NameIndex
+from soulmem.language.name_tokens import fold
 from soulmem.language.relations import also_called, no_longer
 
 _SPACES = re.compile(r"\s+")

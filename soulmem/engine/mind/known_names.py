@@ -19,7 +19,8 @@ from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.domain.soul import Soul
-from soulmem.graph.names import NameIndex, fold
+from soulmem.graph.names import NameIndex
+from soulmem.language.name_tokens import fold
 from soulmem.language.names import names
 from soulmem.language.pinyin import romanised, sound
 from soulmem.language.scripts import HAN

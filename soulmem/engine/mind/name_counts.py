@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin
 from soulmem.domain.situation import ParticipantKind
-from soulmem.graph.names import Tokens, fold
 from soulmem.graph.packing import (
     Arrays,
     named,
@@ -27,6 +26,7 @@ from soulmem.graph.packing import (
     unpacked_texts,
 )
 from soulmem.graph.rows import Rows
+from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.pinyin import sound
 
 Swap = tuple[Memory | None, Memory | None]  # what a memory was, and what it is to be

@@ -14,8 +14,8 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.terms import Term
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.incidence import Incidence
-from soulmem.graph.names import Tokens, fold
 from soulmem.graph.rows import Rows
+from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.scripts import UNSPACED
 
 _CONCEPT = "@"  # begins the key of a concept; no word does

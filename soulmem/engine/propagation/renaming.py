@@ -17,7 +17,7 @@ from soulmem.engine.mind.known_names import Called, KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.name_counts import Swap
 from soulmem.engine.propagation.learned_names import learned_due
-from soulmem.graph.names import fold
+from soulmem.language.name_tokens import fold
 from soulmem.language.pinyin import romanised
 
 _AT_ONCE = 1_000  # rows; larger changes are stored in several transactions

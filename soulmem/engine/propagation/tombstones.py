@@ -10,7 +10,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.learned_names import learned_due
 from soulmem.engine.propagation.renaming import all_names
-from soulmem.graph.names import fold
+from soulmem.language.name_tokens import fold
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 

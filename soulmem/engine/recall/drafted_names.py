@@ -17,7 +17,8 @@ from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.views.fact_validity import Standings
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
-from soulmem.graph.names import NameIndex, fold
+from soulmem.graph.names import NameIndex
+from soulmem.language.name_tokens import fold
 
 _MODEL = ORIGINS.index(Origin.MODEL)
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)

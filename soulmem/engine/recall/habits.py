@@ -22,7 +22,7 @@ from soulmem.engine.recall.situation_fit import SituationFit
 from soulmem.engine.vectors.encoder import Read
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.language.segmentation import sentences
+from soulmem.language.segmentation import thoughts
 from soulmem.retrieval.action_selection import (
     ActionSelectionParams,
     Tendency,
@@ -102,7 +102,7 @@ def habit_input_of(
     else:
         texts = [m.text.strip() for m in _unanswered(world, request, messages)]
     texts = [text for text in texts if text]
-    single = sentences("\n".join(texts), most)
+    single = thoughts("\n".join(texts), most)
     intent = (request.intent or "").strip() or None
     return HabitInput(tuple(dict.fromkeys([*texts[-1:], *single])), intent)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +16,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.times.phrases import FIRST, TimePhrase, time_phrases, without
+from soulmem.language.times.questions import asks, is_only_filler
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.time_spans import (
     TimeSpanParams,
@@ -31,24 +31,6 @@ Ints = NDArray[np.int64]
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _PAUSE = 6 * 3600.0  # seconds of silence after which a new conversation begins
-_ASKS = re.compile(
-    r"[?？吗]|什么|甚麼|什麼|怎么|怎麼|谁|誰|哪|记得|記得|想起|回忆|回憶|说说|讲讲|聊聊|几次|何|覚え"
-    r"|\b(?:what|who|whom|where|when|which|how|did|remember|recall|remind|tell|talk about)\b",
-    re.IGNORECASE,
-)
-# What is left of a question that names nothing but a time.
-_GENERAL = """
-happen happened happening remember recall remind tell talk talked talking say said discuss discussed do did
-done chat chatted speak spoke spoken meet met know see saw memory memories moment thing things anything
-something everything time day night date week year event events go went back still about please there us
-"""
-_SAYS_NOTHING = frozenset(_GENERAL.split())
-_SAYS_NOTHING_HAN = re.compile(
-    r"发生|發生|什么|甚麼|什麼|事情|故事|记不记得|记得|記得|想起来|想起|回忆|回憶|怎么样|怎样|怎么|怎麼|如何|有没有|有沒有"
-    r"|我们|我們|咱们|咱們|你们|你們|那天|那时|那時|那次|当时|當時|时候|時候|还|還|吗|嗎|呢|吧|啊|呀|了|的|过|過|都|有|是|在|到"
-    r"|事|做|干|聊|说|說|谈|談|讲|講|去|你|我|他|她|它|哪些|哪|儿|兒|里|裡|一下|些|请|跟|和|给|最|起|覚えてる|何|した|があった|は|に|か|の|を|が|て"
-)
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +101,7 @@ def find_time_question(
     if not phrases:
         return None
     n, columns = mind.size, mind.columns
-    is_question = _ASKS.search(line) is not None
+    is_question = asks(line)
     episodes = visible & (columns.kind[:n] == _EPISODE)
     happened, ended = columns.happened[:n], columns.ended[:n]
     if story_time is not None:
@@ -145,7 +127,8 @@ def find_time_question(
         certainty=certainty if is_question else certainty * np.float32(p.stated),
         phrase_index=index,
         is_question=is_question,
-        only_time=is_question and _names_nothing(mind, without(line, phrases)),
+        only_time=is_question
+        and is_only_filler(without(line, phrases), mind.tokeniser.tokens),
         current_time=story_time or current_time,
         happened=happened,
     )
@@ -217,12 +200,6 @@ def _trace_entry(phrase: TimePhrase) -> dict[str, Any]:
         "sessions_ago": phrase.sessions,
         "confidence": phrase.confidence,
     }
-
-
-def _names_nothing(mind: Mind, rest: str) -> bool:
-    """Whether a question names nothing beside its time; `rest` is the question without that."""
-    words = " ".join(_WORD.findall(_SAYS_NOTHING_HAN.sub(" ", rest)))
-    return all(token in _SAYS_NOTHING for token in mind.tokeniser.tokens(words))
 
 
 def _conversation(

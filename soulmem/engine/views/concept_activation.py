@@ -28,7 +28,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.provenance import sources
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.mentions import LATEST
-from soulmem.graph.names import Tokens, fold
+from soulmem.language.name_tokens import Tokens, fold
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,17 +10,12 @@ from soulmem.domain.drafts import DraftConcept
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory
 from soulmem.domain.situation import ConceptDetail
-from soulmem.graph.names import fold
+from soulmem.language.function_words import NOBODY
+from soulmem.language.name_tokens import fold
 from soulmem.language.scripts import is_unspaced
 
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
 _LONGEST = 40  # signs of a name
-_WORDS = """
-i me you he him his she her hers it its we us they them their the a an this that who someone
-他 她 它 他们 她们 它们 我们 你们 咱们 自己 对方 那人 此人 有人 某人 大家 别人 男人 女人 主人 老师 先生 小姐
-爸爸 妈妈 父亲 母亲 哥哥 姐姐 弟弟 妹妹 那个人 这个人
-"""
-_NOBODY = frozenset(_WORDS.split())  # no names
 
 
 def concept_id(soul: SoulId, name: str) -> MemoryId:
@@ -53,9 +48,9 @@ def _is_own(alias: str) -> bool:
     if len(alias) > _LONGEST:
         return False
     if is_unspaced(alias):
-        return len(alias) > 1 and alias not in _NOBODY
+        return len(alias) > 1 and alias not in NOBODY
     return any(
-        word[0].isupper() and word.casefold() not in _NOBODY for word in alias.split()
+        word[0].isupper() and word.casefold() not in NOBODY for word in alias.split()
     )
 
 

@@ -29,7 +29,7 @@ from soulmem.domain.memories import Origin
 from soulmem.domain.soul import Scope
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.concept_descriptions import concept_id
-from soulmem.graph.names import fold
+from soulmem.language.name_tokens import fold
 from soulmem.language.relations import Relation, relation_of
 
 _MOST_NAMES = 16  # that one thing goes by

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Place
 from soulmem.engine.mind.mind import Mind
-from soulmem.graph.names import fold
+from soulmem.language.name_tokens import fold
 
 _SHOWN = 4  # messages for each concept that names a topic
 _NAMES = 3

@@ -17,7 +17,7 @@ from soulmem.language.times.counting import (
     one_reading,
     up_to_now,
 )
-from soulmem.language.times.spans import DAY, FIRST, Reading, Span, Today, third
+from soulmem.language.times.spans import DAY, FIRST, MONTHS, Reading, Span, Today, third
 
 Reader = Callable[[re.Match[str], Today], "Reading | None"]
 
@@ -44,20 +44,7 @@ _VAGUE = {
     "a few": (2.0, 5.0),
     "several": (3.0, 8.0),
 }  # least and most
-_MONTHS = (
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-)
+_MONTHS = tuple(name[:3].lower() for name in MONTHS)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _EDGES = {
     "early": "early",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
+from soulmem.language.word_lists import words
+
 DAY = timedelta(1)
+MONTHS = words("en", "times", "months")  # English names, January first
 FIRST = -1  # the conversation before which there was none
 # First and last month of each season of the northern half of the world; a winter ends in the year after.
 _SEASONS = {"spring": (3, 5), "summer": (6, 8), "autumn": (9, 11), "winter": (12, 2)}
