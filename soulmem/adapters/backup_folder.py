@@ -55,7 +55,7 @@ class BackupFolder:
 
     def all(self) -> list[Backup]:
         """Those that are whole, newest first."""
-        found = []
+        backups = []
         with suppress(OSError):
             for path in self.folder.iterdir():
                 match = _NAME.match(path.name)
@@ -63,8 +63,10 @@ class BackupFolder:
                     made = datetime.strptime(match[1], _STAMP).replace(
                         tzinfo=timezone.utc
                     )
-                    found.append(Backup(path, made, bool(match[2])))
-        return sorted(found, key=lambda one: (one.made, one.upgrade), reverse=True)
+                    backups.append(Backup(path, made, bool(match[2])))
+        return sorted(
+            backups, key=lambda backup: (backup.made, backup.upgrade), reverse=True
+        )
 
     def tidy(self) -> None:
         """Remove what a stop left unfinished. Nobody else may be writing here."""
@@ -124,10 +126,10 @@ class BackupFolder:
 
     def rotate(self) -> None:
         """Delete what is older than the rotation keeps."""
-        found = self.all()
-        for one in set(found) - _kept(found, self._rotation):
+        backups = self.all()
+        for backup in set(backups) - _kept(backups, self._rotation):
             with suppress(OSError):  # what cannot be removed now goes the next time
-                one.path.unlink()
+                backup.path.unlink()
 
     def unpack(self, backup: Path, target: Path) -> None:
         """Write the store that the file holds into `target`, which is new. Raises StoreBroken, StoreError."""
@@ -170,13 +172,15 @@ def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
     """
     by_day: dict[date, Backup] = {}
     by_week: dict[tuple[int, int], Backup] = {}
-    for one in newest_first:
-        year, week, _ = one.made.isocalendar()
-        by_day.setdefault(one.made.date(), one)
-        by_week.setdefault((year, week), one)
-    upgrades = [one for one in newest_first if one.upgrade]
+    for backup in newest_first:
+        year, week, _ = backup.made.isocalendar()
+        by_day.setdefault(backup.made.date(), backup)
+        by_week.setdefault((year, week), backup)
+    upgrades = [backup for backup in newest_first if backup.upgrade]
     today = [
-        one for one in newest_first if one.made.date() == newest_first[0].made.date()
+        backup
+        for backup in newest_first
+        if backup.made.date() == newest_first[0].made.date()
     ]
     return {
         *today[: min(2, 2 * rotation.daily)],

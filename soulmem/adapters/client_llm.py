@@ -69,12 +69,12 @@ class ClientDesk:
 
     def take(self, owner: Owner) -> LlmRequest | None:
         """The owner's oldest prompt that no client has now; it is this client's for a while."""
-        now = self._clock()
+        current_time = self._clock()
         for request, waiting in self._waiting.items():
-            free = waiting.leased_until <= now and not waiting.answered.done()
+            free = waiting.leased_until <= current_time and not waiting.answered.done()
             if waiting.owner == owner and free:
                 waiting.clients += 1
-                waiting.leased_until = now + self._params.lease
+                waiting.leased_until = current_time + self._params.lease
                 return LlmRequest(request, waiting.prompt)
         return None
 
@@ -128,11 +128,11 @@ class ClientDesk:
     async def _offer(self, waiting: _Waiting) -> str | None:
         """The answer; None when it was given back. Raises LlmFailed."""
         answered = waiting.answered
-        left = min(self._params.fetch, self._params.answer)
-        while left > 0 and not answered.done():
-            step = min(left, _STEP)
+        remaining = min(self._params.fetch, self._params.answer)
+        while remaining > 0 and not answered.done():
+            step = min(remaining, _STEP)
             await asyncio.wait([answered], timeout=step)
-            left -= 0 if not waiting.clients and self._is_held() else step
+            remaining -= 0 if not waiting.clients and self._is_held() else step
         if not waiting.clients and not answered.done():
             raise LlmFailed(
                 Failure.UNREACHABLE, "no client with a connection of its own is open"

@@ -45,11 +45,11 @@ class FolderSpool:
         await asyncio.to_thread(self._unlink, f"{job}.data")
 
     def _records(self) -> list[JobRecord]:
-        found = []
+        records = []
         for path in sorted(self._folder.glob("*.json")):  # ids sort by time of birth
             with suppress(OSError, ValueError, KeyError, TypeError):
-                found.append(_record(json.loads(path.read_bytes())))
-        return found
+                records.append(_record(json.loads(path.read_bytes())))
+        return records
 
     def _put(self, record: JobRecord, payload: bytes | None) -> None:
         try:

@@ -30,11 +30,11 @@ class FolderTraces:
         ] = {}  # in each file, once something was added to it
         self._writing = asyncio.Lock()
 
-    async def add(self, owner: Owner, soul: SoulId, key: str, told: bytes) -> None:
+    async def add(self, owner: Owner, soul: SoulId, key: str, content: bytes) -> None:
         """See `TraceLog`."""
         async with self._writing:
             await asyncio.to_thread(
-                self._carefully, self._add, self._file(owner, soul), key, told
+                self._carefully, self._add, self._file(owner, soul), key, content
             )
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
@@ -42,12 +42,12 @@ class FolderTraces:
         return await asyncio.to_thread(self._find, f"{_name(owner)}-*.traces", key)
 
     async def alter(
-        self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]
+        self, owner: Owner, soul: SoulId, edit: Callable[[bytes], bytes | None]
     ) -> None:
         """See `TraceLog`."""
         async with self._writing:
             await asyncio.to_thread(
-                self._carefully, self._alter, self._file(owner, soul), left
+                self._carefully, self._alter, self._file(owner, soul), edit
             )
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
@@ -73,19 +73,19 @@ class FolderTraces:
                 f"{self._folder} cannot be used: make it writable for you ({reason})"
             ) from error
 
-    def _add(self, file: Path, key: str, told: bytes) -> None:
-        known = self._lines.get(file)
-        if known is None:
+    def _add(self, file: Path, key: str, content: bytes) -> None:
+        line_count = self._lines.get(file)
+        if line_count is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             old = list(_lines(file))
             self._write(
                 file, old[-KEPT:]
             )  # without the half line that a crash may have left
-            known = len(old[-KEPT:])
+            line_count = len(old[-KEPT:])
         with file.open("ab") as out:
-            out.write(_line(key, told))
-        self._lines[file] = known + 1
-        if known + 1 > KEPT + _SPARE:
+            out.write(_line(key, content))
+        self._lines[file] = line_count + 1
+        if line_count + 1 > KEPT + _SPARE:
             self._write(file, list(_lines(file))[-KEPT:])
 
     def _find(self, pattern: str, key: str) -> bytes | None:
@@ -96,16 +96,16 @@ class FolderTraces:
                     return _told(line)
         return None
 
-    def _alter(self, file: Path, left: Callable[[bytes], bytes | None]) -> None:
+    def _alter(self, file: Path, edit: Callable[[bytes], bytes | None]) -> None:
         old, new = list(_lines(file)), []
         for line in old:
-            told = _told(line)
-            after = left(told)
-            if after is not None:
+            content = _told(line)
+            edited = edit(content)
+            if edited is not None:
                 new.append(
                     line
-                    if after == told
-                    else _line(line.partition(b" ")[0].decode(), after)
+                    if edited == content
+                    else _line(line.partition(b" ")[0].decode(), edited)
                 )
         if new != old:
             self._write(file, new)
@@ -130,8 +130,8 @@ def _name(key: str) -> str:
     return sha256(key.encode()).hexdigest()[:20]
 
 
-def _line(key: str, told: bytes) -> bytes:
-    return key.encode() + b" " + base64.b64encode(zlib.compress(told)) + b"\n"
+def _line(key: str, content: bytes) -> bytes:
+    return key.encode() + b" " + base64.b64encode(zlib.compress(content)) + b"\n"
 
 
 def _told(line: bytes) -> bytes:

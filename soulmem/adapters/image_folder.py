@@ -132,7 +132,8 @@ def _read(file: BinaryIO, token: str) -> Image | None:
     file.seek(size - _TAIL)
     tail = file.read(_TAIL)
     length, checksum = (
-        int.from_bytes(tail[at : at + _NUMBER], "little") for at in (0, _NUMBER)
+        int.from_bytes(tail[start : start + _NUMBER], "little")
+        for start in (0, _NUMBER)
     )
     if tail[2 * _NUMBER :] != _END or length > size - _TAIL - len(_BEGIN):
         raise ValueError("it is cut off, or of another version")
@@ -145,12 +146,12 @@ def _read(file: BinaryIO, token: str) -> Image | None:
     if index["token"] != token:
         return None
     arrays = {}
-    left = size - len(_BEGIN) - length - _TAIL
+    remaining = size - len(_BEGIN) - length - _TAIL
     for name, kind, shape, expected in index["arrays"]:
         dtype = np.dtype(kind)
         count = int(np.prod(shape, dtype=np.int64))
-        left -= count * dtype.itemsize
-        if dtype.kind not in _KINDS or count < 0 or left < 0:
+        remaining -= count * dtype.itemsize
+        if dtype.kind not in _KINDS or count < 0 or remaining < 0:
             raise ValueError("its parts do not fit it")
         array = np.fromfile(file, dtype, count)
         if array.size != count or zlib.crc32(array.view(np.uint8).data) != expected:

@@ -154,11 +154,11 @@ class LitellmEndpoint:
                 f"{self._model} gave "
                 + ("nothing but reasoning" if thought else "an empty answer")
             )
-        asked = getattr(usage, "prompt_tokens", 0) or estimate_tokens(
+        prompt_tokens = getattr(usage, "prompt_tokens", 0) or estimate_tokens(
             prompt.system + prompt.user
         )
-        given = getattr(usage, "completion_tokens", 0) or estimate_tokens(text)
-        return Completion(text, int(asked), int(given), seconds)
+        answer_tokens = getattr(usage, "completion_tokens", 0) or estimate_tokens(text)
+        return Completion(text, int(prompt_tokens), int(answer_tokens), seconds)
 
     def _failure(
         self, litellm: ModuleType, error: Exception, prompt: Prompt
@@ -182,14 +182,14 @@ class LitellmEndpoint:
             return self._failed(
                 Failure.UNREADABLE, f"gave an answer of more than {_LARGEST >> 20} MiB"
             )
-        said = _tame(str(error), prompt, self._key)
+        detail = _tame(str(error), prompt, self._key)
         if status in _REFUSED:
             return _Refused(
                 int(status),
-                f"the model {self._model} refused the call ({status}){said}",
+                f"the model {self._model} refused the call ({status}){detail}",
             )
         return self._failed(
-            Failure.SERVER, f"failed ({type(error).__name__}, {status}){said}"
+            Failure.SERVER, f"failed ({type(error).__name__}, {status}){detail}"
         )
 
     def _failed(self, kind: Failure, what: str) -> LlmFailed:
@@ -256,9 +256,9 @@ def _library() -> ModuleType:
             "NO_PROXY",
             "no_proxy",
         ):  # a model on this machine is not behind the proxy
-            given = os.environ.get(name, "")
-            if _LOOPBACK not in given:
-                os.environ[name] = f"{given},{_LOOPBACK}".lstrip(",")
+            hosts = os.environ.get(name, "")
+            if _LOOPBACK not in hosts:
+                os.environ[name] = f"{hosts},{_LOOPBACK}".lstrip(",")
         try:
             import litellm
         except ImportError as error:
@@ -286,11 +286,11 @@ def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
 
 def _chain(error: BaseException | None) -> list[BaseException]:
     """The error and what led to it."""
-    found: list[BaseException] = []
-    while error is not None and error not in found and len(found) < 20:
-        found.append(error)
+    errors: list[BaseException] = []
+    while error is not None and error not in errors and len(errors) < 20:
+        errors.append(error)
         error = error.__cause__ or error.__context__
-    return found
+    return errors
 
 
 def _tame(message: str, prompt: Prompt, key: str) -> str:
@@ -301,6 +301,7 @@ def _tame(message: str, prompt: Prompt, key: str) -> str:
     words = re.sub(r"\b(sk|key|Bearer)[-_ ][\w*.-]{6,}", r"\1-***", words)[:300]
     chat = " ".join(prompt.user.split())
     quoted = any(
-        words[at : at + 24] in chat for at in range(0, max(1, len(words) - 24), 8)
+        words[start : start + 24] in chat
+        for start in range(0, max(1, len(words) - 24), 8)
     )
     return "" if quoted else f": {words}"

@@ -33,9 +33,9 @@ _SAMPLE_BYTES = 1 << 20
 
 def folder_of(name: str, cache_folder: str | None) -> Path | None:
     """The folder that holds the whole model, or None."""
-    here = Path(name).expanduser()
-    if here.is_dir():
-        return here if _is_complete(here) else None
+    local = Path(name).expanduser()
+    if local.is_dir():
+        return local if _is_complete(local) else None
     cached = _cache(cache_folder) / ("models--" + _full_name(name).replace("/", "--"))
     try:
         revision = (cached / "refs" / "main").read_text(encoding="utf-8").strip()

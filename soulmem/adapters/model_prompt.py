@@ -64,8 +64,8 @@ def _family_of(name: str, folder: Path | None) -> str | None:
         names += [
             part for part in folder.parts if part.startswith("models--")
         ]  # the hub's own cache
-    for one in names:
-        words = re.split(r"[^a-z0-9]+", one.lower())
+    for model_name in names:
+        words = re.split(r"[^a-z0-9]+", model_name.lower())
         for family in FAMILY_PROMPTS:
             if family in words:
                 return family
@@ -74,13 +74,13 @@ def _family_of(name: str, folder: Path | None) -> str | None:
 
 def _names_in(folder: Path) -> list[str]:
     """The names that the model's files give it: in its configuration, or in its card."""
-    found = []
+    names = []
     with suppress(OSError, ValueError, AttributeError):
-        told: dict[str, Any] = json.loads(
+        config: dict[str, Any] = json.loads(
             (folder / "config.json").read_text(encoding="utf-8")
         )
-        found.append(str(told.get("_name_or_path") or ""))
+        names.append(str(config.get("_name_or_path") or ""))
     with suppress(OSError, ValueError):
         card = (folder / "README.md").read_text(encoding="utf-8")[:_CARD]
-        found += _NAMED.findall(card)[:1]
-    return found
+        names += _NAMED.findall(card)[:1]
+    return names

@@ -108,10 +108,10 @@ def load(
         require_hub(name)  # a download that was cut short: its rest may be had now
         model = _open(torch, library, name, cache_folder)
     model.max_seq_length = min(model.max_seq_length or max_tokens, max_tokens)
-    found = folder or folder_of(name, cache_folder)
-    own = prompt_for(name, found, getattr(model, "prompts", None))
+    model_folder = folder or folder_of(name, cache_folder)
+    own = prompt_for(name, model_folder, getattr(model, "prompts", None))
     prompt = own.text if query_prompt is None else query_prompt
-    mark = fingerprint(found) if found else "unknown"
+    mark = fingerprint(model_folder) if model_folder else "unknown"
     embedder = SentenceTransformerEmbedder(
         model,
         name=name,

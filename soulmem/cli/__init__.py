@@ -19,7 +19,7 @@ STOPPED = 130  # what a shell expects after Ctrl-C
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code: 0 done, 1 not done and said why, 2 wrong usage, 130 stopped."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(
@@ -28,8 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.getLogger("soulmem").addHandler(
         logging.NullHandler()
     )  # a command tells its errors itself
-    words = Words(choose_language(given, os.environ))
-    args = build_parser(words).parse_args(given)
+    words = Words(choose_language(arguments, os.environ))
+    args = build_parser(words).parse_args(arguments)
     screen = Screen(sys.stdout, sys.stderr, as_json=args.json)
     # Products of our size gain nothing by several threads, which spin: on a machine where a language model
     # computes, choosing among sixty memories took 5 ms instead of 0.4. Before the first import of numpy.

@@ -29,20 +29,24 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
 
 def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int:
-    gone = client.ask("GET", "/souls?state=bin")["souls"] if name is None else []
-    found = []
+    deleted_souls = (
+        client.ask("GET", "/souls?state=bin")["souls"] if name is None else []
+    )
+    listed_souls = []
     for soul in souls_meant(client, name):
         memories = list(listed(client, soul["id"], state="bin"))
-        found.append({"soul": soul["id"], "name": soul["name"], "memories": memories})
+        listed_souls.append(
+            {"soul": soul["id"], "name": soul["name"], "memories": memories}
+        )
         if memories:
             screen.rule(soul["name"])
             for memory in memories:
                 show(memory, words, screen)
-    for soul in gone:
+    for soul in deleted_souls:
         screen.line(words("bin_soul", name=soul["name"], id=soul["id"]))
-    if not gone and not any(one["memories"] for one in found):
+    if not deleted_souls and not any(entry["memories"] for entry in listed_souls):
         screen.line(words("bin_empty"), "dim")
-    screen.result({"souls": found, "deleted_souls": gone})
+    screen.result({"souls": listed_souls, "deleted_souls": deleted_souls})
     return 0
 
 
@@ -65,8 +69,8 @@ def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen)
             )
         else:
             done.append(key)
-    said = "bin_restored" if args.action == "restore" else "bin_purged"
-    screen.line(words(said, count=len(done)), "green" if done else "dim")
+    text_key = "bin_restored" if args.action == "restore" else "bin_purged"
+    screen.line(words(text_key, count=len(done)), "green" if done else "dim")
     screen.result({"action": args.action, "done": done, "failed": failed})
     return 1 if failed else 0
 

@@ -63,10 +63,10 @@ class Client:
         """The JSON answer to `method /v1{path}`. Raises Unreachable or Refused."""
         status, answer = self._exchange(method, path, body, {}, seconds)[:2]
         if status >= 400:
-            told = answer if isinstance(answer, dict) else {}
-            message = str(told.get("message") or f"{self.url}{path} answered {status}")
+            error = answer if isinstance(answer, dict) else {}
+            message = str(error.get("message") or f"{self.url}{path} answered {status}")
             raise Refused(
-                status, str(told.get("error") or "error"), message, told.get("field")
+                status, str(error.get("error") or "error"), message, error.get("field")
             )
         return answer
 
@@ -82,9 +82,12 @@ class Client:
                 connection.request("GET", f"/v1{path}", headers=sent)
                 response = connection.getresponse()
             if response.status != 200:
-                told = json.loads(response.read() or b"{}")
+                error = json.loads(response.read() or b"{}")
                 raise Refused(
-                    response.status, told["error"], told["message"], told.get("field")
+                    response.status,
+                    error["error"],
+                    error["message"],
+                    error.get("field"),
                 )
             while True:
                 with _told_unreachable(self.url):

@@ -61,8 +61,12 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         prefix="soulmem-demo-", ignore_cleanup_errors=True
     ) as folder:
         # The small model that comes along: it is always there, and the demo looks the same on every machine.
-        told = {"store.data": folder, "store.url": "", "embedder.model": "fallback"}
-        with Momentary(load(env={}, overrides=told)) as client:
+        overrides = {
+            "store.data": folder,
+            "store.url": "",
+            "embedder.model": "fallback",
+        }
+        with Momentary(load(env={}, overrides=overrides)) as client:
             await_store(client)
             embedder = wait_until(
                 client, lambda health: health["status"] != "starting"
@@ -182,7 +186,7 @@ def _show(
 ) -> None:
     """One moment on the terminal; `place` is its number, and how many there are."""
     line = chat.messages[moment.at - 1]
-    key, at = (
+    key, line_number = (
         ("demo_moment", moment.at)
         if moment.fork is None
         else ("demo_branch", moment.fork)
@@ -195,7 +199,7 @@ def _show(
             number=place[0],
             moments=place[1],
             title=chat.title,
-            at=at,
+            at=line_number,
             total=len(chat.messages),
         )
     )

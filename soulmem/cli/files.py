@@ -33,11 +33,11 @@ class Source:
         return self.log.persona if self.log is not None else ""
 
 
-def find_sources(given: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, str]]]:
+def find_sources(paths: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, str]]]:
     """Cards, worlds, then chats before their branches; and the files that cannot be read, with the reason."""
-    found: list[Source] = []
+    sources: list[Source] = []
     unread: list[tuple[Path, str]] = []
-    for path, is_named in _expanded(given):
+    for path, is_named in _expanded(paths):
         try:
             source = _source(path)
         except Unprocessable as error:
@@ -47,38 +47,38 @@ def find_sources(given: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, 
         except OSError as error:
             unread.append((path, error.strerror or str(error)))
             continue
-        twin = _twin(source, found)
+        twin = _twin(source, sources)
         if twin is not None:  # one would undo the other
             unread.append(
                 (path, f"same chat as {twin}: import one of them, or rename the file")
             )
         else:
-            found.append(source)
+            sources.append(source)
     order = [CARD, WORLD_INFO]
     lore = sorted(
-        (s for s in found if s.log is None), key=lambda s: order.index(s.format)
+        (s for s in sources if s.log is None), key=lambda s: order.index(s.format)
     )
-    return [*lore, *_parents_first([s for s in found if s.log is not None])], unread
+    return [*lore, *_parents_first([s for s in sources if s.log is not None])], unread
 
 
-def _expanded(given: Iterable[Path]) -> Iterable[tuple[Path, bool]]:
+def _expanded(paths: Iterable[Path]) -> Iterable[tuple[Path, bool]]:
     """The files meant, and whether each was named; `*` works where the shell leaves it to us."""
     out: dict[Path, bool] = {}
-    for path in given:
-        for one in (
+    for path in paths:
+        for match in (
             [path]
             if path.exists()
             else sorted(map(Path, glob.glob(str(path)))) or [path]
         ):
-            if one.is_dir():
+            if match.is_dir():
                 inside = sorted(
                     p
-                    for p in one.rglob("*")
+                    for p in match.rglob("*")
                     if p.suffix.lower() in _ENDINGS and p.is_file()
                 )
                 out.update({p: out.get(p, False) for p in inside})
             else:
-                out[one] = True
+                out[match] = True
     return out.items()
 
 
@@ -101,11 +101,13 @@ def _source(path: Path) -> Source:
     return Source(path, kind, card_name(card_data(data)) if kind == CARD else path.stem)
 
 
-def _twin(source: Source, found: Sequence[Source]) -> Path | None:
+def _twin(source: Source, sources: Sequence[Source]) -> Path | None:
     if source.log is None:
         return None
     same = (
-        other.path for other in found if other.log and other.log.chat == source.log.chat
+        other.path
+        for other in sources
+        if other.log and other.log.chat == source.log.chat
     )
     return next(same, None)
 

@@ -81,9 +81,16 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
                 if soul not in made or not drop_if_empty(client, soul)
             ]
         pending = 0 if args.dry_run else _wait(client, words, screen)
-    told = [] if args.dry_run else [{"id": s["id"], "name": s["name"]} for s in souls]
+    soul_views = (
+        [] if args.dry_run else [{"id": s["id"], "name": s["name"]} for s in souls]
+    )
     screen.result(
-        {"souls": told, "files": reports, "pending": pending, "dry_run": args.dry_run}
+        {
+            "souls": soul_views,
+            "files": reports,
+            "pending": pending,
+            "dry_run": args.dry_run,
+        }
     )
     if not all(report.get("error") for report in reports):
         _close(reports, pending, words, screen, dry_run=args.dry_run)
@@ -157,30 +164,30 @@ class _Import:
         """The report of one file."""
         job = str(self._client.ask("POST", "/import", body, seconds=_SENDING)["job"])
         try:
-            told = self._watch(job, source.title)
+            ended_job = self._watch(job, source.title)
         except BaseException:
             # Between two pieces: what is in stays, and the same command goes on from there.
             self._client.ask("DELETE", f"/jobs/{job}")
             self._watch(job, source.title)
             raise
         self._screen.progress("")
-        if told["state"] != "done":
-            reason = told["error"] or told["state"]
+        if ended_job["state"] != "done":
+            reason = ended_job["error"] or ended_job["state"]
             self._screen.line(
                 self._words("file_unread", file=source.path.name, reason=reason), "red"
             )
             return {"file": str(source.path), "format": source.format, "error": reason}
-        report = {"file": str(source.path), **told["result"]}
+        report = {"file": str(source.path), **ended_job["result"]}
         self._tell(source, report)
         return report
 
     def _watch(self, job: str, title: str) -> dict[str, Any]:
         """The job once it has ended."""
         while True:
-            told: dict[str, Any] = self._client.ask("GET", f"/jobs/{job}")
-            if told["state"] in _ENDED:
-                return told
-            progress = told["progress"]
+            job_view: dict[str, Any] = self._client.ask("GET", f"/jobs/{job}")
+            if job_view["state"] in _ENDED:
+                return job_view
+            progress = job_view["progress"]
             if progress["total"]:
                 key = f"importing_{progress['unit']}"
                 self._screen.progress(
@@ -193,11 +200,13 @@ class _Import:
     def _tell(self, source: Source, report: dict[str, Any]) -> None:
         say, screen = self._words, self._screen
         kind = "chat" if report["format"] == ST_CHAT else "lore"
-        held = report.get("held")
-        if held is not None:
+        quarantine = report.get("held")
+        if quarantine is not None:
             screen.line(
                 say(
-                    f"held_{held['reason']}", title=report["title"], count=held["count"]
+                    f"held_{quarantine['reason']}",
+                    title=report["title"],
+                    count=quarantine["count"],
                 ),
                 "yellow",
             )
@@ -212,10 +221,10 @@ class _Import:
             if report.get(key):
                 screen.line(say(f"file_{key}", count=report[key]), "dim", indent="  ")
         for broken in report["broken"][:_SHOWN]:
-            at = broken.get("line", broken.get("where"))
+            position = broken.get("line", broken.get("where"))
             key = "line_broken" if "line" in broken else "part_broken"
             screen.line(
-                say(key, number=at, reason=say(f"broken_{broken['reason']}")),
+                say(key, number=position, reason=say(f"broken_{broken['reason']}")),
                 "yellow",
                 indent="  ",
             )

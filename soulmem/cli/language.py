@@ -11,10 +11,10 @@ LANGUAGES = ("en", "zh")
 
 def choose_language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     """`--lang` if it is given, else what the system's settings say; "en" or "zh"."""
-    for at, word in enumerate(argv):
+    for index, word in enumerate(argv):
         value = word.partition("=")[2] if word.startswith("--lang=") else ""
-        if word == "--lang" and at + 1 < len(argv):
-            value = argv[at + 1]
+        if word == "--lang" and index + 1 < len(argv):
+            value = argv[index + 1]
         if value in LANGUAGES:
             return value
     return "zh" if _system_is_chinese(environ) else "en"

@@ -25,24 +25,26 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     with sidecar(args, load_settings(args)) as client:
         if args.action == "list":
             return _list(client, args.soul, words, screen)
-        told = _act(client, args)
-    screen.result(told)
-    screen.line(words(f"permanent_{args.action}_done", id=told["id"]), "green")
+        changed = _act(client, args)
+    screen.result(changed)
+    screen.line(words(f"permanent_{args.action}_done", id=changed["id"]), "green")
     return 0
 
 
 def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int:
-    found = []
+    listed_souls = []
     for soul in souls_meant(client, name):
         memories = list(listed(client, soul["id"], permanent="true"))
-        found.append({"soul": soul["id"], "name": soul["name"], "memories": memories})
+        listed_souls.append(
+            {"soul": soul["id"], "name": soul["name"], "memories": memories}
+        )
         if memories:
             screen.rule(soul["name"])
             for memory in memories:
                 show(memory, words, screen)
-    if not any(one["memories"] for one in found):
+    if not any(entry["memories"] for entry in listed_souls):
         screen.line(words("permanent_none"), "dim")
-    screen.result({"souls": found})
+    screen.result({"souls": listed_souls})
     return 0
 
 

@@ -72,8 +72,8 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     text = _text(args.file, words)
     head, name = _head(text, args.file, words)
     with sidecar(args, load_settings(args)) as client:
-        known = {soul["id"]: soul for soul in client.ask("GET", "/souls")["souls"]}
-        soul = known.get(head) or client.ask("PUT", f"/souls/{head}", {"name": name})
+        existing = {soul["id"]: soul for soul in client.ask("GET", "/souls")["souls"]}
+        soul = existing.get(head) or client.ask("PUT", f"/souls/{head}", {"name": name})
         body = {
             "soul": head,
             "format": "bundle",
@@ -81,14 +81,18 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             "text": text,
         }
         job = client.ask("POST", "/import", body, seconds=_SENDING)["job"]
-        told = _watch(client, job, soul["name"], words, screen)
-        if told["state"] != "done" and head not in known:
+        ended_job = _watch(client, job, soul["name"], words, screen)
+        if ended_job["state"] != "done" and head not in existing:
             drop_if_empty(client, soul)
-    if told["state"] != "done":
+    if ended_job["state"] != "done":
         raise _Failed(
-            words("file_unread", file=args.file, reason=told["error"] or told["state"])
+            words(
+                "file_unread",
+                file=args.file,
+                reason=ended_job["error"] or ended_job["state"],
+            )
         )
-    result = told["result"]
+    result = ended_job["result"]
     screen.result(
         {"soul": head, "name": soul["name"], "file": str(args.file), **result}
     )
@@ -105,11 +109,11 @@ def _watch(
 ) -> dict[str, Any]:
     """The job once it has ended."""
     while True:
-        told: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
-        if told["state"] in _ENDED:
+        job_view: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
+        if job_view["state"] in _ENDED:
             screen.progress("")
-            return told
-        progress = told["progress"]
+            return job_view
+        progress = job_view["progress"]
         if progress["total"]:
             screen.progress(
                 words(

@@ -69,8 +69,8 @@ class Screen:
 
     def rule(self, text: str) -> None:
         """A heading across the screen."""
-        left = f"── {text} "
-        self.line(left + "─" * max(0, self.width - cells(left)), "bold")
+        heading = f"── {text} "
+        self.line(heading + "─" * max(0, self.width - cells(heading)), "bold")
 
     def note(self, text: str) -> None:
         """A remark beside the result."""

@@ -95,14 +95,14 @@ def _tell(
         screen.line(words("listening_wide", file=settings.data / "token"), "yellow")
     if test_mode:
         screen.line(words("test_mode"), "yellow")
-    told = {
+    place = {
         "url": url,
         "data": str(settings.data),
         "version": __version__,
         "pid": os.getpid(),
     }
     screen.result(
-        told, indent=None
+        place, indent=None
     )  # one line: whoever started us reads on while we run
 
 

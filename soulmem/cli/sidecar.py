@@ -33,14 +33,14 @@ class StoreUnusable(SoulMemError):
 
 def load_settings(args: argparse.Namespace) -> Settings:
     """The settings with what the command line says on top. Raises ConfigError."""
-    told = {
+    options = {
         "store.data": args.data,
         "server.port": args.port,
         "server.host": getattr(args, "host", None),
     }
     return load(
         args.config,
-        overrides={key: value for key, value in told.items() if value is not None},
+        overrides={key: value for key, value in options.items() if value is not None},
     )
 
 

@@ -32,31 +32,32 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             "soul": soul["id"],
             **{key: value for key, value in named.items() if value is not None},
         }
-        told = client.ask("POST", "/undo", body)
-    screen.result(told)
+        undone = client.ask("POST", "/undo", body)
+    screen.result(undone)
     screen.line(
         words(
             "undone",
-            changes=len(told["changes"]),
-            memories=len(told["memories"]),
-            edges=told["edges"],
+            changes=len(undone["changes"]),
+            memories=len(undone["memories"]),
+            edges=undone["edges"],
         ),
-        "green" if told["changes"] else "dim",
+        "green" if undone["changes"] else "dim",
     )
-    for one in told["skipped"]:
+    for skipped in undone["skipped"]:
         screen.line(
-            words("undo_skipped", target=one["target"], field=one["field"]), "yellow"
+            words("undo_skipped", target=skipped["target"], field=skipped["field"]),
+            "yellow",
         )
     return 0
 
 
 def _show(client: Client, soul: str, words: Words, screen: Screen) -> int:
-    told = client.ask("GET", "/audit?" + urlencode({"soul": soul, "limit": _SHOWN}))
-    for entry in told["audit"]:
-        at = datetime.fromisoformat(entry["at"].replace("Z", "+00:00")).astimezone()
+    page = client.ask("GET", "/audit?" + urlencode({"soul": soul, "limit": _SHOWN}))
+    for entry in page["audit"]:
+        moment = datetime.fromisoformat(entry["at"].replace("Z", "+00:00")).astimezone()
         what = {
             "id": entry["id"],
-            "at": f"{at:%Y-%m-%d %H:%M}",
+            "at": f"{moment:%Y-%m-%d %H:%M}",
             "target": entry["target"],
         }
         who = words(f"actor_{entry['actor']}")
@@ -69,8 +70,8 @@ def _show(client: Client, soul: str, words: Words, screen: Screen) -> int:
             ),
             indent="  ",
         )
-    screen.line(words("undo_how") if told["audit"] else words("nothing_changed"), "dim")
-    screen.result(told)
+    screen.line(words("undo_how") if page["audit"] else words("nothing_changed"), "dim")
+    screen.result(page)
     return 0
 
 

@@ -38,21 +38,22 @@ def load(
     ConfigError for an unknown key, a wrong type or a value out of range.
     """
     env = os.environ if env is None else env
-    given = {
+    command_line = {
         key: _Given(value, f"the command line ({key})")
         for key, value in (overrides or {}).items()
     }
-    for key in given:
+    for key in command_line:
         if key not in _keys():
             raise ConfigError(
                 f"{key!r} is no setting: known are {', '.join(_keys())}", field=key
             )
-    said = _from_environment(env)
+    environment = _from_environment(env)
     folder = data_folder(
-        str({**said, **given}.get("store.data", _Given("", "")).value), env
+        str({**environment, **command_line}.get("store.data", _Given("", "")).value),
+        env,
     )
     written = _from_file(config, folder)
-    merged = {**written, **said, **given}
+    merged = {**written, **environment, **command_line}
     data = data_folder(
         str(merged["store.data"].value) if "store.data" in merged else "", env
     )
@@ -83,11 +84,11 @@ def variable(key: str) -> str:
 def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
     keys = _keys()
     long_names = {variable(key): key for key in keys}
-    found = {}
+    values = {}
     for name, text in env.items():
         key = long_names.get(name) or SHORT_NAMES.get(name)
         if key is not None:
-            found[key] = _Given(
+            values[key] = _Given(
                 from_text(text, keys[key].type, key, f"the environment ({name})"), name
             )
         elif name in map(variable, RETIRED):
@@ -99,7 +100,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
                 f"the environment variable {name} names no setting: see config.example.toml",
                 field=name,
             )
-    return found
+    return values
 
 
 def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
@@ -118,7 +119,7 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"the settings file {path} is no TOML: {error}") from error
-    found = {}
+    values = {}
     for section, table in tables.items():
         if section not in SECTIONS or not isinstance(table, dict):
             raise ConfigError(
@@ -129,25 +130,27 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
             key = f"{section}.{name}"
             if key in RETIRED:
                 continue
-            known = _keys().get(key)
-            if known is None:
+            setting = _keys().get(key)
+            if setting is None:
                 names = ", ".join(each.name for each in fields(SECTIONS[section]))
                 raise ConfigError(
                     f"{path}: {key} = {value!r} is no setting: [{section}] has {names}",
                     field=key,
                 )
-            found[key] = _Given(from_toml(value, known.type, key, str(path)), str(path))
-    return found
+            values[key] = _Given(
+                from_toml(value, setting.type, key, str(path)), str(path)
+            )
+    return values
 
 
 def _section(name: str, merged: Mapping[str, _Given]) -> Any:
     mine = {
-        key.split(".")[1]: given
-        for key, given in merged.items()
+        key.split(".")[1]: source
+        for key, source in merged.items()
         if key.split(".")[0] == name
     }
     try:
-        return SECTIONS[name](**{key: given.value for key, given in mine.items()})
+        return SECTIONS[name](**{key: source.value for key, source in mine.items()})
     except ConfigError as error:
         key = (error.field or "").split(".")[-1]
         where = f"{mine[key].where}: " if key in mine else ""

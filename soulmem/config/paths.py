@@ -8,16 +8,16 @@ from pathlib import Path
 
 
 def data_folder(
-    given: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform
+    chosen: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform
 ) -> Path:
-    """The data folder: `given` (`~` allowed) or else the usual place of the system. Nothing is created.
+    """The data folder: `chosen` (`~` allowed) or else the usual place of the system. Nothing is created.
 
     Linux: $XDG_DATA_HOME/soulmem or ~/.local/share/soulmem. macOS: ~/Library/Application Support/soulmem.
     Windows: %LOCALAPPDATA%\\soulmem.
     """
     env = env or {}
-    if given:
-        return Path(given).expanduser().absolute()
+    if chosen:
+        return Path(chosen).expanduser().absolute()
     if platform == "win32":
         local = env.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / "soulmem"

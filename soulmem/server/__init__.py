@@ -1,1 +1,1 @@
-"""The HTTP door: one file per resource, each handler one engine call."""
+"""The HTTP server: one file per resource; each handler makes one engine call."""

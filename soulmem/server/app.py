@@ -1,4 +1,4 @@
-"""How the HTTP application is put together."""
+"""Builds the HTTP application from its routes and middlewares."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from aiohttp import web
 from soulmem.server import (
     audit,
     chats,
+    debug_routes,
     events,
     export,
     health,
@@ -20,32 +21,31 @@ from soulmem.server import (
     openapi,
     recall,
     souls,
-    test_doors,
     tools,
     views,
 )
-from soulmem.server.doors import ENGINE, add_doors
-from soulmem.server.errors import answer_failures
-from soulmem.server.guard import Guard, add_headers
+from soulmem.server.access import AccessCheck, add_headers
+from soulmem.server.errors import errors_as_json
+from soulmem.server.routes import ENGINE, add_routes
 from soulmem.server.settings import ServerSettings
 
 if TYPE_CHECKING:
     from soulmem.engine.engine import Engine
 
-_ALWAYS = (
-    *health.DOORS,
-    *souls.DOORS,
-    *chats.DOORS,
-    *recall.DOORS,
-    *memories.DOORS,
-    *views.DOORS,
-    *jobs.DOORS,
-    *ledger.DOORS,
-    *llm.DOORS,
-    *audit.DOORS,
-    *tools.DOORS,
-    *export.DOORS,
-    *events.DOORS,
+PUBLIC_ROUTES = (
+    *health.ROUTES,
+    *souls.ROUTES,
+    *chats.ROUTES,
+    *recall.ROUTES,
+    *memories.ROUTES,
+    *views.ROUTES,
+    *jobs.ROUTES,
+    *ledger.ROUTES,
+    *llm.ROUTES,
+    *audit.ROUTES,
+    *tools.ROUTES,
+    *export.ROUTES,
+    *events.ROUTES,
 )
 
 
@@ -55,27 +55,27 @@ def create_app(
     *,
     test_mode: bool,
 ) -> web.Application:
-    """The application over one engine, which starts and stops with it.
+    """The application over one engine. The engine starts and stops with it.
 
-    `settings.token` is the caller's proof; empty, nobody can prove anything.
+    `settings.token` proves a caller's identity; if it is empty, nobody can prove one.
     """
-    doors = (*_ALWAYS, *(test_doors.DOORS if test_mode else ()))
-    guard = Guard(settings, {door.path: door.limit for door in doors})
-    app = web.Application(middlewares=[answer_failures, guard.check])
+    routes = (*PUBLIC_ROUTES, *(debug_routes.ROUTES if test_mode else ()))
+    access = AccessCheck(settings, {route.path: route.limit for route in routes})
+    app = web.Application(middlewares=[errors_as_json, access.check])
     app[ENGINE] = engine
-    add_doors(app, doors)
-    openapi.add_page(app, doors)
+    add_routes(app, routes)
+    openapi.add_page(app, routes)
     app.on_response_prepare.append(add_headers)
-    app.on_shutdown.append(_let_listeners_go)
-    app.cleanup_ctx.append(_engine_runs)
+    app.on_shutdown.append(_close_event_streams)
+    app.cleanup_ctx.append(_run_engine)
     return app
 
 
-async def _let_listeners_go(app: web.Application) -> None:
+async def _close_event_streams(app: web.Application) -> None:
     app[ENGINE].events.close()
 
 
-async def _engine_runs(app: web.Application) -> AsyncIterator[None]:
+async def _run_engine(app: web.Application) -> AsyncIterator[None]:
     await app[ENGINE].start()
     yield
     await app[ENGINE].stop()

@@ -1,18 +1,18 @@
-"""The doors to what was changed: the audit, a memory's history, undoing."""
+"""Routes of the audit: the log of changes, the history of a memory, undo, feedback."""
 
 from __future__ import annotations
 
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.server.answers.audit import (
-    AuditAnswer,
-    FeedbackAnswer,
-    UndoAnswer,
-    audit_answer,
-    feedback_answer,
-    undo_answer,
+from soulmem.server.json_response import Reply
+from soulmem.server.responses.audit import (
+    AuditResponse,
+    FeedbackResponse,
+    UndoResponse,
+    audit_response,
+    feedback_response,
+    undo_response,
 )
-from soulmem.server.as_json import Reply
-from soulmem.server.doors import Call, door
+from soulmem.server.routes import Call, route
 from soulmem.server.schemas.audit import (
     AuditQueryParams,
     FeedbackBody,
@@ -22,9 +22,9 @@ from soulmem.server.schemas.audit import (
 from soulmem.server.schemas.common import NoBody, NoQuery, utc
 
 
-@door("GET", "/v1/audit", query=AuditQueryParams, body=None, answer=AuditAnswer)
-async def read_audit(call: Call[AuditQueryParams, NoBody]) -> Reply[AuditAnswer]:
-    """Who changed what in a soul's memory, the newest first."""
+@route("GET", "/v1/audit", query=AuditQueryParams, body=None, response=AuditResponse)
+async def read_audit(call: Call[AuditQueryParams, NoBody]) -> Reply[AuditResponse]:
+    """Changes to a soul's memory and who made them, newest first."""
     query = call.query
     page = await call.engine.history.audit(
         call.owner,
@@ -33,28 +33,28 @@ async def read_audit(call: Call[AuditQueryParams, NoBody]) -> Reply[AuditAnswer]
         query.limit,
         query.cursor,
     )
-    return Reply(lambda: audit_answer(page), rows=len(page.entries))
+    return Reply(lambda: audit_response(page), rows=len(page.entries))
 
 
-@door(
+@route(
     "GET",
     "/v1/memories/{memory}/history",
     query=HistoryQuery,
     body=None,
-    answer=AuditAnswer,
+    response=AuditResponse,
 )
-async def read_history(call: Call[HistoryQuery, NoBody]) -> Reply[AuditAnswer]:
-    """What was done to a memory, the newest first."""
+async def read_history(call: Call[HistoryQuery, NoBody]) -> Reply[AuditResponse]:
+    """Changes to one memory, newest first."""
     query = call.query
     page = await call.engine.history.of_memory(
         call.owner, MemoryId(call.ids["memory"]), query.limit, query.cursor
     )
-    return Reply(lambda: audit_answer(page), rows=len(page.entries))
+    return Reply(lambda: audit_response(page), rows=len(page.entries))
 
 
-@door("POST", "/v1/undo", query=NoQuery, body=UndoBody, answer=UndoAnswer)
-async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoAnswer]:
-    """Revert automatic changes; never the user's own, nor what a sync derived."""
+@route("POST", "/v1/undo", query=NoQuery, body=UndoBody, response=UndoResponse)
+async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoResponse]:
+    """Revert automatic changes. Changes by the user or by a sync are never reverted."""
     body = call.body
     undone = await call.engine.history.undo(
         call.owner,
@@ -64,18 +64,20 @@ async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoAnswer]:
         job=body.job,
     )
     return Reply(
-        lambda: undo_answer(undone), rows=len(undone.memories) + len(undone.skipped)
+        lambda: undo_response(undone), rows=len(undone.memories) + len(undone.skipped)
     )
 
 
-@door("POST", "/v1/feedback", query=NoQuery, body=FeedbackBody, answer=FeedbackAnswer)
-async def give_feedback(call: Call[NoQuery, FeedbackBody]) -> Reply[FeedbackAnswer]:
-    """Say of a recalled memory that it is to come up more, is wrong, came at a bad time, or never here."""
+@route(
+    "POST", "/v1/feedback", query=NoQuery, body=FeedbackBody, response=FeedbackResponse
+)
+async def give_feedback(call: Call[NoQuery, FeedbackBody]) -> Reply[FeedbackResponse]:
+    """Rate a recalled memory: more of it, wrong, badly timed, or never in this chat."""
     body = call.body
     judged = await call.engine.feedback.give(
         call.owner, body.trace, MemoryId(body.memory), body.verdict
     )
-    return Reply(lambda: feedback_answer(judged))
+    return Reply(lambda: feedback_response(judged))
 
 
-DOORS = (read_audit, read_history, undo, give_feedback)
+ROUTES = (read_audit, read_history, undo, give_feedback)

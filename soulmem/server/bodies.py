@@ -1,4 +1,4 @@
-"""How a request's body and query become Structs: size, type, encoding, then the rules of the Struct."""
+"""Reads a request's body and query into Structs: checks size, type, encoding, then the Struct's rules."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import inspect
 
 from soulmem.domain.errors import BadRequest, SoulMemError, TooLarge
-from soulmem.server.explain import unprocessable
+from soulmem.server.rule_errors import unprocessable
 from soulmem.server.schemas.common import Body, Query
 
 BODY_LIMIT = 32 << 20  # bytes
-_INLINE = 64 << 10  # bytes; more than this is decoded off the loop
-_WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+_INLINE_BYTES = 64 << 10  # a larger body is decoded in a thread
+_INTEGER = re.compile(r"-?[0-9]{1,18}\Z")
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB]..)\\u[dD][c-fC-F]"
 )
@@ -30,27 +30,30 @@ T = TypeVar("T")
 
 
 class UnsupportedMediaType(SoulMemError):
-    """The body is not in a form that is read here."""
+    """The content type or encoding of the body is not supported."""
 
     code = "unsupported_media_type"
 
 
 async def off_loop(size: int, work: Callable[[], T]) -> T:
-    """Run `work` at once when it is small (`size` in bytes), in a thread when it could hold the loop."""
-    return work() if size <= _INLINE else await asyncio.to_thread(work)
+    """Run `work` directly if `size` (bytes) is small, else in a thread, so that the event loop is not blocked."""
+    return work() if size <= _INLINE_BYTES else await asyncio.to_thread(work)
 
 
-def check_announced(request: web.BaseRequest, limit: int = BODY_LIMIT) -> None:
-    """Raises TooLarge by Content-Length alone, before anything is read."""
+def check_content_length(request: web.BaseRequest, limit: int = BODY_LIMIT) -> None:
+    """Raises TooLarge if Content-Length is over the limit, before the body is read."""
     length = request.content_length
     if length is not None and length > limit:
-        raise TooLarge(f"the body is {length} bytes long: send at most {limit} at once")
+        raise TooLarge(f"the body has {length} bytes: send at most {limit} at once")
 
 
 async def read_json(
     request: web.Request, *, may_be_empty: bool, limit: int = BODY_LIMIT
 ) -> bytes:
-    """The raw body; empty counts as `{}` where it may. Raises TooLarge, UnsupportedMediaType, BadRequest."""
+    """The raw body; an empty one is `{}` if `may_be_empty`.
+
+    Raises TooLarge, UnsupportedMediaType or BadRequest.
+    """
     if not request.can_read_body:
         if may_be_empty:
             return b"{}"
@@ -64,48 +67,49 @@ async def read_json(
         )
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType(
-            "the body is compressed: send it as it is", field="Content-Encoding"
+            "the body is compressed: send it uncompressed", field="Content-Encoding"
         )
     raw = await _read(request, limit)
     return raw or (b"{}" if may_be_empty else raw)
 
 
 async def _read(request: web.Request, limit: int) -> bytes:
-    """All bytes of the body, put together off the loop. Raises TooLarge as soon as they are too many."""
-    pieces, size = [], 0
+    """All bytes of the body. Raises TooLarge as soon as the limit is passed."""
+    pieces = []
+    size = 0
     try:
         async for piece in request.content.iter_any():
             pieces.append(piece)
             size += len(piece)
             if size > limit:
                 raise TooLarge(
-                    f"the body is over {limit} bytes long: send less at once"
+                    f"the body has more than {limit} bytes: send less at once"
                 )
     except (ClientPayloadError, HttpProcessingError, ConnectionError) as error:
-        raise BadRequest("the body broke off: send it again") from error
+        raise BadRequest("the body is incomplete: send it again") from error
     return await off_loop(size, lambda: b"".join(pieces))
 
 
 def decode(raw: bytes, shape: type[B]) -> B:
-    """The Struct in `raw`. Raises BadRequest when it is no JSON, Unprocessable when a value breaks a rule."""
+    """The Struct in `raw`. Raises BadRequest if it is not JSON, Unprocessable if a value breaks a rule."""
     try:
         return msgspec.json.decode(raw, type=shape)
     except msgspec.ValidationError as error:
-        raise unprocessable(error, shape, _generic(raw)) from error
+        raise unprocessable(error, shape, _untyped(raw)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(
-            f"the body is no JSON in UTF-8: {_plain(error, raw)}"
+            f"the body is not JSON in UTF-8: {_decode_reason(error, raw)}"
         ) from error
 
 
 def parse_query(request: web.Request, shape: type[Q]) -> Q:
-    """The query parameters as `shape`; numbers and booleans only in their plain spelling."""
+    """The query parameters as `shape`. Numbers are plain integers, booleans `true` or `false`."""
     sent: dict[str, Any] = {}
     types = _types(shape)
     for name, text in request.query.items():
         if name in sent:
             raise BadRequest(
-                f"the query parameter {name[:80]!r} comes twice: give it once",
+                f"the query parameter {name[:80]!r} is sent twice: send it once",
                 field=name[:80],
             )
         sent[name] = _value(text, types.get(name, ()))
@@ -116,41 +120,41 @@ def parse_query(request: web.Request, shape: type[Q]) -> Q:
 
 
 def _types(shape: type[Query]) -> dict[str, tuple[type[inspect.Type], ...]]:
-    """The kinds of value each parameter takes, by its name on the wire."""
+    """The types each parameter accepts, by its name in the query."""
     info = inspect.type_info(shape)
     assert isinstance(info, inspect.StructType)
-    found = {}
+    types_by_name = {}
     for field in info.fields:
         options = (
             field.type.types
             if isinstance(field.type, inspect.UnionType)
             else (field.type,)
         )
-        found[field.encode_name] = tuple(type(option) for option in options)
-    return found
+        types_by_name[field.encode_name] = tuple(type(option) for option in options)
+    return types_by_name
 
 
 def _value(text: str, types: tuple[type[inspect.Type], ...]) -> Any:
-    if inspect.IntType in types and _WHOLE.match(text):
+    if inspect.IntType in types and _INTEGER.match(text):
         return int(text)
     if inspect.BoolType in types:
         return _BOOLS.get(text, text)
     return text
 
 
-def _generic(raw: bytes) -> Any:
-    """The body without any rule, for the words of an error; None when it is broken further on."""
+def _untyped(raw: bytes) -> Any:
+    """The body decoded without rules, to quote it in an error message; None if that fails too."""
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _plain(error: Exception, raw: bytes) -> str:
+def _decode_reason(error: Exception, raw: bytes) -> str:
     if isinstance(error, RecursionError):
         return "it nests too deep"
     if isinstance(error, UnicodeDecodeError):
-        return f"byte {error.object[error.start]:#04x} is no UTF-8"
+        return f"byte {error.object[error.start]:#04x} is not UTF-8"
     if _LONE_SURROGATE.search(raw):
-        return "it holds half of a surrogate pair"
+        return "it contains half of a surrogate pair"
     return str(error).removeprefix("JSON is malformed: ")

@@ -1,4 +1,4 @@
-"""One connection: what is no HTTP is refused in the one shape, and what never ends is closed."""
+"""Connections of the server: invalid HTTP gets the JSON error, slow clients are disconnected."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from soulmem.server.errors import http_problem
 
 log = logging.getLogger(__name__)
 
-_HEAD_SECONDS = 10.0  # until the head of a request must be there, from its first byte or the connection on
-_SILENT_SECONDS = 30.0  # that a body may pause
-_LOOK_SECONDS = 2.0
-_MOST = 1_000  # connections at once: each is an open file, of which a process may have 1,024 often
+_HEAD_SECONDS = (
+    10.0  # from the connection or the first byte to the end of a request's head
+)
+_SILENT_SECONDS = 30.0  # longest pause within a body
+_CHECK_SECONDS = 2.0  # between two checks of a connection
+_MAX_OPEN = 1_000  # connections at once; each is an open file, and 1,024 files is a common limit
 
 
 class Connections:
@@ -27,9 +29,7 @@ class Connections:
         self.open: set[Connection] = set()
 
     def __call__(self) -> Connection:
-        """The protocol of a new connection. Bodies stay as they were sent: none is unpacked before it was
-        let in, and no door takes a packed one.
-        """
+        """The protocol of a new connection. Bodies are never decompressed: no route accepts a compressed one."""
         return Connection(
             self.open,
             self._server,
@@ -40,53 +40,60 @@ class Connections:
 
 
 class Connection(web.RequestHandler):
-    """See the module."""
+    """One client connection with its time limits. Times are those of the event loop, in seconds."""
 
-    def __init__(self, every: set[Connection], *arguments: Any, **more: Any) -> None:
-        super().__init__(*arguments, **more)
-        self._every = every
-        self._heard = 0.0  # when the last byte came
-        self._head_since: float | None = (
-            None  # since when the head of a request is waited for
-        )
-        self._looking: asyncio.TimerHandle | None = None
+    def __init__(
+        self, open_connections: set[Connection], *arguments: Any, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self._open_connections = open_connections
+        self._last_byte_at = 0.0
+        self._head_since: float | None = None  # start of waiting for a request's head
+        self._next_check: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._every.add(self)
-        self._heard = self._head_since = self._loop.time()
-        if len(self._every) > _MOST and isinstance(transport, asyncio.Transport):
-            log.warning("more than %d connections are open: a new one is closed", _MOST)
+        self._open_connections.add(self)
+        self._last_byte_at = self._head_since = self._loop.time()
+        is_one_too_many = len(self._open_connections) > _MAX_OPEN
+        if is_one_too_many and isinstance(transport, asyncio.Transport):
+            log.warning(
+                "more than %d connections are open: a new one is closed", _MAX_OPEN
+            )
             transport.abort()
             return
-        self._looking = self._loop.call_later(_LOOK_SECONDS, self._look)
+        self._next_check = self._loop.call_later(_CHECK_SECONDS, self._check_limits)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._every.discard(self)
-        if self._looking is not None:
-            self._looking.cancel()
+        self._open_connections.discard(self)
+        if self._next_check is not None:
+            self._next_check.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._heard = self._loop.time()
+        self._last_byte_at = self._loop.time()
         super().data_received(data)
         if self._messages or self._current_request is not None:
             self._head_since = None
         elif self._head_since is None:
-            self._head_since = self._heard
+            self._head_since = self._last_byte_at
 
-    def _look(self) -> None:
-        now = self._loop.time()
+    def _check_limits(self) -> None:
+        current_time = self._loop.time()
         request = self._current_request
-        late = self._head_since is not None and now - self._head_since > _HEAD_SECONDS
+        late = (
+            self._head_since is not None
+            and current_time - self._head_since > _HEAD_SECONDS
+        )
         body_is_open = (
             isinstance(request, web.BaseRequest) and not request.content.is_eof()
         )
-        if late or (body_is_open and now - self._heard > _SILENT_SECONDS):
+        silence = current_time - self._last_byte_at
+        if late or (body_is_open and silence > _SILENT_SECONDS):
             if self.transport is not None:
                 self.transport.abort()
             return
-        self._looking = self._loop.call_later(_LOOK_SECONDS, self._look)
+        self._next_check = self._loop.call_later(_CHECK_SECONDS, self._check_limits)
 
     def handle_error(
         self,
@@ -95,14 +102,14 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Refuse in the one shape, and write none of what was sent into the log."""
+        """Answer with the JSON error. Nothing that the client sent is written into the log."""
         log.log(
             logging.ERROR if status >= 500 else logging.DEBUG,
-            "no answer: %s",
+            "invalid request: %s",
             type(exc).__name__,
         )
         if request.writer.output_size > 0:
-            raise ConnectionError("the answer is on its way already")
+            raise ConnectionError("the response has been started already")
         response = http_problem(status)
         response.force_close()
         return response

@@ -1,4 +1,4 @@
-"""How a failure becomes an answer: one shape for all, the status by the error's class."""
+"""Turns errors into JSON responses: the same shape for all, the status by the class of the error."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from soulmem.domain import errors
-from soulmem.server.answers.common import Problem
-from soulmem.server.as_json import json_response
 from soulmem.server.bodies import UnsupportedMediaType
+from soulmem.server.json_response import json_response
+from soulmem.server.responses.common import Problem
 
 log = logging.getLogger(__name__)
 
@@ -32,19 +32,19 @@ _STATUS: dict[type[errors.SoulMemError], int] = {
 }
 _HTTP = {
     400: "the request cannot be read",
-    404: "nothing is at this address: see /openapi.json",
-    405: "this address does not take that method: see /openapi.json",
+    404: "there is nothing at this address: see /openapi.json",
+    405: "this address does not accept that method: see /openapi.json",
     413: "the request is too large: send less at once",
-    417: "an expectation other than 100-continue is not met: leave the header out",
+    417: "only `Expect: 100-continue` is supported: leave the header out",
 }
-# The class that stands first for a status names it.
+# Where several classes share a status, the first one names it.
 _CODES = {status: kind.code for kind, status in reversed(_STATUS.items())} | {
     405: "method_not_allowed"
 }
 
 
 def problem(error: errors.SoulMemError) -> web.Response:
-    """The answer to a known error."""
+    """The response for an error of SoulMem's own."""
     status = next(
         (_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500
     )
@@ -60,7 +60,7 @@ def problem(error: errors.SoulMemError) -> web.Response:
 
 
 def http_problem(status: int, message: str | None = None) -> web.Response:
-    """The answer to a failure of HTTP itself."""
+    """The response for an error of HTTP itself."""
     code = _CODES.get(status, "refused" if status < 500 else "internal")
     words = message or _HTTP.get(status, f"HTTP status {status}")
     return json_response(
@@ -69,8 +69,8 @@ def http_problem(status: int, message: str | None = None) -> web.Response:
 
 
 @web.middleware
-async def answer_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn whatever goes wrong into the one shape. What is unknown is logged without any text of a chat."""
+async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn every error into a JSON response. Unexpected ones are logged without any chat text."""
     try:
         return await handler(request)
     except errors.SoulMemError as error:
@@ -81,7 +81,7 @@ async def answer_failures(request: web.Request, handler: Handler) -> web.StreamR
             response.headers["Allow"] = error.headers["Allow"]
         return response
     except Exception as error:
-        # An error's own words may quote a chat: its kind and the places in the code must do.
+        # The message of an error may quote a chat: only its class and the code lines are logged.
         places = "".join(traceback.format_tb(error.__traceback__))
         log.error(
             "%s %s failed: %s\n%s",
@@ -90,10 +90,10 @@ async def answer_failures(request: web.Request, handler: Handler) -> web.StreamR
             type(error).__name__,
             places,
         )
-        log.debug("the error's words: %s", error)
+        log.debug("message of the error: %s", error)
         return http_problem(
             500,
-            f"SoulMem failed ({type(error).__name__}): the log says where; please report it",
+            f"SoulMem failed ({type(error).__name__}): the log shows where; please report it",
         )
 
 

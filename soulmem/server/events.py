@@ -1,4 +1,4 @@
-"""The door to what has just happened, as server-sent events."""
+"""Route of the event stream: what happens in the engine, as server-sent events."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ import msgspec
 from soulmem.domain.ids import Owner
 from soulmem.engine.engine import Engine
 from soulmem.engine.runtime.events import Event
-from soulmem.server.answers.events import EVENTS, EventsAnswer
-from soulmem.server.doors import Call, door
+from soulmem.server.responses.events import EVENTS, EventsResponse
+from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import NoBody, NoQuery
 from soulmem.server.streams import Stream
 
-_ALIVE = 15.0  # seconds of silence after which a comment shows that the line is up
+_ALIVE_SECONDS = (
+    15.0  # of silence, after which a comment shows that the connection is alive
+)
 
 
-# Whoever listens uses nothing: else nobody who has a page open would ever let the engine rest.
-@door(
+# Listening does not count as use: an open page would keep the engine from idle work.
+@route(
     "GET",
     "/v1/events",
     query=NoQuery,
     body=None,
-    answer=EventsAnswer,
+    response=EventsResponse,
     is_use=False,
     media=EVENTS,
 )
 async def listen(call: Call[NoQuery, NoBody]) -> Stream:
-    """What happens from now on: `phase`, `job`, `memory`, `deletion`, `llm`; after `missed` read all anew."""
+    """Events from now on: `phase`, `job`, `memory`, `deletion`, `llm`; after `missed`, read everything again."""
     call.engine.events.check_room()
-    return Stream(_told(call.engine, call.owner), EVENTS)
+    return Stream(_event_lines(call.engine, call.owner), EVENTS)
 
 
-async def _told(engine: Engine, owner: Owner) -> AsyncGenerator[bytes, None]:
+async def _event_lines(engine: Engine, owner: Owner) -> AsyncGenerator[bytes, None]:
     with engine.events.listen(owner) as listener:
         yield _line(Event("phase", {"phase": engine.health().phase}))
         while True:
             try:
-                event = await asyncio.wait_for(listener.get(), _ALIVE)
+                event = await asyncio.wait_for(listener.get(), _ALIVE_SECONDS)
             except asyncio.TimeoutError:
                 yield b": alive\n\n"
                 continue
@@ -55,4 +57,4 @@ def _line(event: Event) -> bytes:
     )
 
 
-DOORS = (listen,)
+ROUTES = (listen,)

@@ -1,4 +1,4 @@
-"""GET /openapi.json: the page that describes every door, generated from the Structs that validate."""
+"""GET /openapi.json: describes every route, generated from the Structs that validate the requests."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from aiohttp import web
 
 from soulmem import __version__
 from soulmem.domain.ids import ID_PATTERN
-from soulmem.server.answers.common import Problem
-from soulmem.server.as_json import json_response
-from soulmem.server.doors import Door
+from soulmem.server.json_response import json_response
+from soulmem.server.responses.common import Problem
+from soulmem.server.routes import Route
 from soulmem.server.schemas.common import NoBody
 
 _REF = "#/components/schemas/{name}"
 _ERRORS = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500, 503)
 
 
-def add_page(app: web.Application, doors: Sequence[Door]) -> None:
-    """Serve the page; it is made on the first request, off the loop."""
+def add_page(app: web.Application, routes: Sequence[Route]) -> None:
+    """Serve the page. It is generated in a thread at the first request."""
 
     @cache
     def page() -> bytes:
-        return msgspec.json.encode(describe(doors))
+        return msgspec.json.encode(describe(routes))
 
     async def read_page(_request: web.Request) -> web.Response:
         return json_response(await asyncio.to_thread(page))
@@ -35,21 +35,15 @@ def add_page(app: web.Application, doors: Sequence[Door]) -> None:
     app.router.add_get("/openapi.json", read_page)
 
 
-def describe(doors: Sequence[Door]) -> dict[str, Any]:
-    """The OpenAPI 3.1 document of these doors."""
-    shapes = {Problem: None} | {
-        shape: None
-        for door in doors
-        for shape in (door.query, door.body, door.answer)
-        if shape is not None
-    }
-    _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
+def describe(routes: Sequence[Route]) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of these routes."""
+    _, components = msgspec.json.schema_components(_shapes(routes), ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
-    for door in doors:
-        paths.setdefault(door.path, {})[door.method.lower()] = _operation(
-            door, components
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(
+            route, components
         )
-    queries = {door.query.__name__ for door in doors}
+    queries = {route.query.__name__ for route in routes}
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -72,17 +66,28 @@ def describe(doors: Sequence[Door]) -> dict[str, Any]:
     return {key: _plain_patterns(value) for key, value in document.items()}
 
 
-def _operation(door: Door, components: dict[str, Any]) -> dict[str, Any]:
+def _shapes(routes: Sequence[Route]) -> list[type[msgspec.Struct]]:
+    """All types of the routes, each once, in order."""
+    shapes: dict[type[msgspec.Struct], None] = {Problem: None}
+    for route in routes:
+        shapes[route.query] = None
+        if route.body is not None:
+            shapes[route.body] = None
+        shapes[route.response] = None
+    return list(shapes)
+
+
+def _operation(route: Route, components: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": getattr(door.handler, "__name__", door.path),
-        "summary": door.summary,
-        "parameters": _parameters(door, components),
+        "operationId": getattr(route.handler, "__name__", route.path),
+        "summary": route.summary,
+        "parameters": _parameters(route, components),
         "responses": {
             **{
                 str(s): _response(
-                    HTTPStatus(s).phrase, door.answer.__name__, door.media
+                    HTTPStatus(s).phrase, route.response.__name__, route.media
                 )
-                for s in door.statuses
+                for s in route.statuses
             },
             **{
                 str(s): _response(HTTPStatus(s).phrase, Problem.__name__)
@@ -90,15 +95,15 @@ def _operation(door: Door, components: dict[str, Any]) -> dict[str, Any]:
             },
         },
     }
-    if door.body is not None:
+    if route.body is not None:
         operation["requestBody"] = {
-            "required": door.body is not NoBody,
-            "content": {"application/json": {"schema": _ref(door.body.__name__)}},
+            "required": route.body is not NoBody,
+            "content": {"application/json": {"schema": _ref(route.body.__name__)}},
         }
     return operation
 
 
-def _parameters(door: Door, components: dict[str, Any]) -> list[dict[str, Any]]:
+def _parameters(route: Route, components: dict[str, Any]) -> list[dict[str, Any]]:
     in_path = [
         {
             "name": name,
@@ -106,9 +111,9 @@ def _parameters(door: Door, components: dict[str, Any]) -> list[dict[str, Any]]:
             "required": True,
             "schema": {"type": "string", "pattern": ID_PATTERN},
         }
-        for name in door.id_names
+        for name in route.id_names
     ]
-    query = components[door.query.__name__]
+    query = components[route.query.__name__]
     in_query = [
         {
             "name": name,
@@ -141,7 +146,7 @@ def _ref(name: str) -> dict[str, str]:
 
 
 def _plain_patterns(node: Any) -> Any:
-    """The document with patterns as JSON Schema spells them: its $ ends the text, as Python's \\Z does."""
+    """The document with patterns in JSON Schema's syntax: Python's \\Z becomes $."""
     if isinstance(node, dict):
         return {
             key: value.replace(r"\Z", "$")

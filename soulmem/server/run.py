@@ -1,4 +1,4 @@
-"""How the application is served: until a signal comes, then finishing what is in flight."""
+"""Serves the application until a signal comes, then finishes the requests in flight."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.server.connection import Connections
 
 _GRACE = 5.0  # seconds for requests in flight
-_BACKLOG = (
-    1_024  # connections that wait to be taken: a burst of them is not turned away
-)
+_BACKLOG = 1_024  # connections that may wait to be accepted
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
 class PortTaken(SoulMemError):
-    """The port cannot be listened on."""
+    """The port cannot be opened for listening."""
 
     code = "port_taken"
 
@@ -35,14 +33,14 @@ async def serve(
     ready: Callable[[str, int], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve until SIGTERM, SIGINT, SIGBREAK or `stop`, then finish what is in flight and stop the engine.
+    """Serve until SIGTERM, SIGINT, SIGBREAK or `stop`; then finish requests in flight and stop the engine.
 
-    Requests in flight have 5 s. `ready` is told host and port once the port answers; port 0 takes a free one.
-    Raises PortTaken.
+    Requests in flight have 5 s. `ready` is called with host and port once the port is open; port 0 means any
+    free port. Raises PortTaken.
     """
     ended = stop or asyncio.Event()
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)
-    with _signals_set(ended):
+    with _set_by_signals(ended):
         await runner.setup()
         try:
             async with _listening(runner, host, port) as taken:
@@ -55,7 +53,7 @@ async def serve(
 
 @asynccontextmanager
 async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterator[int]:
-    """Take connections for as long as the `with` lasts; tells the port."""
+    """Accept connections for as long as the `with` lasts. Yields the port."""
     loop, server = asyncio.get_running_loop(), runner.server
     assert server is not None
 
@@ -65,7 +63,7 @@ async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterat
         )
     except OSError as error:
         raise PortTaken(
-            f"{host}:{port} cannot be listened on ({error.strerror or error}): "
+            f"SoulMem cannot listen on {host}:{port} ({error.strerror or error}): "
             "stop the other program, or choose another server.port",
             field="server.port",
         ) from error
@@ -76,8 +74,8 @@ async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterat
 
 
 @contextmanager
-def _signals_set(event: asyncio.Event) -> Iterator[None]:
-    """Set `event` when a signal asks to end; on Windows too, where loops take no signal handlers."""
+def _set_by_signals(event: asyncio.Event) -> Iterator[None]:
+    """Set `event` when a signal asks to end. Works on Windows, too, where loops have no signal handlers."""
     loop = asyncio.get_running_loop()
     wanted = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
     if sys.platform != "win32":

@@ -1,4 +1,4 @@
-"""What the server must be told; the section [server] of the settings has it all."""
+"""The settings that the server needs; the section [server] provides them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import Protocol
 
 
 class ServerSettings(Protocol):
-    """Where it listens, and to whom."""
+    """Where the server listens, and whom it answers."""
 
     @property
     def host(self) -> str:
-        """The address it is bound to."""
+        """The address to listen on."""
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach that; otherwise every caller needs the token."""
+        """Whether only this machine can reach the address; otherwise every caller needs the token."""
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """The web pages that may call, exactly: scheme, host, port."""
+        """The web pages that may call: exact scheme, host and port."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Names this machine is called by, beyond loopback."""
+        """Further names of this machine, beside the loopback names."""
 
     @property
     def token(self) -> str:
-        """The caller's proof; empty, nobody can prove anything."""
+        """The token that proves a caller's identity; empty: nobody can prove one."""

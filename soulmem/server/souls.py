@@ -1,18 +1,18 @@
-"""The doors to souls: make, read, list, bin, fingerprint."""
+"""Routes of souls: create or change, read, list, delete, fingerprint."""
 
 from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
-from soulmem.server.answers.common import Done
-from soulmem.server.answers.souls import (
-    FingerprintAnswer,
-    SoulAnswer,
-    SoulsAnswer,
-    soul_answer,
-    souls_answer,
+from soulmem.server.json_response import Reply
+from soulmem.server.responses.common import Done
+from soulmem.server.responses.souls import (
+    FingerprintResponse,
+    SoulResponse,
+    SoulsResponse,
+    soul_response,
+    souls_response,
 )
-from soulmem.server.as_json import Reply
-from soulmem.server.doors import Call, door
+from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import Confirm, NoBody, NoQuery
 from soulmem.server.schemas.souls import (
     SoulBody,
@@ -22,16 +22,16 @@ from soulmem.server.schemas.souls import (
 )
 
 
-@door(
+@route(
     "PUT",
     "/v1/souls/{soul}",
     query=NoQuery,
     body=SoulBody,
-    answer=SoulAnswer,
+    response=SoulResponse,
     statuses=(200, 201),
 )
-async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulAnswer]:
-    """Make a soul or change it; of its settings those that are sent change."""
+async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulResponse]:
+    """Create or change a soul. Settings that are not sent stay."""
     body = call.body
     settings = settings_change(body.config)
     soul, created = await call.engine.souls.put(
@@ -42,27 +42,29 @@ async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulAnswer]:
         settings,
     )
     return Reply(
-        lambda: soul_answer(soul), rows=len(soul.names), status=201 if created else 200
+        lambda: soul_response(soul),
+        rows=len(soul.names),
+        status=201 if created else 200,
     )
 
 
-@door("GET", "/v1/souls/{soul}", query=NoQuery, body=None, answer=SoulAnswer)
-async def get_soul(call: Call[NoQuery, NoBody]) -> Reply[SoulAnswer]:
+@route("GET", "/v1/souls/{soul}", query=NoQuery, body=None, response=SoulResponse)
+async def get_soul(call: Call[NoQuery, NoBody]) -> Reply[SoulResponse]:
     """A soul with its full settings."""
     soul = await call.engine.souls.get(call.owner, SoulId(call.ids["soul"]))
-    return Reply(lambda: soul_answer(soul), rows=len(soul.names))
+    return Reply(lambda: soul_response(soul), rows=len(soul.names))
 
 
-@door("GET", "/v1/souls", query=SoulsQuery, body=None, answer=SoulsAnswer)
-async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsAnswer]:
-    """The caller's souls; those in the bin come back with PUT."""
+@route("GET", "/v1/souls", query=SoulsQuery, body=None, response=SoulsResponse)
+async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsResponse]:
+    """The caller's souls. PUT restores one from the bin."""
     souls = await call.engine.souls.list(call.owner, call.query.state)
     return Reply(
-        lambda: souls_answer(souls), rows=sum(1 + len(soul.names) for soul in souls)
+        lambda: souls_response(souls), rows=sum(1 + len(soul.names) for soul in souls)
     )
 
 
-@door("DELETE", "/v1/souls/{soul}", query=Confirm, body=None, answer=Done)
+@route("DELETE", "/v1/souls/{soul}", query=Confirm, body=None, response=Done)
 async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a soul to the bin; `confirm` is its name."""
     await call.engine.souls.delete(
@@ -71,17 +73,19 @@ async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
     return Reply(Done)
 
 
-@door(
+@route(
     "GET",
     "/v1/souls/{soul}/fingerprint",
     query=NoQuery,
     body=None,
-    answer=FingerprintAnswer,
+    response=FingerprintResponse,
 )
-async def read_fingerprint(call: Call[NoQuery, NoBody]) -> Reply[FingerprintAnswer]:
-    """A hash that is equal for equal surviving chats, whatever the way there."""
-    mark = await call.engine.souls.fingerprint(call.owner, SoulId(call.ids["soul"]))
-    return Reply(lambda: FingerprintAnswer(hash=mark))
+async def read_fingerprint(call: Call[NoQuery, NoBody]) -> Reply[FingerprintResponse]:
+    """A hash of the derived memory. Equal chats give equal hashes, whatever was edited before."""
+    fingerprint = await call.engine.souls.fingerprint(
+        call.owner, SoulId(call.ids["soul"])
+    )
+    return Reply(lambda: FingerprintResponse(hash=fingerprint))
 
 
-DOORS = (put_soul, get_soul, list_souls, delete_soul, read_fingerprint)
+ROUTES = (put_soul, get_soul, list_souls, delete_soul, read_fingerprint)

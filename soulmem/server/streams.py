@@ -1,4 +1,4 @@
-"""How an answer that is made piece by piece is sent."""
+"""Sends a response that is produced piece by piece."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from aiohttp import web
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The pieces, their media type, and the name a file is saved by: ASCII without quotes; None: no file."""
+    """A streamed response. `name` is the file name for a download (ASCII, no quotes); None: no download."""
 
     pieces: AsyncGenerator[bytes, None]
     media: str
     name: str | None = None
 
     async def send(self, request: web.Request) -> web.StreamResponse:
-        """The response, sent; to HEAD without the pieces."""
+        """Send the response; for HEAD only its headers."""
         response = web.StreamResponse()
         response.content_type = self.media
         response.charset = "utf-8"
@@ -27,7 +27,7 @@ class Stream:
                 f'attachment; filename="{self.name}"'
             )
         await response.prepare(request)
-        # Who goes away in the middle, as every page does some day, is no failure.
+        # A client that disconnects in the middle is not an error: every page is closed some day.
         with suppress(ConnectionResetError):
             if request.method != "HEAD":
                 async with aclosing(self.pieces):

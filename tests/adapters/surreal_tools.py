@@ -59,11 +59,11 @@ async def settled(folder: Path) -> None:
 def open_files() -> list[str]:
     if not os.path.isdir("/proc/self/fd"):
         return []
-    found = []
+    paths = []
     for number in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
-            found.append(os.readlink(f"/proc/self/fd/{number}"))
-    return found
+            paths.append(os.readlink(f"/proc/self/fd/{number}"))
+    return paths
 
 
 class SmallDisk:

@@ -78,10 +78,10 @@ def test_of_the_last_days_and_weeks_the_newest_is_kept(
     kept = _kept(made, Rotation(daily, weekly))
     by_day: dict[object, Backup] = {}
     by_week: dict[object, Backup] = {}
-    for one in made:
-        by_day.setdefault(one.made.date(), one)
-        by_week.setdefault(one.made.strftime("%G %V"), one)
-    last_day = [one for one in made if one.made.date() == made[0].made.date()][
+    for backup in made:
+        by_day.setdefault(backup.made.date(), backup)
+        by_week.setdefault(backup.made.strftime("%G %V"), backup)
+    last_day = [backup for backup in made if backup.made.date() == made[0].made.date()][
         : 2 if daily else 0
     ]
     assert kept == {
@@ -90,7 +90,7 @@ def test_of_the_last_days_and_weeks_the_newest_is_kept(
         *list(by_week.values())[:weekly],
     }
     assert daily + weekly == 0 or made[0] in kept
-    again = [one for one in made if one in kept]
+    again = [backup for backup in made if backup in kept]
     assert _kept(again, Rotation(daily, weekly)) == kept
 
 
@@ -99,11 +99,11 @@ def test_of_the_last_days_and_weeks_the_newest_is_kept(
 def test_a_backup_a_day_leaves_no_more_than_the_rotation_says(days: int) -> None:
     kept: list[Backup] = []
     for day in range(days):
-        one = Backup(Path(str(day)), NOON + timedelta(days=day))
+        backup = Backup(Path(str(day)), NOON + timedelta(days=day))
         kept = sorted(
-            _kept([one, *kept], Rotation(7, 4)), key=lambda b: b.made, reverse=True
+            _kept([backup, *kept], Rotation(7, 4)), key=lambda b: b.made, reverse=True
         )
-    ages = [(NOON + timedelta(days=days - 1) - one.made).days for one in kept]
+    ages = [(NOON + timedelta(days=days - 1) - backup.made).days for backup in kept]
     assert len(kept) <= 11
     assert ages[: min(days, 7)] == list(range(min(days, 7)))
     assert days < 28 or max(ages) >= 15  # three weeks before the present one
@@ -115,7 +115,7 @@ def test_backups_before_upgrades_outlive_the_days(tmp_path: Path, source: Path) 
     )
     for day in range(4):
         make(backups, source, NOON + timedelta(days=day), upgrade=day < 3)
-    assert [(one.made.day, one.upgrade) for one in backups.all()] == [
+    assert [(backup.made.day, backup.upgrade) for backup in backups.all()] == [
         (4, False),
         (3, True),
         (2, True),
@@ -184,8 +184,12 @@ def cut(data: bytes) -> bytes:
 
 def flipped(data: bytes) -> bytes:
     """With some bytes of the middle changed."""
-    at = len(data) // 2
-    return data[:at] + bytes(255 - b for b in data[at : at + 20]) + data[at + 20 :]
+    middle = len(data) // 2
+    return (
+        data[:middle]
+        + bytes(255 - b for b in data[middle : middle + 20])
+        + data[middle + 20 :]
+    )
 
 
 @pytest.mark.parametrize(

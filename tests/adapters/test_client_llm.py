@@ -31,9 +31,9 @@ def begin(desk: ClientDesk, owner: Owner = DEFAULT_OWNER) -> asyncio.Task[Comple
 
 
 def took(desk: ClientDesk, owner: Owner = DEFAULT_OWNER) -> LlmRequest:
-    found = desk.take(owner)
-    assert found is not None
-    return found
+    request = desk.take(owner)
+    assert request is not None
+    return request
 
 
 async def test_without_a_client_nobody_is_reached() -> None:
@@ -45,13 +45,13 @@ async def test_without_a_client_nobody_is_reached() -> None:
 async def test_while_prompts_are_held_back_nobody_is_missed() -> None:
     """As while a reply is written: however long it is, a client is there all the same."""
     desk = ClientDesk(SHORT)
-    held = [True] * 5
-    desk.listen(lambda *_: None, lambda: bool(held) and held.pop())
+    paused = [True] * 5
+    desk.listen(lambda *_: None, lambda: bool(paused) and paused.pop())
     call = begin(desk)
     with pytest.raises(LlmFailed) as raised:
         await call
     assert raised.value.kind is Failure.UNREACHABLE
-    assert held == [], "it began to miss one only when they were no longer held back"
+    assert paused == [], "it began to miss one only when they were no longer held back"
 
 
 async def test_a_client_that_never_answers() -> None:
@@ -92,8 +92,8 @@ async def test_calls_go_out_in_order_and_each_to_its_owner() -> None:
     theirs = took(desk, somebody)
     with pytest.raises(NotFound):
         desk.answer(DEFAULT_OWNER, theirs.id, "not mine to answer")
-    for at, request in enumerate(mine):
-        desk.answer(DEFAULT_OWNER, request.id, str(at))
+    for index, request in enumerate(mine):
+        desk.answer(DEFAULT_OWNER, request.id, str(index))
     desk.answer(somebody, theirs.id, "theirs")
     assert [answer.text for answer in await asyncio.gather(*calls)] == [
         "0",
@@ -176,8 +176,8 @@ async def test_after_it_was_given_back_a_client_has_all_the_time_again() -> None
 
 async def test_only_its_owner_gives_it_back_and_only_what_a_client_has() -> None:
     desk = ClientDesk(ClientParams(answer=60, fetch=0.1, lease=30))
-    told: list[bool] = []
-    desk.listen(lambda _owner, _request, waits: told.append(waits), lambda: False)
+    events: list[bool] = []
+    desk.listen(lambda _owner, _request, waits: events.append(waits), lambda: False)
     call = begin(desk)
     await asyncio.sleep(0)
     request = took(desk)
@@ -186,12 +186,12 @@ async def test_only_its_owner_gives_it_back_and_only_what_a_client_has() -> None
     assert desk.take(DEFAULT_OWNER) is None
     for _ in range(3):
         desk.give_back(DEFAULT_OWNER, request.id)
-    assert told == [True, True], (
+    assert events == [True, True], (
         "it waits once more; who gives back what nobody has makes nobody wait longer"
     )
     with pytest.raises(LlmFailed):
         await asyncio.wait_for(call, 5)
-    assert told == [True, True, False]
+    assert events == [True, True, False]
 
 
 async def test_one_whose_lease_ran_out_is_waited_for_though_the_next_gives_it_back() -> (

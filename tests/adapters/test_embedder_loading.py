@@ -161,8 +161,8 @@ def test_a_long_text_is_cut_at_the_limit(tiny: Path) -> None:
     ],
 )
 def test_each_family_has_its_prompt(name: str, prompt: str) -> None:
-    found = prompt_for(name, None, None)
-    assert (found.text, found.is_missing) == (prompt, False)
+    chosen = prompt_for(name, None, None)
+    assert (chosen.text, chosen.is_missing) == (prompt, False)
 
 
 @pytest.mark.parametrize("folder", ["e5hf", "my model", "multilingual-e5-small"])
@@ -195,8 +195,8 @@ def test_a_loaded_model_tells_its_prompt(tiny: Path, tmp_path: Path) -> None:
     (place / "README.md").write_text("# multilingual-e5-small")
     assert load(str(place)).prompt == "query: "
     assert load(str(place), query_prompt="").lacks_prompt
-    told = {"prompts": {"query": "ask: "}, "default_prompt_name": None}
-    (place / "config_sentence_transformers.json").write_text(json.dumps(told))
+    config = {"prompts": {"query": "ask: "}, "default_prompt_name": None}
+    (place / "config_sentence_transformers.json").write_text(json.dumps(config))
     assert load(str(place)).prompt == "ask: "
 
 
@@ -344,15 +344,15 @@ QUESTIONS = {
 }
 
 
-def assert_finds(embedder: Embedder, told: str, asked: str) -> None:
-    likeness = embedder.embed(QUESTIONS[asked]) @ embedder.embed(MEMORIES[told]).T
+def assert_finds(embedder: Embedder, memory: str, asked: str) -> None:
+    likeness = embedder.embed(QUESTIONS[asked]) @ embedder.embed(MEMORIES[memory]).T
     assert likeness.argmax(axis=1).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("told", ["en", "zh", "ja"])
+@pytest.mark.parametrize("memory", ["en", "zh", "ja"])
 @pytest.mark.parametrize("asked", ["en", "zh", "ja"])
-def test_the_packaged_encoder_finds_by_meaning(told: str, asked: str) -> None:
-    assert_finds(packaged_encoder.load(), told, asked)
+def test_the_packaged_encoder_finds_by_meaning(memory: str, asked: str) -> None:
+    assert_finds(packaged_encoder.load(), memory, asked)
 
 
 def test_the_default_model_finds_by_meaning(
@@ -360,5 +360,5 @@ def test_the_default_model_finds_by_meaning(
 ) -> None:
     folder = optional_data("SOULMEM_TEST_E5", "a folder with multilingual-e5-small")
     embedder = load(str(folder), query_prompt="query: ")
-    for told in MEMORIES:
-        assert_finds(embedder, told, told)
+    for memory in MEMORIES:
+        assert_finds(embedder, memory, memory)

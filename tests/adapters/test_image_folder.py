@@ -128,16 +128,16 @@ def test_damage_anywhere_is_found(data: st.DataObject) -> None:
     written(folder, some())
     (path,) = base.iterdir()
     sound = path.read_bytes()
-    at = data.draw(st.integers(0, len(sound) - 1))
+    position = data.draw(st.integers(0, len(sound) - 1))
     damaged = data.draw(
         st.sampled_from(
             [
-                sound[:at],
-                sound[:at]
-                + bytes([sound[at] ^ (1 << data.draw(st.integers(0, 7)))])
-                + sound[at + 1 :],
+                sound[:position],
+                sound[:position]
+                + bytes([sound[position] ^ (1 << data.draw(st.integers(0, 7)))])
+                + sound[position + 1 :],
                 sound + b"\x00",
-                sound[:at] + sound[at + 1 :],
+                sound[:position] + sound[position + 1 :],
                 b"",
             ]
         )

@@ -74,16 +74,16 @@ class Place:
 @pytest.fixture
 async def place(tmp_path: Path) -> Place:
     """A store with something in it, and one backup of that."""
-    one = Place(tmp_path / "data folder")
-    store = one.store()
+    folders = Place(tmp_path / "data folder")
+    store = folders.store()
     await store.open()
     await store.commit(full_change())
     await store.commit(
         Change(OWNER, put_memories=[memory(f"m{n}", "x" * 300) for n in range(200)])
     )
     await store.make(datetime.now(timezone.utc))
-    await one.closed(store)
-    return one
+    await folders.closed(store)
+    return folders
 
 
 async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(
@@ -119,10 +119,10 @@ async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(
     assert done.souls == 1
     store = place.store()
     await store.open()
-    found = {one.id for one in (await store.graph(OWNER, SOUL)).memories}
+    ids = {stored.id for stored in (await store.graph(OWNER, SOUL)).memories}
     await place.closed(store)
-    numbers = {key[1:] for key in found if key.startswith("a")}
-    assert numbers == {key[1:] for key in found if key.startswith("b")}
+    numbers = {key[1:] for key in ids if key.startswith("a")}
+    assert numbers == {key[1:] for key in ids if key.startswith("b")}
     assert numbers == {str(n) for n in range(len(numbers))}
     assert before <= len(numbers) <= after
 
@@ -183,8 +183,8 @@ async def test_damage_that_only_reading_finds_makes_the_store_read_only(
         (place.folder / "sstables").iterdir(), key=lambda file: file.stat().st_size
     )
     data = bytearray(table.read_bytes())
-    for at in range(len(data) * 2 // 5, len(data) * 3 // 5, 20_000):
-        data[at : at + 8] = b"\xff" * 8
+    for position in range(len(data) * 2 // 5, len(data) * 3 // 5, 20_000):
+        data[position : position + 8] = b"\xff" * 8
     table.write_bytes(data)
 
     store = place.store()
@@ -243,9 +243,9 @@ async def test_another_version_takes_over_only_after_a_copy(
 ) -> None:
     """That copy is what was there, byte by byte."""
     marker = place.data / MARKER
-    known = json.loads(marker.read_text())
+    marked = json.loads(marker.read_text())
     if isinstance(was, dict):
-        marker.write_text(json.dumps({**known, **was}))
+        marker.write_text(json.dumps({**marked, **was}))
     elif was:
         marker.write_text(was)
     else:
@@ -253,16 +253,16 @@ async def test_another_version_takes_over_only_after_a_copy(
     files = place.files()
 
     before = await place.picture()
-    (upgrade,) = [one for one in await place.found() if one.upgrade]
+    (upgrade,) = [backup for backup in await place.found() if backup.upgrade]
     await asyncio.to_thread(place.backups.unpack, upgrade.path, place.data / "out")
     out = place.data / "out"
     assert {
         str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()
     } == files
-    assert json.loads(marker.read_text()) == known
-    found = await place.found()
+    assert json.loads(marker.read_text()) == marked
+    backups = await place.found()
     assert await place.picture() == before
-    assert await place.found() == found
+    assert await place.found() == backups
 
 
 async def test_without_room_for_that_copy_the_store_is_left_as_it_is(

@@ -207,9 +207,9 @@ async def test_neither_key_nor_chat_is_told(
     with caplog.at_level(logging.DEBUG), pytest.raises(LlmFailed) as raised:
         await make().complete(PROMPT)
     written = capfd.readouterr()
-    told = raised.value.message + caplog.text + written.out + written.err
-    assert KEY not in told
-    assert "locket in the bakery" not in told
+    output = raised.value.message + caplog.text + written.out + written.err
+    assert KEY not in output
+    assert "locket in the bakery" not in output
 
 
 async def test_stopping_breaks_off_what_runs(make: Make, script: Script) -> None:

@@ -54,8 +54,8 @@ WHOLE = log_of(RECORDS)
 
 def damage(folder: Path, data: bytes, seen: int = 0) -> int | None:
     (folder / "00.wal").write_bytes(data)
-    found = damage_of(folder, {"00.wal": seen} if seen else {})
-    return None if found is None else found.behind
+    report = damage_of(folder, {"00.wal": seen} if seen else {})
+    return None if report is None else report.behind
 
 
 def test_a_whole_log_and_one_that_a_crash_cut_are_no_damage(tmp_path: Path) -> None:
@@ -65,10 +65,12 @@ def test_a_whole_log_and_one_that_a_crash_cut_are_no_damage(tmp_path: Path) -> N
         assert damage(tmp_path, WHOLE[:-cut]) is None
 
 
-@pytest.mark.parametrize("at", [0, 4, 6, 7, 500, 930, 40_000, 90_000])
-def test_one_bit_is_seen_where_good_records_follow(tmp_path: Path, at: int) -> None:
+@pytest.mark.parametrize("position", [0, 4, 6, 7, 500, 930, 40_000, 90_000])
+def test_one_bit_is_seen_where_good_records_follow(
+    tmp_path: Path, position: int
+) -> None:
     data = bytearray(WHOLE)
-    data[at] ^= 4
+    data[position] ^= 4
     assert damage(tmp_path, bytes(data))
 
 
@@ -108,9 +110,9 @@ def harmed(data: Path, harm: Callable[[Path], None]) -> dict[str, bytes]:
 def taken_away(data: Path) -> dict[str, bytes]:
     """The log that was kept aside; its folder is deleted."""
     (aside,) = [path for path in data.iterdir() if path.name.startswith(DAMAGED)]
-    found = {name: (aside / name).read_bytes() for name in segments(aside)}
+    files = {name: (aside / name).read_bytes() for name in segments(aside)}
     shutil.rmtree(aside)
-    return found
+    return files
 
 
 @pytest.mark.parametrize("harm", [flipped, halved, Path.unlink])
@@ -125,13 +127,13 @@ async def test_the_damaged_log_is_kept_and_health_says_what_is_missing(
     for _ in range(2):
         store = KeptStore(tmp_path, "store", BackupFolder(tmp_path / "backups"))
         await store.open()
-        found = len(await store.memories(OWNER, SOUL))
-        (told,) = store.health().losses
+        count = len(await store.memories(OWNER, SOUL))
+        (loss,) = store.health().losses
         await store.close()
         await settled(folder)
-        assert found < last + 2
-        assert "was damaged" in told
-        assert DAMAGED in told
+        assert count < last + 2
+        assert "was damaged" in loss
+        assert DAMAGED in loss
     assert await asyncio.to_thread(taken_away, tmp_path) == before
     store = KeptStore(tmp_path, "store", BackupFolder(tmp_path / "backups"))
     await store.open()

@@ -34,9 +34,13 @@ async def test_a_copy_taken_in_the_middle_of_writing_opens_with_all_that_was_ack
     for acknowledged, copy in copies:
         async with opened(f"surrealkv://{copy}") as store:
             graph = await store.graph(OWNER, SOUL)
-            memories = {one.id for one in graph.memories}
-            said = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
+            memories = {memory.id for memory in graph.memories}
+            slots = {
+                ranked.message.slot for ranked in await store.messages(OWNER, CHAT)
+            }
         assert {f"m{number}" for number in range(-1, acknowledged + 1)} <= memories
         # and no change is in it in part
-        assert {f"m{slot.removeprefix('slot-')}" for slot in said} | {"m-1"} == memories
+        assert {f"m{slot.removeprefix('slot-')}" for slot in slots} | {
+            "m-1"
+        } == memories
         assert {edge.target for edge in graph.edges} | {"m-1"} == memories

@@ -25,13 +25,15 @@ async def test_nothing_acknowledged_is_lost_by_kill_9(
     last = await killed_while_writing(url, commits, pause)
     async with opened(url) as store:
         graph = await store.graph(OWNER, SOUL)
-        memories = {one.id for one in graph.memories}
-        said = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
+        memories = {memory.id for memory in graph.memories}
+        slots = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
 
         assert last >= commits
         assert {f"m{number}" for number in range(-1, last + 1)} <= memories
         # and no change is stored in part
-        assert {f"m{slot.removeprefix('slot-')}" for slot in said} | {"m-1"} == memories
+        assert {f"m{slot.removeprefix('slot-')}" for slot in slots} | {
+            "m-1"
+        } == memories
         assert {edge.target for edge in graph.edges} | {"m-1"} == memories
 
 
@@ -40,12 +42,12 @@ async def test_a_second_process_is_told_that_soulmem_runs_already(
 ) -> None:
     async with opened(url) as store:
         process = await child("open", url)
-        told, _ = await process.communicate()
-        assert told.decode().startswith(
+        output, _ = await process.communicate()
+        assert output.decode().startswith(
             "StoreLocked: SoulMem is already running on this data folder"
         )
-        assert str(tmp_path / "data") in told.decode()
-        assert "--data" in told.decode()
+        assert str(tmp_path / "data") in output.decode()
+        assert "--data" in output.decode()
         await store.commit(full_change())  # which the visitor did not disturb
 
     async with opened(url) as store:
@@ -97,10 +99,10 @@ async def test_a_damaged_store_is_said_to_be_broken(
     process = await child(
         "open", url
     )  # of its own, as the engine aborts the process on some damage
-    told, _ = await process.communicate()
-    assert told.decode().startswith("StoreBroken: ")
-    assert "cannot be read: put a backup in its place" in told.decode()
-    assert str(tmp_path / "data") in told.decode()
+    output, _ = await process.communicate()
+    assert output.decode().startswith("StoreBroken: ")
+    assert "cannot be read: put a backup in its place" in output.decode()
+    assert str(tmp_path / "data") in output.decode()
 
 
 async def test_opening_leaves_merging_tables_to_another_process(

@@ -69,15 +69,15 @@ async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(
         assert "full" in store.health().detail
         with pytest.raises(StoreFull):
             await store.commit(Change(OWNER, put_memories=[memory("small", "x")]))
-        found = (await store.graph(OWNER, SOUL)).memories  # reading goes on
-        assert sorted(one.id for one in found) == sorted(kept)
+        memories = (await store.graph(OWNER, SOUL)).memories  # reading goes on
+        assert sorted(stored.id for stored in memories) == sorted(kept)
 
         disk.remount("size=24m")
         await store.commit(Change(OWNER, put_memories=[memory("later", "x")]))
         assert store.health().writable
     async with opened(url) as store:
         assert sorted(
-            one.id for one in (await store.graph(OWNER, SOUL)).memories
+            stored.id for stored in (await store.graph(OWNER, SOUL)).memories
         ) == sorted([*kept, "later"])
 
 
@@ -97,8 +97,8 @@ async def test_a_kill_after_a_full_disk_leaves_what_was_acknowledged_and_no_more
 
     for copy, expected in zip(copies, (kept, [*kept, "later"]), strict=True):
         async with opened(f"surrealkv://{copy}") as store:
-            found = (await store.graph(OWNER, SOUL)).memories
-            assert sorted(one.id for one in found) == sorted(expected)
+            memories = (await store.graph(OWNER, SOUL)).memories
+            assert sorted(stored.id for stored in memories) == sorted(expected)
 
 
 @pytest.mark.parametrize("room", [True, False])
@@ -115,8 +115,8 @@ async def test_closing_after_a_full_disk_does_not_store_what_was_refused(
     await settled(disk.folder)
     disk.remount("size=24m")
     async with opened(url) as store:
-        found = (await store.graph(OWNER, SOUL)).memories
-        assert sorted(one.id for one in found) == sorted(kept)
+        memories = (await store.graph(OWNER, SOUL)).memories
+        assert sorted(memory.id for memory in memories) == sorted(kept)
 
 
 async def test_a_full_disk_at_the_start_is_said(disk: SmallDisk) -> None:

@@ -51,8 +51,8 @@ async def raw(url: str) -> AsyncIterator[Any]:
 
     async def run(sql: str, **params: Any) -> list[Any]:
         answers = await link.run(Query(sql, params))
-        assert [one for one in answers if one["status"] != "OK"] == []
-        return [one["result"] for one in answers]
+        assert [statement for statement in answers if statement["status"] != "OK"] == []
+        return [statement["result"] for statement in answers]
 
     yield run
     await link.close()
@@ -106,8 +106,10 @@ async def test_migrations_are_applied_once_by_name(
     more = type(migrations()[0])(
         "9999_test", "DEFINE FIELD mood ON soul TYPE string DEFAULT 'calm';"
     )
-    known = (*migrations(), more)
-    monkeypatch.setattr("soulmem.adapters.surreal.migrations.MIGRATIONS", known)
+    all_migrations = (*migrations(), more)
+    monkeypatch.setattr(
+        "soulmem.adapters.surreal.migrations.MIGRATIONS", all_migrations
+    )
 
     for _ in range(
         2
@@ -116,7 +118,10 @@ async def test_migrations_are_applied_once_by_name(
             assert await snapshot(store) == before
     async with raw(url) as run:
         (mark,) = await run("SELECT version, applied FROM ONLY meta:schema;")
-        assert mark == {"version": len(known), "applied": [one.name for one in known]}
+        assert mark == {
+            "version": len(all_migrations),
+            "applied": [migration.name for migration in all_migrations],
+        }
 
 
 async def test_a_store_of_the_first_schema_is_migrated(
@@ -151,8 +156,8 @@ async def test_a_store_of_the_first_schema_is_migrated(
         touched = replace(edge(), at_turn=7.25)
         await store.commit(Change(OWNER, put_edges=[touched], put_usages=[usage()]))
     async with opened(url) as store:
-        now = await snapshot(store)
-        assert (now["edges"], now["usages"]) == ([[touched]], [[usage()]])
+        migrated = await snapshot(store)
+        assert (migrated["edges"], migrated["usages"]) == ([[touched]], [[usage()]])
 
 
 async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
@@ -178,7 +183,7 @@ async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
                 await run(
                     "UPSERT type::record('opinion', $row.id) CONTENT $row;", row=row
                 )
-            told: list[tuple[int, Action, str, dict[str, Any]]] = [
+            entries: list[tuple[int, Action, str, dict[str, Any]]] = [
                 (1, Action.CHANGE, "mem-1", {"text": "before"}),
                 *(
                     (n + 2, Action.FEEDBACK, f"mem-{n}", {"opinion": {"flagged": True}})
@@ -187,7 +192,7 @@ async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
                 (9, Action.CHANGE, "mem-0", {"tags": ["text"]}),
                 (10, Action.CHANGE, "mem-2", {"text": "put right"}),
             ]
-            for number, action, target, after in told:
+            for number, action, target, after in entries:
                 reason = "wrong" if action is Action.FEEDBACK else ""
                 entry = AuditEntry(
                     f"c{number:016x}",
@@ -205,15 +210,19 @@ async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
                     row=audit_row(OWNER, entry),
                 )
     async with opened(url) as store:
-        found = {one.memory: one for one in await store.opinions(OWNER, SOUL)}
-        assert [found[key].doubts(memory(key).text) for key in keys] == [
+        opinions = {
+            opinion.memory: opinion for opinion in await store.opinions(OWNER, SOUL)
+        }
+        assert [opinions[key].doubts(memory(key).text) for key in keys] == [
             True,
             True,
             False,
             False,
         ]
-        assert {(one.score, one.not_in) for one in found.values()} == {(0.25, (CHAT,))}
-        await store.commit(Change(OWNER, put_opinions=list(found.values())))
+        assert {(opinion.score, opinion.not_in) for opinion in opinions.values()} == {
+            (0.25, (CHAT,))
+        }
+        await store.commit(Change(OWNER, put_opinions=list(opinions.values())))
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -297,9 +306,9 @@ async def test_recycling_the_log_under_load_loses_nothing(
         async def reader() -> None:
             seen = 0
             for _ in range(15):
-                found = len((await store.graph(OWNER, SOUL)).memories)
-                assert found >= seen
-                seen = found
+                count = len((await store.graph(OWNER, SOUL)).memories)
+                assert count >= seen
+                seen = count
 
         await asyncio.gather(*(writer(number) for number in range(4)), reader())
         assert opens.count("open") >= 2
@@ -344,7 +353,7 @@ async def test_few_vectors_are_held_while_their_keys_are_listed(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(url) as store:
-        keys = [f"{at:02x}" for at in range(256)]
+        keys = [f"{number:02x}" for number in range(256)]
         await store.put_vectors("model", {key: bytes(1536) for key in keys})
         await store.put_vectors("another", {"00": bytes(1536)})
         monkeypatch.setattr(connection_module, "HELD_LIMIT", 40_000)

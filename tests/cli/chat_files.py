@@ -13,9 +13,9 @@ HEADER: dict[str, Any] = {
 }
 
 
-def said(at: int, text: str, *, user: bool = False, **more: Any) -> dict[str, Any]:
-    """A message; `at` counts minutes."""
-    date = f"2025-03-01T{10 + at // 60}:{at % 60:02}:00.000Z"
+def said(number: int, text: str, *, user: bool = False, **more: Any) -> dict[str, Any]:
+    """A message; `number` counts minutes."""
+    date = f"2025-03-01T{10 + number // 60}:{number % 60:02}:00.000Z"
     return {
         "name": "Ann" if user else "Bel",
         "is_user": user,

@@ -24,7 +24,7 @@ ABOUT = {
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Any]:
+def demo() -> dict[str, Any]:
     """What the demo prints as an object."""
     ended = run_process("demo", "--json")
     assert (ended.code, ended.err) == (0, "")
@@ -49,18 +49,18 @@ def test_the_chats_are_long_enough_to_forget_in(name: str) -> None:
         assert chat.messages[moment.at - 1]["role"] == "user"
 
 
-def test_there_are_six_moments_over_both_chats(told: dict[str, Any]) -> None:
-    assert len(told["moments"]) == 6
-    assert {moment["chat"] for moment in told["moments"]} == {
+def test_there_are_six_moments_over_both_chats(demo: dict[str, Any]) -> None:
+    assert len(demo["moments"]) == 6
+    assert {moment["chat"] for moment in demo["moments"]} == {
         load_chat(name).id for name in CHATS
     }
-    assert told["took_s"] < 60
+    assert demo["took_s"] < 60
 
 
 def test_one_memory_comes_over_three_steps_and_the_way_is_told(
-    told: dict[str, Any],
+    demo: dict[str, Any],
 ) -> None:
-    [mule] = [m for m in told["moments"] if (m["chat"], m["at"]) == ("lantern-en", 66)]
+    [mule] = [m for m in demo["moments"] if (m["chat"], m["at"]) == ("lantern-en", 66)]
     [far] = [m for m in mule["recall"]["memories"] if m["hops"] == 3]
     assert [step["edge"] for step in far["path"]] == [
         None,
@@ -68,16 +68,16 @@ def test_one_memory_comes_over_three_steps_and_the_way_is_told(
         "mentions",
         "mentions",
     ]
-    assert [far["path"][at]["label"] for at in (0, 2)] == ["Duchess", "Esk"]
+    assert [far["path"][index]["label"] for index in (0, 2)] == ["Duchess", "Esk"]
     assert "Duchess" not in far["text"]
     assert re.match(
         '"Duchess" led Isaura to ".+", that to "Esk", that to this from', far["why"]
     )
 
 
-def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:
+def test_each_moment_recalls_what_it_is_about(demo: dict[str, Any]) -> None:
     checked = set()
-    for moment in told["moments"]:
+    for moment in demo["moments"]:
         key = (moment["chat"], moment["at"], moment["fork"])
         if key in ABOUT:
             checked.add(key)
@@ -86,33 +86,33 @@ def test_each_moment_recalls_what_it_is_about(told: dict[str, Any]) -> None:
 
 
 def test_the_branch_knows_nothing_that_came_after_its_fork(
-    told: dict[str, Any],
+    demo: dict[str, Any],
 ) -> None:
-    [branch] = [moment for moment in told["moments"] if moment["fork"] is not None]
+    [branch] = [moment for moment in demo["moments"] if moment["fork"] is not None]
     assert branch["recall"]["memories"]
     assert max(_numbers(branch)) <= branch["fork"]
     [main] = [
         m
-        for m in told["moments"]
+        for m in demo["moments"]
         if (m["chat"], m["at"], m["fork"]) == (branch["chat"], branch["at"], None)
     ]
     assert max(_numbers(main)) > branch["fork"]
 
 
-def test_what_is_still_in_the_prompt_is_not_repeated(told: dict[str, Any]) -> None:
-    for moment in told["moments"]:
+def test_what_is_still_in_the_prompt_is_not_repeated(demo: dict[str, Any]) -> None:
+    for moment in demo["moments"]:
         last = moment["fork"] + 1 if moment["fork"] is not None else moment["at"]
         assert max(_numbers(moment)) <= last - WINDOW
         assert 0 < len(moment["recall"]["memories"]) <= ITEMS
 
 
 def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(
-    told: dict[str, Any], shown: Ended
+    demo: dict[str, Any], shown: Ended
 ) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert "\x1b" not in shown.out
     flat = re.sub(r"[\s│]+", "", shown.out)
-    for number, moment in enumerate(told["moments"], 1):
+    for number, moment in enumerate(demo["moments"], 1):
         assert f"{number}/6" in shown.out
         assert re.sub(r"\s+", "", moment["line"]) in flat
         assert re.sub(r"\s+", "", moment["shows"]["zh"]) in flat
@@ -123,7 +123,7 @@ def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(
 
 
 def test_it_leaves_the_users_own_memories_alone(
-    told: dict[str, Any], tmp_path: Any
+    demo: dict[str, Any], tmp_path: Any
 ) -> None:
     ended = run_process(
         "demo", "--json", SOULMEM_DATA=str(tmp_path), SOULMEM_EMBEDDER_MODEL="none"
@@ -135,7 +135,7 @@ def test_it_leaves_the_users_own_memories_alone(
         for moment in json.loads(ended.out)["moments"]
     ]
     assert again == [
-        [m["text"] for m in moment["recall"]["memories"]] for moment in told["moments"]
+        [m["text"] for m in moment["recall"]["memories"]] for moment in demo["moments"]
     ]
 
 

@@ -77,10 +77,10 @@ def test_in_words_each_trouble_has_an_arrow(
     ask: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOULMEM_SERVER_ORIGINS", "http://192.168.1.5:8000")
-    told = ask("doctor")
-    assert told.code == 1
-    assert "[fail] SillyTavern" in told.out
-    assert "→ Name the address" in told.out
+    ended = ask("doctor")
+    assert ended.code == 1
+    assert "[fail] SillyTavern" in ended.out
+    assert "→ Name the address" in ended.out
 
 
 def test_a_stranger_on_the_port_is_broken(look: Command) -> None:

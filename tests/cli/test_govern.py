@@ -38,19 +38,19 @@ def test_the_bin_is_shown_and_gives_back(
     )
     for key in (first, second):
         running.ask("DELETE", f"/memories/{key}")
-    told = ask("bin", "list", "--soul", "Ivo")
+    ended = ask("bin", "list", "--soul", "Ivo")
     assert (
-        told.code,
-        first in told.out,
-        "a blue kite" in told.out,
-        "and more" in told.out,
+        ended.code,
+        first in ended.out,
+        "a blue kite" in ended.out,
+        "and more" in ended.out,
     ) == (
         *(0, True, True),
         False,
     )
-    told = ask("bin", "restore", first, "nothing", "--json")
-    assert told.code == 1
-    assert (told.json()["done"], [f["id"] for f in told.json()["failed"]]) == (
+    ended = ask("bin", "restore", first, "nothing", "--json")
+    assert ended.code == 1
+    assert (ended.json()["done"], [f["id"] for f in ended.json()["failed"]]) == (
         [first],
         ["nothing"],
     )
@@ -67,8 +67,8 @@ def test_what_is_purged_is_nowhere_any_more(
         note(running, ivo, "a secret heron"),
         note(running, ivo, "a plain heron"),
     )
-    told = ask("bin", "purge", key, "--yes")
-    assert (told.code, "not in the bin" in told.out) == (1, True)
+    ended = ask("bin", "purge", key, "--yes")
+    assert (ended.code, "not in the bin" in ended.out) == (1, True)
     running.ask("DELETE", f"/memories/{key}")
     assert "--yes" in ask("bin", "purge", key).err
     assert state(running, key) == "bin"
@@ -99,8 +99,8 @@ def test_permanent_memories_are_made_kept_released_and_deleted(
     assert (made["permanent"], made["text"]) == (True, "Ivo fears water.")
     other = note(running, ivo, "an old oath")
     assert ask("permanent", "keep", other).code == 0
-    told = ask("permanent", "list", "--soul", "Ivo", "--json").json()
-    assert {m["id"] for m in told["souls"][0]["memories"]} == {made["id"], other}
+    listed = ask("permanent", "list", "--soul", "Ivo", "--json").json()
+    assert {m["id"] for m in listed["souls"][0]["memories"]} == {made["id"], other}
     assert ask("permanent", "release", other).code == 0
     assert other not in ask("permanent", "list").out
 
@@ -121,8 +121,8 @@ def test_what_a_tool_did_is_shown_and_undone(
     assert f"archivist: changed {key}" in shown.out
     entry = ask("undo", "--soul", "Ivo", "--json").json()["audit"][0]["id"]
 
-    told = ask("undo", "--soul", "Ivo", "--change", entry, "--json").json()
-    assert (told["changes"], told["memories"]) == ([entry], [key])
+    result = ask("undo", "--soul", "Ivo", "--change", entry, "--json").json()
+    assert (result["changes"], result["memories"]) == ([entry], [key])
     assert running.ask("GET", f"/memories/{key}")["text"] == "the inn is red"
     running.ask("POST", "/tools/update_memory_node", call)
     assert ask("undo", "--soul", "Ivo", "--since", "5m").code == 0
@@ -144,9 +144,9 @@ def test_what_a_tool_did_is_shown_and_undone(
     ],
 )
 def test_what_cannot_be_meant_is_said(ask: Command, ivo: str, argv: list[str]) -> None:
-    told = ask(*argv)
-    assert (told.code, told.out) == (1, "")
-    assert told.err
+    ended = ask(*argv)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err
 
 
 def test_it_is_said_in_chinese(ask: Command, running: Client, ivo: str) -> None:

@@ -19,27 +19,27 @@ pytestmark = pytest.mark.timeout(120)
 
 def report(ended: Ended) -> dict[str, Any]:
     """What was told of the only file."""
-    [told] = ended.json()["files"]
-    return dict(told)
+    [file_report] = ended.json()["files"]
+    return dict(file_report)
 
 
 def test_a_file_becomes_a_chat_of_a_new_soul(
     ask: Command, running: Client, tmp_path: Path
 ) -> None:
-    told = ask(
+    ended = ask(
         "import",
         write(tmp_path / "new.jsonl", talk(30)),
         "--soul",
         "Newcomer",
         "--json",
     )
-    assert told.code == 0
-    assert told.json()["pending"] == 0
-    assert (report(told)["messages"], report(told)["added"]) == (30, 30)
+    assert ended.code == 0
+    assert ended.json()["pending"] == 0
+    assert (report(ended)["messages"], report(ended)["added"]) == (30, 30)
     [soul] = [
         s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Newcomer"
     ]
-    stored = running.ask("GET", f"/chats/{report(told)['chat']}")
+    stored = running.ask("GET", f"/chats/{report(ended)['chat']}")
     assert (stored["souls"], stored["title"], stored["persona"]) == (
         [soul["id"]],
         "new",
@@ -71,7 +71,7 @@ def test_an_edited_file_changes_only_what_differs(
     ask("import", write(path, talk(25)), "--soul", "Editor")
     rows = talk(25)
     rows[7]["mes"] = "Something else was said."
-    told = report(
+    result = report(
         ask(
             "import",
             write(path, [*rows[:20], *rows[21:]]),
@@ -80,9 +80,9 @@ def test_an_edited_file_changes_only_what_differs(
             "--json",
         )
     )
-    assert (told["added"], told["changed"], told["removed"]) == (0, 1, 1)
+    assert (result["added"], result["changed"], result["removed"]) == (0, 1, 1)
     texts = [
-        m["text"] for m in running.ask("GET", f"/chats/{told['chat']}")["messages"]
+        m["text"] for m in running.ask("GET", f"/chats/{result['chat']}")["messages"]
     ]
     assert texts[7] == "Something else was said."
     assert len(texts) == 24
@@ -93,11 +93,17 @@ def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(
 ) -> None:
     path = tmp_path / "shrunk.jsonl"
     ask("import", write(path, talk(40)), "--soul", "Shrinker")
-    told = ask("import", write(path, talk(5)), "--soul", "Shrinker", "--json")
-    assert (told.code, report(told)["held"]["count"]) == (1, 35)
+    ended = ask("import", write(path, talk(5)), "--soul", "Shrinker", "--json")
+    assert (ended.code, report(ended)["held"]["count"]) == (1, 35)
     assert "--confirm-removal" in ask("import", str(path), "--soul", "Shrinker").out
-    told = ask("import", str(path), "--soul", "Shrinker", "--confirm-removal", "--json")
-    assert (told.code, report(told)["removed"], report(told)["held"]) == (0, 35, None)
+    ended = ask(
+        "import", str(path), "--soul", "Shrinker", "--confirm-removal", "--json"
+    )
+    assert (ended.code, report(ended)["removed"], report(ended)["held"]) == (
+        0,
+        35,
+        None,
+    )
 
 
 def test_broken_lines_and_files_are_named_and_the_rest_goes_in(
@@ -107,9 +113,9 @@ def test_broken_lines_and_files_are_named_and_the_rest_goes_in(
     rows = [json.dumps(row) for row in [HEADER, *talk(3)]]
     path.write_text("\n".join([*rows[:2], '{"mes": "to', *rows[2:]]), encoding="utf-8")
     argv = ("import", str(path), str(tmp_path / "none.jsonl"), "--soul", "Torn")
-    told = ask(*argv, "--json")
-    assert told.code == 1
-    unread, read = told.json()["files"]
+    ended = ask(*argv, "--json")
+    assert ended.code == 1
+    unread, read = ended.json()["files"]
     assert unread["file"].endswith("none.jsonl")
     assert (read["added"], read["broken"]) == (3, [{"line": 3, "reason": "not_json"}])
     assert "line 3 left out: not JSON" in ask(*argv).out
@@ -127,9 +133,11 @@ def test_nobody_is_made_for_files_that_cannot_be_read(
     }
     for name, text in bad.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-        told = ask("import", str(tmp_path / name), "--soul", f"Nobody {name}", "--json")
-        assert (told.code, told.json()["souls"]) == (1, [])
-        assert report(told)["error"]
+        ended = ask(
+            "import", str(tmp_path / name), "--soul", f"Nobody {name}", "--json"
+        )
+        assert (ended.code, ended.json()["souls"]) == (1, [])
+        assert report(ended)["error"]
     assert not [
         s
         for s in running.ask("GET", "/souls")["souls"]
@@ -137,17 +145,17 @@ def test_nobody_is_made_for_files_that_cannot_be_read(
     ]
 
     good = write(tmp_path / "good.jsonl", talk(3))
-    told = ask(
+    ended = ask(
         "import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json"
     )
-    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (
+    assert (ended.code, [soul["name"] for soul in ended.json()["souls"]]) == (
         1,
         ["Nobody else"],
     )
-    told = ask(
+    ended = ask(
         "import", str(tmp_path / "world.json"), "--soul", "Nobody else", "--json"
     )
-    assert (told.code, [soul["name"] for soul in told.json()["souls"]]) == (
+    assert (ended.code, [soul["name"] for soul in ended.json()["souls"]]) == (
         1,
         ["Nobody else"],
     )
@@ -165,8 +173,8 @@ def test_a_branch_shares_its_beginning_with_the_chat_it_left(
     branch = write(
         tmp_path / "a branch.jsonl", [*rows[:5], said(99, "Another way.")], header
     )
-    told = ask("import", branch, main, "--soul", "Brancher", "--json")
-    first, second = told.json()["files"]
+    ended = ask("import", branch, main, "--soul", "Brancher", "--json")
+    first, second = ended.json()["files"]
     assert (first["title"], second["title"]) == ("z main", "a branch")
     assert second["branch_of"] == first["chat"]
     stored = {
@@ -186,11 +194,14 @@ def test_a_group_chat_belongs_to_every_soul_named(
 ) -> None:
     rows = [said(0, "One."), said(1, "Two.", name="Cas"), said(2, "Three.", user=True)]
     path = write(tmp_path / "group.jsonl", rows, {"chat_metadata": {}})
-    told = ask("import", path, "--soul", "Group Bel", "--soul", "Group Cas", "--json")
-    ids = [soul["id"] for soul in told.json()["souls"]]
-    assert [soul["name"] for soul in told.json()["souls"]] == ["Group Bel", "Group Cas"]
+    ended = ask("import", path, "--soul", "Group Bel", "--soul", "Group Cas", "--json")
+    ids = [soul["id"] for soul in ended.json()["souls"]]
+    assert [soul["name"] for soul in ended.json()["souls"]] == [
+        "Group Bel",
+        "Group Cas",
+    ]
     assert sorted(
-        running.ask("GET", f"/chats/{report(told)['chat']}")["souls"]
+        running.ask("GET", f"/chats/{report(ended)['chat']}")["souls"]
     ) == sorted(ids)
 
 
@@ -198,17 +209,17 @@ def test_two_files_of_one_chat_are_not_mixed(ask: Command, tmp_path: Path) -> No
     (tmp_path / "copy").mkdir()
     first = write(tmp_path / "twin.jsonl", talk(3))
     second = write(tmp_path / "copy" / "twin.jsonl", talk(9))
-    told = ask("import", first, second, "--soul", "Twin", "--json")
-    assert told.code == 1
-    refused, read = told.json()["files"]
+    ended = ask("import", first, second, "--soul", "Twin", "--json")
+    assert ended.code == 1
+    refused, read = ended.json()["files"]
     assert (refused["file"], read["added"]) == (second, 3)
 
 
 def test_a_star_works_where_the_shell_leaves_it(ask: Command, tmp_path: Path) -> None:
     for name in ("s1.jsonl", "s2.jsonl"):
         write(tmp_path / name, talk(3, name))
-    told = ask("import", str(tmp_path / "s*.jsonl"), "--soul", "Star", "--json")
-    assert [file["title"] for file in told.json()["files"]] == ["s1", "s2"]
+    ended = ask("import", str(tmp_path / "s*.jsonl"), "--soul", "Star", "--json")
+    assert [file["title"] for file in ended.json()["files"]] == ["s1", "s2"]
 
 
 def test_stopped_in_the_middle_it_goes_on_where_it_was(
@@ -221,16 +232,16 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(
     def pressed(
         self: Client, method: str, where: str, body: Any = None, **more: Any
     ) -> Any:
-        told = plain(self, method, where, body, **more)
+        answer = plain(self, method, where, body, **more)
         if (
             method == "GET"
             and where.startswith("/jobs/")
             and not jobs
-            and told["progress"]["done"]
+            and answer["progress"]["done"]
         ):
             jobs.append(where)
             raise KeyboardInterrupt
-        return told
+        return answer
 
     monkeypatch.setattr(Client, "ask", pressed)
     monkeypatch.setattr("soulmem.cli.import_files._POLL", 0.01)
@@ -284,14 +295,14 @@ def test_a_folder_of_everything_goes_in_at_once(
     (tmp_path / "notes.json").write_text("[1]")
     (tmp_path / "chats").mkdir()
     write(tmp_path / "chats" / "night.jsonl", talk(5, "Varn"))
-    told = ask("import", str(tmp_path), "--json")  # the card says whose memory it is
-    assert told.code == 0, told
-    assert [file["format"] for file in told.json()["files"]] == [
+    ended = ask("import", str(tmp_path), "--json")  # the card says whose memory it is
+    assert ended.code == 0, ended
+    assert [file["format"] for file in ended.json()["files"]] == [
         "card",
         "world_info",
         "st_chat",
     ]
-    [soul] = told.json()["souls"]
+    [soul] = ended.json()["souls"]
     assert soul["name"] == "Folda"
     page = running.ask("GET", f"/memories?soul={soul['id']}&limit=100")["memories"]
     texts = {m["text"] for m in page}
@@ -317,25 +328,25 @@ def test_a_dry_run_tells_counts_and_minutes_and_makes_nobody(
         write(tmp_path / "dry.jsonl", talk(7)),
     ]
     before = running.ask("GET", "/souls")
-    told = ask("import", *paths, "--dry-run", "--json").json()
+    dry_run = ask("import", *paths, "--dry-run", "--json").json()
     assert running.ask("GET", "/souls") == before
-    assert [(file["added"], file["memories"]) for file in told["files"]] == [
+    assert [(file["added"], file["memories"]) for file in dry_run["files"]] == [
         (1, 1),
         (7, 7),
     ]
-    assert all(file["minutes"] >= 0 for file in told["files"])
+    assert all(file["minutes"] >= 0 for file in dry_run["files"])
     ask("import", *paths)
-    known = ask("import", *paths, "--dry-run")
-    assert "dry: 7 messages; would take in 0 new" in known.out
-    assert "Nothing was changed" in known.out
+    again = ask("import", *paths, "--dry-run")
+    assert "dry: 7 messages; would take in 0 new" in again.out
+    assert "Nothing was changed" in again.out
     assert "什么都没有改动" in ask("import", *paths, "--dry-run", "--lang", "zh").out
 
 
 def test_without_a_name_and_without_a_card_it_asks_whose_memory_is_meant(
     ask: Command, tmp_path: Path
 ) -> None:
-    told = ask("import", write(tmp_path / "whose.jsonl", talk(3)))
-    assert (told.code, "--soul NAME" in told.err) == (1, True)
+    ended = ask("import", write(tmp_path / "whose.jsonl", talk(3)))
+    assert (ended.code, "--soul NAME" in ended.err) == (1, True)
 
 
 def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
@@ -343,13 +354,13 @@ def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
     (tmp_path / "wide.jsonl").write_bytes(
         Path(write(tmp_path / "n.jsonl", talk(2))).read_text().encode("utf-16")
     )
-    told = ask(
+    ended = ask(
         "import",
         str(tmp_path / "story.txt"),
         str(tmp_path / "wide.jsonl"),
         "--soul",
         "Nobody",
     )
-    assert told.code == 1
-    assert "story.txt: not read (neither a chat" in told.out
-    assert "wide.jsonl: not read (the file is in UTF-16: save it as UTF-8" in told.out
+    assert ended.code == 1
+    assert "story.txt: not read (neither a chat" in ended.out
+    assert "wide.jsonl: not read (the file is in UTF-16: save it as UTF-8" in ended.out

@@ -86,29 +86,31 @@ def until(
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         try:
-            told: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
+            job_view: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
         except Refused as refusal:  # a sidecar that starts reads its jobs last
             if refusal.status != 404:
                 raise
             continue
-        if is_so(told):
-            return told
-        assert told["state"] in ("queued", "running"), told
+        if is_so(job_view):
+            return job_view
+        assert job_view["state"] in ("queued", "running"), job_view
         time.sleep(0.005)
     raise AssertionError("the job does not come to that")
 
 
-def is_done(told: dict[str, Any]) -> bool:
+def is_done(job_view: dict[str, Any]) -> bool:
     """Whether the job is done."""
-    return bool(told["state"] == "done")
+    return bool(job_view["state"] == "done")
 
 
 def test_killed_half_way_it_goes_on_to_the_same_memory(tmp_path: Path) -> None:
     text = chat_text(COUNT)
     with sidecar(tmp_path / "killed") as (client, process):
         job = begin(client, text)
-        told = until(client, job, lambda told: told["progress"]["done"] >= COUNT // 3)
-        assert told["progress"]["done"] < COUNT
+        job_view = until(
+            client, job, lambda job_view: job_view["progress"]["done"] >= COUNT // 3
+        )
+        assert job_view["progress"]["done"] < COUNT
         process.kill()  # SIGKILL
         process.wait()
     with sidecar(tmp_path / "killed") as (client, _):

@@ -41,24 +41,24 @@ def lantern(running: Client) -> str:
 def test_the_object_is_that_of_the_http_interface(
     ask: Command, running: Client, lantern: str
 ) -> None:
-    told = ask(
+    ended = ask(
         "recall", "--soul", "Lantern Bel", "Where is the lantern?", "--json"
     ).json()
     direct = running.ask(
         "POST", "/recall", {"soul": lantern, "query": "Where is the lantern?"}
     )
     for changing in ("trace", "took_ms"):
-        assert type(told.pop(changing)) is type(direct.pop(changing))
-    assert told == direct
-    assert told["memories"][0]["sources"] == [{"chat": "lantern-chat", "slot": "l0"}]
+        assert type(ended.pop(changing)) is type(direct.pop(changing))
+    assert ended == direct
+    assert ended["memories"][0]["sources"] == [{"chat": "lantern-chat", "slot": "l0"}]
 
 
 def test_in_words_it_shows_the_block_and_the_reason(ask: Command, lantern: str) -> None:
-    told = ask("recall", "--soul", "lantern bel", "Where is the lantern?")
-    assert told.code == 0
-    assert "brass lantern hangs behind the mill" in told.out
-    assert "Why:" in told.out
-    assert "\x1b" not in told.out
+    ended = ask("recall", "--soul", "lantern bel", "Where is the lantern?")
+    assert ended.code == 0
+    assert "brass lantern hangs behind the mill" in ended.out
+    assert "Why:" in ended.out
+    assert "\x1b" not in ended.out
 
 
 def test_a_chat_limits_it_to_its_own_timeline(
@@ -70,27 +70,27 @@ def test_a_chat_limits_it_to_its_own_timeline(
         "--soul",
         "Own",
     )
-    told = ask("recall", "--soul", "Own", "kite", "--chat", "nowhere", "--json")
-    assert (told.code, told.json()["error"]) == (1, "not_found")
+    ended = ask("recall", "--soul", "Own", "kite", "--chat", "nowhere", "--json")
+    assert (ended.code, ended.json()["error"]) == (1, "not_found")
     [soul] = [s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Own"]
     [chat] = running.ask("GET", f"/chats?soul={soul['id']}")["chats"]
-    told = ask("recall", "--soul", "Own", "kite", "--chat", chat["id"], "--json")
-    assert any("red kite" in m["text"] for m in told.json()["memories"])
+    ended = ask("recall", "--soul", "Own", "kite", "--chat", chat["id"], "--json")
+    assert any("red kite" in m["text"] for m in ended.json()["memories"])
 
 
 def test_an_unknown_soul_is_told_with_the_known_ones(
     ask: Command, lantern: str
 ) -> None:
-    told = ask("recall", "--soul", "Unheard Of", "x")
-    assert told.code == 1
-    assert "Lantern Bel" in told.err
+    ended = ask("recall", "--soul", "Unheard Of", "x")
+    assert ended.code == 1
+    assert "Lantern Bel" in ended.err
 
 
 def test_souls_of_one_name_have_to_be_told_apart(ask: Command, running: Client) -> None:
     for soul in ("same1", "same2"):
         running.ask("PUT", f"/souls/{soul}", {"name": "Same"})
-    told = ask("recall", "--soul", "Same", "x")
-    assert told.code == 1
-    assert "same1, same2" in told.err
-    told = ask("recall", "--soul", "same2", "x")
-    assert (told.code, told.out) == (0, "Nothing comes to mind.\n")
+    ended = ask("recall", "--soul", "Same", "x")
+    assert ended.code == 1
+    assert "same1, same2" in ended.err
+    ended = ask("recall", "--soul", "same2", "x")
+    assert (ended.code, ended.out) == (0, "Nothing comes to mind.\n")

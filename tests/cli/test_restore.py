@@ -50,20 +50,20 @@ def settled(client: Client) -> dict[str, Any]:
 
 def ended(client: Client, job: str) -> dict[str, Any]:
     """The job when it is over."""
-    told: dict[str, Any] = {}
+    job_view: dict[str, Any] = {}
     for _ in range(1200):
         with suppress(Refused):  # after a start, until the souls are open
-            told = client.ask("GET", f"/jobs/{job}")
-        if told.get("state") in ("done", "failed", "cancelled"):
-            return told
+            job_view = client.ask("GET", f"/jobs/{job}")
+        if job_view.get("state") in ("done", "failed", "cancelled"):
+            return job_view
         time.sleep(0.05)
-    raise AssertionError(told)
+    raise AssertionError(job_view)
 
 
 def until_noon() -> int:
     """Seconds to the next noon, so that no midnight comes within a test: of each day a backup is kept."""
-    now = datetime.now(timezone.utc)
-    return (12 * 3600 - now.hour * 3600 - now.minute * 60) % 86400
+    current_time = datetime.now(timezone.utc)
+    return (12 * 3600 - current_time.hour * 3600 - current_time.minute * 60) % 86400
 
 
 def fill(client: Client, chat: Path) -> str:
@@ -103,12 +103,12 @@ def test_a_soul_goes_through_a_file_into_another_place(
     with serving(tmp_path / "one") as client:
         before = fill(client, chat)
         place = ("--port", str(client.port))
-        told = run_process(
+        process = run_process(
             "export", "--soul", "Bel", "--out", str(file), *place, "--json", **BARE
         )
-        assert (told.code, told.err) == (0, "")
+        assert (process.code, process.err) == (0, "")
         lines = file.read_text("utf-8").count("\n")
-        assert told.json() == {"soul": "s1", "file": str(file), "lines": lines}
+        assert process.json() == {"soul": "s1", "file": str(file), "lines": lines}
         again = run_process(
             "export",
             "--soul",
@@ -123,9 +123,9 @@ def test_a_soul_goes_through_a_file_into_another_place(
         assert (again.code, "is there already" in again.err) == (1, True)
     with serving(tmp_path / "two") as client:
         place = ("--port", str(client.port))
-        told = run_process("restore", str(file), *place, "--json", **BARE)
-        assert (told.code, told.err) == (0, "")
-        assert told.json()["whole"]
+        process = run_process("restore", str(file), *place, "--json", **BARE)
+        assert (process.code, process.err) == (0, "")
+        assert process.json()["whole"]
         assert fingerprint(client) == before
         again = run_process("restore", str(file), *place, "--lang", "en", **BARE)
         assert (again.code, again.err) == (0, "")
@@ -149,10 +149,10 @@ def test_a_file_that_was_cut_short_is_said_to_be(tmp_path: Path, chat: Path) -> 
         )
     file.write_bytes(file.read_bytes()[:-2000])
     with serving(tmp_path / "two") as client:
-        told = run_process(
+        process = run_process(
             "restore", str(file), "--port", str(client.port), "--lang", "en", **BARE
         )
-        assert (told.code, "is not whole" in told.out) == (1, True)
+        assert (process.code, "is not whole" in process.out) == (1, True)
         assert fingerprint(client) == before  # the chats were whole
 
 
@@ -168,8 +168,8 @@ def test_nobody_is_made_for_a_bundle_that_cannot_be_read(
     }
     rows = [head, {"type": "soul", "soul": {"id": "s-later", "name": "Later"}}]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    told = ask("restore", str(file))
-    assert (told.code, "newer SoulMem" in told.err) == (1, True)
+    result = ask("restore", str(file))
+    assert (result.code, "newer SoulMem" in result.err) == (1, True)
     assert "s-later" not in [
         soul["id"] for soul in running.ask("GET", "/souls")["souls"]
     ]
@@ -191,13 +191,13 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
         job = client.ask(
             "POST", "/jobs", {"kind": "backup", "soul": "s1", "arguments": {}}
         )["job"]
-        told = ended(client, job)
-        assert told["state"] == "done"
+        job_view = ended(client, job)
+        assert job_view["state"] == "done"
         assert set((data / "backups").iterdir()) == {
             backup,
-            Path(told["result"]["file"]),
+            Path(job_view["result"]["file"]),
         }
-        newest = told["result"]["file"]
+        newest = job_view["result"]["file"]
         in_use = run_process(
             "restore", "--newest", "--data", str(data), "--lang", "en", **BARE
         )
@@ -267,8 +267,8 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -
 
 @pytest.mark.parametrize("argv", [(), ("x.jsonl", "--newest")])
 def test_what_to_restore_must_be_said(command: Command, argv: tuple[str, ...]) -> None:
-    told = command("restore", *argv)
-    assert (told.code, "one of the two" in told.err) == (1, True)
+    result = command("restore", *argv)
+    assert (result.code, "one of the two" in result.err) == (1, True)
 
 
 def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> None:
@@ -279,26 +279,26 @@ def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> No
         "d": b"",
     }.items():
         (tmp_path / name).write_bytes(data)
-        told = command(
+        result = command(
             "restore", str(tmp_path / name), "--data", str(tmp_path / "data")
         )
-        assert (told.code, str(tmp_path / name) in told.err) == (1, True)
+        assert (result.code, str(tmp_path / name) in result.err) == (1, True)
     (tmp_path / "e.tar.gz").write_bytes(b"\x1f\x8bnonsense")
-    told = command(
+    result = command(
         "restore", str(tmp_path / "e.tar.gz"), "--data", str(tmp_path / "data")
     )
-    assert (told.code, "is damaged" in told.err) == (1, True)
-    told = command("restore", str(tmp_path / "none"))
-    assert told.code == 1
-    told = command("restore", "--newest", "--data", str(tmp_path / "data"))
-    assert (told.code, "there is no backup" in told.err) == (1, True)
+    assert (result.code, "is damaged" in result.err) == (1, True)
+    result = command("restore", str(tmp_path / "none"))
+    assert result.code == 1
+    result = command("restore", "--newest", "--data", str(tmp_path / "data"))
+    assert (result.code, "there is no backup" in result.err) == (1, True)
 
 
 def test_the_store_of_a_server_is_not_ours_to_restore(
     command: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "config.toml").write_text('[store]\nurl = "ws://127.0.0.1:1"\n')
-    told = command(
+    result = command(
         "restore",
         "--newest",
         "--config",
@@ -306,12 +306,12 @@ def test_the_store_of_a_server_is_not_ours_to_restore(
         "--data",
         str(tmp_path),
     )
-    assert (told.code, "its own tools" in told.err) == (1, True)
+    assert (result.code, "its own tools" in result.err) == (1, True)
 
 
 def test_a_refused_export_writes_no_file(tmp_path: Path, command: Command) -> None:
     out = tmp_path / "x.jsonl"
-    told = command(
+    result = command(
         "export",
         "--soul",
         "Nobody",
@@ -320,7 +320,7 @@ def test_a_refused_export_writes_no_file(tmp_path: Path, command: Command) -> No
         "--data",
         str(tmp_path / "data"),
     )
-    assert (told.code, "no soul called 'Nobody'" in told.err, out.exists()) == (
+    assert (result.code, "no soul called 'Nobody'" in result.err, out.exists()) == (
         1,
         True,
         False,

@@ -48,7 +48,7 @@ def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
-        told = run_process(
+        ended = run_process(
             "recall",
             "x",
             "--soul",
@@ -59,11 +59,11 @@ def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
             "en",
             **BARE,
         )
-        assert told.code == 1
-        assert "already running" in told.err
-        assert len(told.err.strip().splitlines()) == 1
+        assert ended.code == 1
+        assert "already running" in ended.err
+        assert len(ended.err.strip().splitlines()) == 1
         port = url.removesuffix("/v1").rpartition(":")[2]
-        told = run_process(
+        ended = run_process(
             "recall",
             "x",
             "--soul",
@@ -75,7 +75,7 @@ def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
             "--json",
             **BARE,
         )
-        assert told.json()["error"] == "not_found"
+        assert ended.json()["error"] == "not_found"
         process.terminate()
         process.communicate()
 
@@ -91,13 +91,13 @@ def test_serve_tells_where_it_is_and_ends_well(
         "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
     ) as process:
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        assert told["pid"] == process.pid
-        assert told["data"] == str(tmp_path)
+        place = json.loads(process.stdout.readline())
+        assert place["pid"] == process.pid
+        assert place["data"] == str(tmp_path)
         health, _ = Client(
-            "127.0.0.1", int(told["url"].removesuffix("/v1").rpartition(":")[2])
+            "127.0.0.1", int(place["url"].removesuffix("/v1").rpartition(":")[2])
         ).health()
-        assert health["version"] == told["version"]
+        assert health["version"] == place["version"]
         process.send_signal(number)
         out, err = process.communicate()
     assert (process.returncode, out) == (0, "")
@@ -145,22 +145,22 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
     with HTTPServer(("127.0.0.1", 0), Newer) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
-        told = command(
+        ended = command(
             "recall", "x", "--soul", "Bel", "--port", str(server.server_port)
         )
         server.shutdown()
         thread.join()
-    assert told.code == 1
-    assert "SoulMem 9.0" in told.err
+    assert ended.code == 1
+    assert "SoulMem 9.0" in ended.err
 
 
 def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    told = command(
+    ended = command(
         "recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data")
     )
-    assert told.code == 1
-    assert "--data" in told.err
+    assert ended.code == 1
+    assert "--data" in ended.err
 
 
 def test_serving_a_folder_twice_says_so_and_ends(tmp_path: Path) -> None:

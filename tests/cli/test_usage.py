@@ -55,9 +55,9 @@ def test_asking_a_running_sidecar_loads_nothing_heavy_either() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(("given", "used"), [(None, "1"), ("2", "2")])
+@pytest.mark.parametrize(("preset", "used"), [(None, "1"), ("2", "2")])
 def test_small_products_keep_to_one_thread_unless_the_user_says_otherwise(
-    given: str | None, used: str, tmp_path: Path
+    preset: str | None, used: str, tmp_path: Path
 ) -> None:
     code = "import os, sys; from soulmem.cli import main\n"
     code += f"main(['serve', '--config', {str(tmp_path / 'none.toml')!r}])\n"
@@ -67,7 +67,7 @@ def test_small_products_keep_to_one_thread_unless_the_user_says_otherwise(
         for name, value in os.environ.items()
         if name != "OPENBLAS_NUM_THREADS"
     }
-    environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}
+    environ |= {"OPENBLAS_NUM_THREADS": preset} if preset else {}
     command = [sys.executable, "-c", code]
     ended = subprocess.run(
         command, cwd=REPOSITORY, env=environ, capture_output=True, text=True
@@ -107,12 +107,12 @@ def test_wrong_usage_ends_with_2(
 def test_a_wrong_setting_is_told_in_words_and_as_an_object(
     command: Command, tmp_path: Path
 ) -> None:
-    told = command(
+    ended = command(
         "recall", "x", "--soul", "Bel", "--config", str(tmp_path / "none.toml")
     )
-    assert told.code == 1
-    assert "none.toml" in told.err
-    told = command(
+    assert ended.code == 1
+    assert "none.toml" in ended.err
+    ended = command(
         "recall",
         "x",
         "--soul",
@@ -121,7 +121,7 @@ def test_a_wrong_setting_is_told_in_words_and_as_an_object(
         str(tmp_path / "none.toml"),
         "--json",
     )
-    assert (told.code, told.json()["error"]) == (1, "config")
+    assert (ended.code, ended.json()["error"]) == (1, "config")
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_both_languages_say_the_same_things() -> None:
 
 def test_every_text_is_said_somewhere_and_nothing_else_is() -> None:
     code = "\n".join(path.read_text("utf-8") for path in CLI.rglob("*.py"))
-    said = set(re.findall(r"\b(?:words|say|self\._words)\(\s*\"(\w+)\"", code))
-    assert said - TEXTS["en"].keys() == set()
+    used = set(re.findall(r"\b(?:words|say|self\._words)\(\s*\"(\w+)\"", code))
+    assert used - TEXTS["en"].keys() == set()
     quoted = set(re.findall(r"\"(\w+)\"", code))
     made = tuple(re.findall(r"f\"(\w+_)\{", code))
     assert {

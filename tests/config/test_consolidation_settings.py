@@ -9,13 +9,15 @@ from soulmem.config.load import load
 
 
 async def test_they_reach_the_engine(tmp_path: Path) -> None:
-    given = {
+    settings = {
         "WINDOW_TURNS": 5,
         "MESSAGES": 30,
         "CALLS_PER_HOUR": 7,
         "TOKENS_PER_HOUR": 800,
     }
-    env = {f"SOULMEM_CONSOLIDATION_{name}": str(value) for name, value in given.items()}
+    env = {
+        f"SOULMEM_CONSOLIDATION_{name}": str(value) for name, value in settings.items()
+    }
     engine = build_engine(
         load(
             env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_EMBEDDER_MODEL": "none", **env}

@@ -1,4 +1,4 @@
-"""What the tests of the HTTP doors share: the application over a fake engine, and a client to it."""
+"""What the tests of the HTTP routes share: the application over a fake engine, and a client to it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def small_heap() -> None:
 
 @pytest.fixture
 def engine() -> FakeEngine:
-    """The engine behind the doors."""
+    """The engine behind the routes."""
     return FakeEngine()
 
 

@@ -356,12 +356,12 @@ class FakeEngine:
 
     async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
         self._called("get_memory", memory)
-        found = _found(self.stored_memories, owner, memory)
+        view = _found(self.stored_memories, owner, memory)
         return MemoryView(
-            replace(found, evidence=((Version(SlotId("k1"), "0" * 16),),)),
+            replace(view, evidence=((Version(SlotId("k1"), "0" * 16),),)),
             (Place(ChatId("c1"), SlotId("k1")),),
             visibility=0.5,
-            usage=first_use(memory, found.soul, Stamp(NOW, 4)).again(
+            usage=first_use(memory, view.soul, Stamp(NOW, 4)).again(
                 Stamp(NOW + timedelta(hours=1), 12)
             ),
         )
@@ -370,14 +370,14 @@ class FakeEngine:
         self, owner: Owner, memory: MemoryId, patch: MemoryPatch
     ) -> MemoryView:
         self._called("patch_memory", patch)
-        found = _found(self.stored_memories, owner, memory)
-        if patch.revision not in (None, found.revision):
+        view = _found(self.stored_memories, owner, memory)
+        if patch.revision not in (None, view.revision):
             raise Conflict(
-                f"revision {patch.revision} is stale: it is {found.revision}",
+                f"revision {patch.revision} is stale: it is {view.revision}",
                 field="revision",
             )
         self.stored_memories[owner, memory] = replace(
-            found, text=patch.text or found.text, revision=found.revision + 1
+            view, text=patch.text or view.text, revision=view.revision + 1
         )
         return MemoryView(self.stored_memories[owner, memory], ())
 
@@ -385,12 +385,12 @@ class FakeEngine:
         self, owner: Owner, memory: MemoryId, confirm: str | None
     ) -> None:
         self._called("delete_memory", (memory, confirm))
-        found = _found(self.stored_memories, owner, memory)
-        if found.permanent and confirm != "permanent":
+        view = _found(self.stored_memories, owner, memory)
+        if view.permanent and confirm != "permanent":
             raise ConfirmationRequired(
                 "a permanent memory: send confirm=permanent", field="confirm"
             )
-        self.stored_memories[owner, memory] = replace(found, state=MemoryState.BIN)
+        self.stored_memories[owner, memory] = replace(view, state=MemoryState.BIN)
 
     async def restore_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
         self._called("restore_memory", memory)

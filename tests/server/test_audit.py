@@ -1,4 +1,4 @@
-"""The doors to what was changed."""
+"""The routes to what was changed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_bad_questions_are_refused(
     assert engine.calls == []
 
 
-@pytest.mark.parametrize("verdict", [one.value for one in Verdict])
+@pytest.mark.parametrize("verdict", [choice.value for choice in Verdict])
 async def test_feedback_is_taken(
     client: Client, engine: FakeEngine, verdict: str
 ) -> None:

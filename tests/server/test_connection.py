@@ -25,10 +25,10 @@ async def port(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     for name, seconds in (
         ("_HEAD_SECONDS", 0.2),
         ("_SILENT_SECONDS", 0.2),
-        ("_LOOK_SECONDS", 0.02),
+        ("_CHECK_SECONDS", 0.02),
     ):
         monkeypatch.setattr(connection, name, seconds)
-    monkeypatch.setattr(connection, "_MOST", 5)
+    monkeypatch.setattr(connection, "_MAX_OPEN", 5)
     taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     app = create_app(FakeEngine(), ServerSettings(), test_mode=False)  # type: ignore[arg-type]

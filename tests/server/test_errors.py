@@ -126,13 +126,13 @@ async def test_a_path_that_names_no_id(
     client: Client, engine: FakeEngine, name: str
 ) -> None:
     port = client.server.port
-    for door in (
+    for route in (
         "GET /v1/souls/{}",
         "DELETE /v1/chats/{}",
         "POST /v1/memories/{}/restore",
         "GET /v1/{}",
     ):
-        head = f"{door.format(name)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        head = f"{route.format(name)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         status, body = await exchange(port or 0, head.encode())
         assert status in (404, 422), body
         assert set(body) <= {"error", "message", "field"}

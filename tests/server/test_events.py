@@ -16,7 +16,7 @@ from soulmem.domain.errors import Busy
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.engine.runtime.events import _LISTENERS, _WAITING, MISSED, Event, Events
 from soulmem.server.app import create_app
-from soulmem.server.doors import ENGINE
+from soulmem.server.routes import ENGINE
 from tests.engine.stage import Stage
 from tests.server.conftest import TOKEN, Client
 
@@ -25,7 +25,7 @@ OTHER = {"Authorization": f"Bearer {TOKEN}", "X-SoulMem-User": "bob"}
 
 @pytest.fixture
 async def whole() -> AsyncIterator[Client]:
-    """The doors over a real engine on fakes."""
+    """The routes over a real engine on fakes."""
     app = create_app(Stage().engine, ServerSettings(token=TOKEN), test_mode=True)
     async with TestClient(TestServer(app)) as client:
         await client.put("/v1/souls/s1", json={"name": "Mira"})
@@ -73,10 +73,10 @@ async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
         assert (await heard(answer))[1]["state"] == "confirmed"
 
         await whole.post("/v1/jobs", json={"kind": "topics", "soul": "s1"})
-        told = [await heard(answer) for _ in range(3)]
-        assert [kind for kind, _ in told] == ["job"] * 3
-        assert [data["state"] for _, data in told] == ["queued", "running", "done"]
-        assert "kite" not in str(told)
+        events = [await heard(answer) for _ in range(3)]
+        assert [kind for kind, _ in events] == ["job"] * 3
+        assert [data["state"] for _, data in events] == ["queued", "running", "done"]
+        assert "kite" not in str(events)
 
 
 async def test_nobody_hears_of_another_user(whole: Client) -> None:
@@ -107,8 +107,8 @@ def test_who_is_far_behind_is_told_so_once() -> None:
     with events.listen(DEFAULT_OWNER) as listener:
         for number in range(_WAITING + 50):
             events.tell("job", DEFAULT_OWNER, number=number)
-        told = [listener.get_nowait() for _ in range(listener.qsize())]
-    assert told == [*(Event("job", {"number": n}) for n in range(_WAITING)), MISSED]
+        received = [listener.get_nowait() for _ in range(listener.qsize())]
+    assert received == [*(Event("job", {"number": n}) for n in range(_WAITING)), MISSED]
 
 
 def test_only_so_many_listen_and_who_goes_makes_room() -> None:

@@ -1,6 +1,6 @@
 """Does anything that a client could send make the sidecar fail, or answer otherwise than its page says?
 
-SOULMEM_TEST_FUZZ says how often each door is tried with requests of its page and against it, and
+SOULMEM_TEST_FUZZ says how often each route is tried with requests of its page and against it, and
 SOULMEM_TEST_BODIES how many broken bodies are sent.
 """
 
@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from soulmem.cli.client import Client
-from soulmem.server import app, openapi, test_doors
+from soulmem.server import app, debug_routes, openapi
 from tests.server.test_malformed import PAGE, good
 from tests.server.whole import settle_in, whole_sidecar
 
@@ -38,7 +38,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SCHEMA = schemathesis.openapi.from_dict(
-    openapi.describe((*app._ALWAYS, *test_doors.DOORS))
+    openapi.describe((*app.PUBLIC_ROUTES, *debug_routes.ROUTES))
 )
 OPERATIONS = [
     SCHEMA[path][method]
@@ -92,34 +92,34 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.fixture(scope="module")
-def known(sidecar: Client) -> dict[str, list[str]]:
+def existing(sidecar: Client) -> dict[str, list[str]]:
     """Ids that exist."""
     return settle_in(sidecar)
 
 
-def aim(case: Any, known: dict[str, list[str]]) -> None:
+def aim(case: Any, existing: dict[str, list[str]]) -> None:
     """Let the request ask about what exists, as far as it can."""
     for part in (case.path_parameters, case.body):
         for name in part if isinstance(part, dict) else ():
-            if name in known and isinstance(part[name], str):
-                part[name] = known[name][0]
-    for one in case.operation.query:
-        if one.name in known:
-            case.query[one.name] = known[one.name][0]
+            if name in existing and isinstance(part[name], str):
+                part[name] = existing[name][0]
+    for parameter in case.operation.query:
+        if parameter.name in existing:
+            case.query[parameter.name] = existing[parameter.name][0]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
 @pytest.mark.parametrize(
     "mode", schemathesis.GenerationMode, ids=lambda mode: mode.value
 )
-def test_no_request_makes_a_door_fail(
+def test_no_request_makes_a_route_fail(
     sidecar: Client,
-    known: dict[str, list[str]],
+    existing: dict[str, list[str]],
     operation: Any,
     mode: schemathesis.GenerationMode,
 ) -> None:
     if operation.label.startswith("DELETE /v1/souls"):
-        known = {}  # the one that all the others ask about stays
+        existing = {}  # the one that all the others ask about stays
 
     @settings(
         max_examples=TRIES,
@@ -133,7 +133,7 @@ def test_no_request_makes_a_door_fail(
         )  # without the token it would never come in
         for aimed in (False, True):
             if aimed:
-                aim(case, known)
+                aim(case, existing)
             case.call_and_validate(
                 base_url=sidecar.url.removesuffix("/v1"), checks=CHECKS
             )
@@ -145,22 +145,22 @@ def test_no_request_makes_a_door_fail(
 def broken(body: bytes, chance: random.Random) -> bytes:
     """A body with one to four faults."""
     for _ in range(chance.randint(1, 4)):
-        at, to = sorted(chance.randrange(len(body) + 1) for _ in range(2))
+        position, to = sorted(chance.randrange(len(body) + 1) for _ in range(2))
         body = chance.choice(
             (
-                body[:at],
-                body[:at] + body[to:],
-                body[:at] + body[at:to] * 2 + body[to:],
-                body[:at] + chance.choice(PIECES) + body[at:],
-                body[:at] + chance.choice(PIECES) + body[to:],
-                body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :],
+                body[:position],
+                body[:position] + body[to:],
+                body[:position] + body[position:to] * 2 + body[to:],
+                body[:position] + chance.choice(PIECES) + body[position:],
+                body[:position] + chance.choice(PIECES) + body[to:],
+                body[:position] + bytes([chance.randrange(256)]) + body[position + 1 :],
             )
         )[:200_000]
     return body
 
 
-def doors_with_bodies() -> list[tuple[str, str, bytes]]:
-    """Method, path and a body that fits, of each door that takes one."""
+def routes_with_bodies() -> list[tuple[str, str, bytes]]:
+    """Method, path and a body that fits, of each route that takes one."""
     return [
         (
             method.upper(),
@@ -177,28 +177,28 @@ def doors_with_bodies() -> list[tuple[str, str, bytes]]:
 
 
 def test_broken_bodies_are_refused_and_nothing_else_happens(
-    sidecar: Client, known: dict[str, list[str]]
+    sidecar: Client, existing: dict[str, list[str]]
 ) -> None:
     """Each is answered, in the contract's shape, on a connection that lives on."""
     chance = random.Random(20261122)
-    doors = [
-        door for door in doors_with_bodies() if not door[1].startswith("/v1/test/")
+    routes = [
+        route for route in routes_with_bodies() if not route[1].startswith("/v1/test/")
     ]
     before = sidecar.ask("GET", "/souls/s1/fingerprint")
     connection = http.client.HTTPConnection(sidecar.host, sidecar.port, timeout=30)
     statuses: Counter[int] = Counter()
     for _ in range(BODIES):
-        method, path, body = chance.choice(doors)
+        method, path, body = chance.choice(routes)
         sent = broken(body, chance)
         connection.request(method, path, sent, {"Content-Type": "application/json"})
         answer = connection.getresponse()
-        said = answer.read()
-        told = json.loads(said) if answer.status != 204 else {}
+        raw = answer.read()
+        problem = json.loads(raw) if answer.status != 204 else {}
         statuses[answer.status] += 1
-        assert answer.status < 500, (method, path, sent[:500], told)
+        assert answer.status < 500, (method, path, sent[:500], problem)
         if answer.status >= 400:
-            assert set(told) <= {"error", "message", "field"}, told
-            assert len(told["message"]) < 2000
+            assert set(problem) <= {"error", "message", "field"}, problem
+            assert len(problem["message"]) < 2000
     connection.close()
     assert statuses[400] > BODIES / 3
     assert sidecar.ask("GET", "/souls/s1/fingerprint") == before

@@ -1,4 +1,4 @@
-"""Do the doors to long work take what they should, and hand it on as it was sent?"""
+"""Do the routes to long work take what they should, and hand it on as it was sent?"""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ async def test_the_jobs_of_a_soul_are_listed(
 ) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira"})
     engine.calls.clear()
-    (told,) = (await (await client.get("/v1/jobs?soul=s1")).json())["jobs"]
-    assert (told["job"], told["state"], told["result"]) == ("j1", "done", {"pages": 9})
+    (job,) = (await (await client.get("/v1/jobs?soul=s1")).json())["jobs"]
+    assert (job["job"], job["state"], job["result"]) == ("j1", "done", {"pages": 9})
     assert engine.calls[-1] == ("list_jobs", (DEFAULT_OWNER, "s1"))
     await refused(await client.get("/v1/jobs"), 422, "soul")
 
@@ -124,11 +124,11 @@ async def test_a_file_comes_as_text_or_as_base64(
 @pytest.mark.parametrize(
     ("change", "field", "words"),
     [
-        ({"text": None}, "text", "exactly one"),
-        ({"base64": ""}, "text", "exactly one"),
-        ({"text": None, "base64": "no base64!"}, "base64", "no base64"),
-        ({"text": None, "base64": "abc"}, "base64", "no base64"),
-        ({"text": None, "base64": "é"}, "base64", "no base64"),
+        ({"text": None}, "text", "either"),
+        ({"base64": ""}, "text", "either"),
+        ({"text": None, "base64": "no base64!"}, "base64", "not valid base64"),
+        ({"text": None, "base64": "abc"}, "base64", "not valid base64"),
+        ({"text": None, "base64": "é"}, "base64", "not valid base64"),
         ({"format": "novel"}, "format", "st_chat, card, world_info"),
         ({"format": None}, "format", ""),
         ({"name": "x" * 2001}, "name", "2000"),

@@ -1,4 +1,4 @@
-"""Does the door to the books tell all that they hold?"""
+"""Does the route to the books tell all that they hold?"""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ async def test_a_call_goes_out_and_its_answer_comes_back(
     client: Client, engine: FakeEngine, call: asyncio.Task[Completion]
 ) -> None:
     answer = await client.get("/v1/llm/next")
-    told = await answer.json()
-    request = told.pop("request")
-    assert (answer.status, told) == (
+    request_body = await answer.json()
+    request = request_body.pop("request")
+    assert (answer.status, request_body) == (
         200,
         {
             "name": "summary",
@@ -81,10 +81,10 @@ async def test_whoever_listens_hears_of_a_call(engine: FakeEngine) -> None:
         engine.llms.answer(DEFAULT_OWNER, request.id, "written", None)
         await task
         heard = [mine.get_nowait() for _ in range(mine.qsize())]
-    told = {"request": request.id}
+    call = {"request": request.id}
     assert heard == [
-        Event("llm", {**told, "state": "waiting"}),
-        Event("llm", {**told, "state": "over"}),
+        Event("llm", {**call, "state": "waiting"}),
+        Event("llm", {**call, "state": "over"}),
     ]
     assert others.empty()
 
@@ -92,16 +92,16 @@ async def test_whoever_listens_hears_of_a_call(engine: FakeEngine) -> None:
 async def test_what_is_given_back_is_the_next_clients(
     client: Client, engine: FakeEngine, call: asyncio.Task[Completion]
 ) -> None:
-    told = await (await client.get("/v1/llm/next")).json()
-    answer = await client.delete(f"/v1/llm/{told['request']}")
+    request_body = await (await client.get("/v1/llm/next")).json()
+    answer = await client.delete(f"/v1/llm/{request_body['request']}")
     assert (answer.status, await answer.json()) == (200, {"ok": True})
-    assert await (await client.get("/v1/llm/next")).json() == told
+    assert await (await client.get("/v1/llm/next")).json() == request_body
     assert not call.done()
     assert engine.llms.health().state == "ok", "the model did not fail"
     assert engine.touches == 0
-    await client.post(f"/v1/llm/{told['request']}", json={"text": "written"})
+    await client.post(f"/v1/llm/{request_body['request']}", json={"text": "written"})
     assert (await call).text == "written"
-    await refused(await client.delete(f"/v1/llm/{told['request']}"), 404)
+    await refused(await client.delete(f"/v1/llm/{request_body['request']}"), 404)
 
 
 async def test_what_nobody_waits_for_cannot_be_given_back(client: Client) -> None:

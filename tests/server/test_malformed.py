@@ -1,7 +1,7 @@
 """Whatever the OpenAPI page forbids is refused, in the contract's shape, and never reaches the engine.
 
 The broken requests are made from the page itself: for each field and each parameter, values that its schema
-does not allow. So a rule that is told but not kept, or a new door without rules, fails here.
+does not allow. So a rule that is told but not kept, or a new route without rules, fails here.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from soulmem.server import app, openapi, test_doors
+from soulmem.server import app, debug_routes, openapi
 from tests.server.conftest import Client
 from tests.server.fake_engine import FakeEngine
 
-PAGE = openapi.describe((*app._ALWAYS, *test_doors.DOORS))
+PAGE = openapi.describe((*app.PUBLIC_ROUTES, *debug_routes.ROUTES))
 SCHEMAS = PAGE["components"]["schemas"]
 SAMPLES: dict[str, Any] = {
     "string": "x1",
@@ -132,7 +132,7 @@ def broken(schema: dict[str, Any], value: Any) -> Iterator[Any]:
 
 
 def operations() -> list[Any]:
-    """Every door with its operation."""
+    """Every route with its operation."""
     return [
         pytest.param(
             method.upper(),
@@ -146,25 +146,25 @@ def operations() -> list[Any]:
 
 
 def cases(operation: dict[str, Any]) -> list[tuple[dict[str, str], Any]]:
-    """Broken (query, body) pairs of one door; at least an unknown parameter is always wrong."""
+    """Broken (query, body) pairs of one route; at least an unknown parameter is always wrong."""
     parameters = [p for p in operation["parameters"] if p["in"] == "query"]
     query = {p["name"]: str(good(p["schema"])) for p in parameters if p["required"]}
     body = operation.get("requestBody")
     schema = body["content"]["application/json"]["schema"] if body else {}
     sample = good(schema) if body else None
-    found = [({**query, "unknown": "1"}, sample)]
+    cases = [({**query, "unknown": "1"}, sample)]
     for p in parameters:
         texts = [fault for fault in bad(p["schema"]) if isinstance(fault, str)]
         if not any(option.get("type") == "string" for option in options(p["schema"])):
             texts += ["many", "", "1e2", "null"]
-        found += [
+        cases += [
             ({**query, p["name"]: text}, sample)
             for text in texts
             if p["required"] or text != "perhaps"
         ]
-    found += [({k: v for k, v in query.items() if k != name}, sample) for name in query]
+    cases += [({k: v for k, v in query.items() if k != name}, sample) for name in query]
     faults = [fault for fault in bad(schema) if fault != {}] if body else []
-    return found + [
+    return cases + [
         (query, fault) for fault in [*faults, *(broken(schema, sample) if body else ())]
     ]
 
@@ -190,9 +190,9 @@ async def test_what_the_page_forbids_is_refused(
             data=raw,
             headers={"Content-Type": "application/json"} if raw else None,
         )
-        told = await answer.json()
-        assert answer.status in (400, 422), (query, raw and raw[:200], told)
-        assert set(told) <= {"error", "message", "field"}
+        problem = await answer.json()
+        assert answer.status in (400, 422), (query, raw and raw[:200], problem)
+        assert set(problem) <= {"error", "message", "field"}
     assert engine.calls == []
 
 

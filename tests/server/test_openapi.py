@@ -1,4 +1,4 @@
-"""The OpenAPI page: it tells of every door, and what it tells is true."""
+"""The OpenAPI page: it tells of every route, and what it tells is true."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from soulmem.server import app, openapi, test_doors
+from soulmem.server import app, debug_routes, openapi
 from tests.server.conftest import Client
 
-ALL = (*app._ALWAYS, *test_doors.DOORS)
+ALL = (*app.PUBLIC_ROUTES, *debug_routes.ROUTES)
 
 
 @pytest.fixture(scope="module")
@@ -42,27 +42,27 @@ async def test_the_page_is_served(client: Client) -> None:
         for route in client.server.app.router.routes()  # type: ignore[attr-defined]
         if route.resource is not None and route.method != "HEAD"
     }
-    told = {
+    described = {
         (method.upper(), path)
         for path, methods in got["paths"].items()
         for method in methods
     }
-    assert told == routes - {("GET", "/openapi.json")}
+    assert described == routes - {("GET", "/openapi.json")}
 
 
 def test_every_reference_leads_somewhere(page: dict[str, Any]) -> None:
     names = set(page["components"]["schemas"])
-    told = {ref.removeprefix("#/components/schemas/") for ref in refs(page)}
-    assert told <= names
-    assert names <= told, "a schema that nothing uses"
+    referenced = {ref.removeprefix("#/components/schemas/") for ref in refs(page)}
+    assert referenced <= names
+    assert names <= referenced, "a schema that nothing uses"
 
 
 def test_every_operation_tells_answers_and_errors(page: dict[str, Any]) -> None:
     for path, methods in page["paths"].items():
         for method, operation in methods.items():
-            told = {int(status) for status in operation["responses"]}
-            assert told >= {400, 401, 403, 404, 409, 413, 415, 422, 500, 503}
-            assert told & {200, 201, 202}
+            statuses = {int(status) for status in operation["responses"]}
+            assert statuses >= {400, 401, 403, 404, 409, 413, 415, 422, 500, 503}
+            assert statuses & {200, 201, 202}
             assert operation["summary"], (method, path)
             assert len({p["name"] for p in operation["parameters"]}) == len(
                 operation["parameters"]

@@ -114,7 +114,7 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "expected"),
     [
         ("soul", "a b", "soul"),
         ("soul", None, "soul"),
@@ -156,15 +156,15 @@ async def test_everything_that_can_be_asked(client: Client, engine: FakeEngine) 
     ],
 )
 async def test_bad_questions_are_refused(
-    client: Client, engine: FakeEngine, field: str, value: Any, told: str
+    client: Client, engine: FakeEngine, field: str, value: Any, expected: str
 ) -> None:
     answer = await client.post("/v1/recall", json={"soul": "s1", field: value})
-    await refused(answer, 422, told)
+    await refused(answer, 422, expected)
     assert [name for name, _ in engine.calls] == ["put_soul"]
 
 
 async def test_messages_name_value_and_remedy(client: Client) -> None:
-    told: list[tuple[dict[str, Any], str, list[str]]] = [
+    cases: list[tuple[dict[str, Any], str, list[str]]] = [
         ({"mode": "fast"}, "mode", ['"fast"', "auto", "steady"]),
         ({"max_items": 51}, "max_items", ["51", "at most 50"]),
         ({"chat": "a b"}, "chat", ['"a b"', "A-Z a-z 0-9 _ -"]),
@@ -177,7 +177,7 @@ async def test_messages_name_value_and_remedy(client: Client) -> None:
         ),
         ({"budget_tokens": "7"}, "budget_tokens", ['"7"', "whole number"]),
     ]
-    for body, field, words in told:
+    for body, field, words in cases:
         message = await refused(
             await client.post("/v1/recall", json={"soul": "s1", **body}), 422, field
         )

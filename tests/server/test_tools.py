@@ -1,4 +1,4 @@
-"""The doors for language models, and the user's word about deletions."""
+"""The routes for language models, and the user's word about deletions."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ async def test_deletions_are_told_and_decided(
     assert engine.asked("list_deletions") == (DEFAULT_OWNER, "s1")
 
     for word, confirmed in (("confirm", True), ("reject", False)):
-        told = await client.post("/v1/deletions/d1", json={"decision": word})
-        assert (told.status, (await told.json())["state"]) == (200, "confirmed")
+        answer = await client.post("/v1/deletions/d1", json={"decision": word})
+        assert (answer.status, (await answer.json())["state"]) == (200, "confirmed")
         assert engine.asked("decide") == (DEFAULT_OWNER, "d1", confirmed)
     assert (
         await client.post("/v1/deletions/d1", json={"decision": "perhaps"})

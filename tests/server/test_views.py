@@ -1,4 +1,4 @@
-"""Graph, timeline and the test doors."""
+"""Graph, timeline and the test routes."""
 
 from __future__ import annotations
 

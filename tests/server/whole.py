@@ -1,4 +1,4 @@
-"""A whole sidecar in a process of its own, with something in it, for tests that throw things at its doors."""
+"""A whole sidecar in a process of its own, with something in it, for tests that throw things at its routes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def whole_sidecar(folder: Path) -> Iterator[Client]:
 def settle_in(client: Client) -> dict[str, list[str]]:
     """A soul, a chat, memories, a trace and a job; ids that exist, by the name of the parameter."""
     client.ask("PUT", "/souls/s1", {"name": "Mira"})
-    messages = [message(f"m{at}", text) for at, text in enumerate(LINES * 3)]
+    messages = [message(f"m{number}", text) for number, text in enumerate(LINES * 3)]
     client.ask("PUT", "/chats/c1", {"souls": ["s1"], "messages": messages})
     kinds = ("note", "concept", "action")
     made = [

@@ -51,19 +51,19 @@ class Commands:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone with nothing but what the installer reads; the installer works there."""
-    here = tmp_path / "clone"
-    (here / ".ci").mkdir(parents=True)
-    (here / ".ci" / "constraints.txt").write_text("one==1\n", encoding="utf-8")
-    (here / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
-    venv = here / ".venv"
-    monkeypatch.setattr(installer, "HERE", here)
+    clone = tmp_path / "clone"
+    (clone / ".ci").mkdir(parents=True)
+    (clone / ".ci" / "constraints.txt").write_text("one==1\n", encoding="utf-8")
+    (clone / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    venv = clone / ".venv"
+    monkeypatch.setattr(installer, "HERE", clone)
     monkeypatch.setattr(installer, "VENV", venv)
     monkeypatch.setattr(installer, "PYTHON", venv / "bin" / "python")
     monkeypatch.setattr(installer, "STAMP", venv / "soulmem-installed.json")
-    monkeypatch.setattr(installer, "CONSTRAINTS", here / ".ci" / "constraints.txt")
+    monkeypatch.setattr(installer, "CONSTRAINTS", clone / ".ci" / "constraints.txt")
     monkeypatch.setattr(installer, "SPACE", dict.fromkeys(installer.SPACE, 0))
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    return here
+    return clone
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def write_package(site: Path, name: str, size: int = 5) -> Path:
 
 def test_packages_in_pieces_are_installed_again(folder: Path) -> None:
     site = installer.VENV / "lib" / "python3.11" / "site-packages"
-    whole, short, gone, bare = (
+    whole, short, missing, bare = (
         write_package(site, name, size)
         for name, size in [("whole", 5), ("short", 4), ("gone", 5), ("bare", 5)]
     )
@@ -142,7 +142,7 @@ def test_packages_in_pieces_are_installed_again(folder: Path) -> None:
     (site / "~hole").mkdir()
     installer.drop_broken_packages()
     assert whole.exists()
-    assert not any(path.exists() for path in (short, gone, bare, site / "~hole"))
+    assert not any(path.exists() for path in (short, missing, bare, site / "~hole"))
 
 
 def test_no_network_for_the_model_still_gives_a_working_soulmem(

@@ -68,9 +68,9 @@ def test_nobody_to_ask_means_no(
 ) -> None:
     assert model_after(Wish()) == "declined"
     assert ".[model]" not in gpu_only.installs()
-    told = capsys.readouterr().out
-    assert "about 3 GB to download" in told
-    assert "install --big-torch" in told
+    output = capsys.readouterr().out
+    assert "about 3 GB to download" in output
+    assert "install --big-torch" in output
 
 
 @pytest.mark.parametrize(

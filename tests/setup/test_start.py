@@ -126,20 +126,20 @@ def test_the_next_steps_are_four_in_both_languages(
     for locale in ("C", "zh_CN.UTF-8"):
         monkeypatch.setenv("LC_ALL", locale)
         start.next_steps()
-        told = capsys.readouterr().out
-        assert [f"  {n}. " in told for n in range(1, 6)] == [True] * 4 + [False]
+        output = capsys.readouterr().out
+        assert [f"  {n}. " in output for n in range(1, 6)] == [True] * 4 + [False]
 
 
 def test_start_becomes_a_command(folder: Path, commands: Commands) -> None:
     """The real script as a process: it hands its arguments, its folder and its exit code through."""
-    told, process = started(folder, "doctor", "--port", "9")
-    assert told == f"['doctor', '--port', '9'] {process.pid}"
+    output, process = started(folder, "doctor", "--port", "9")
+    assert output == f"['doctor', '--port', '9'] {process.pid}"
     assert process.returncode == 7
 
 
 def test_start_keeps_the_sidecar_alive(folder: Path, commands: Commands) -> None:
-    told, process = started(folder, "--port", "9", "--code", "2")
-    assert told.startswith("['serve', '--port', '9', '--code', '2'] ")
+    output, process = started(folder, "--port", "9", "--code", "2")
+    assert output.startswith("['serve', '--port', '9', '--code', '2'] ")
     assert process.returncode == 2
 
 
@@ -159,5 +159,5 @@ def started(folder: Path, *words: str) -> tuple[str, subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        told, _ = process.communicate(timeout=8)
-    return told.splitlines()[-1], process
+        output, _ = process.communicate(timeout=8)
+    return output.splitlines()[-1], process

@@ -148,13 +148,13 @@ class Connection:
         writing to files that nobody will find again.
         """
         if self._broken is None and not await asyncio.to_thread(self._link.is_in_place):
-            gone = StoreGone(
+            error = StoreGone(
                 f"the data folder {self._link.place} was taken away while SoulMem ran: nothing is stored any"
                 " more. Put it back, then start SoulMem again"
             )
             self._broken, self._health = (
-                gone,
-                StoreHealth(writable=False, is_gone=True, detail=gone.message),
+                error,
+                StoreHealth(writable=False, is_gone=True, detail=error.message),
             )
         if isinstance(self._broken, StoreGone):
             raise self._broken
@@ -232,14 +232,16 @@ def _nothing() -> None:
 
 def _results(statements: list[Statement], place: str) -> list[Any]:
     """The results, or the error of the statement that failed (not of those it took along)."""
-    failed = [one for one in statements if one["status"] != "OK"]
+    failed = [statement for statement in statements if statement["status"] != "OK"]
     if failed:
         causes = [
-            one for one in failed if not str(one["result"]).startswith(_TAKEN_ALONG)
+            statement
+            for statement in failed
+            if not str(statement["result"]).startswith(_TAKEN_ALONG)
         ]
         cause = (causes or failed)[0]
         raise translate(f"{_kind(cause)}: {cause['result']}", place)
-    return [one["result"] for one in statements]
+    return [statement["result"] for statement in statements]
 
 
 def _kind(statement: Statement) -> str:

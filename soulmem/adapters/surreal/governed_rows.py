@@ -48,13 +48,13 @@ def audit_row(owner: Owner, entry: AuditEntry) -> Row:
 
 
 def audit_of(line: str) -> AuditEntry:
-    key, soul, at, actor, action, target, before, after, source, reason = json.loads(
-        line
+    key, soul, moment_text, actor, action, target, before, after, source, reason = (
+        json.loads(line)
     )
     return AuditEntry(
         id=key,
         soul=SoulId(soul),
-        at=instant(at),
+        at=instant(moment_text),
         actor=Actor(actor),
         action=Action(action),
         target=target,
@@ -88,23 +88,23 @@ def audit_filter(owner: Owner, wanted: AuditQuery) -> tuple[str, dict[str, Any]]
     return " AND ".join(parts), params
 
 
-def deletion_row(owner: Owner, one: Deletion) -> Row:
+def deletion_row(owner: Owner, deletion: Deletion) -> Row:
     return {
-        "id": [owner, one.id],
+        "id": [owner, deletion.id],
         "owner": owner,
-        "soul": one.soul,
-        "memory": one.memory,
-        "actor": one.actor.value,
-        "reason": one.reason,
-        "quote": one.quote,
-        "at": one.at,
-        "state": one.state.value,
-        "decided": one.decided,
+        "soul": deletion.soul,
+        "memory": deletion.memory,
+        "actor": deletion.actor.value,
+        "reason": deletion.reason,
+        "quote": deletion.quote,
+        "at": deletion.at,
+        "state": deletion.state.value,
+        "decided": deletion.decided,
     }
 
 
 def deletion_of(line: str) -> Deletion:
-    key, soul, memory, actor, reason, quote, at, state, decided = json.loads(line)
+    key, soul, memory, actor, reason, quote, asked_at, state, decided = json.loads(line)
     return Deletion(
         id=key,
         soul=SoulId(soul),
@@ -112,21 +112,21 @@ def deletion_of(line: str) -> Deletion:
         actor=Actor(actor),
         reason=reason,
         quote=quote,
-        at=instant(at),
+        at=instant(asked_at),
         state=DeletionState(state),
         decided=moment(decided),
     )
 
 
-def opinion_row(owner: Owner, one: Opinion) -> Row:
+def opinion_row(owner: Owner, opinion: Opinion) -> Row:
     return {
-        "id": [owner, one.memory],
+        "id": [owner, opinion.memory],
         "owner": owner,
-        "soul": one.soul,
-        "key": one.memory,
-        "score": float(one.score),
-        "doubted": one.doubted,
-        "not_in": list(one.not_in),
+        "soul": opinion.soul,
+        "key": opinion.memory,
+        "score": float(opinion.score),
+        "doubted": opinion.doubted,
+        "not_in": list(opinion.not_in),
     }
 
 
@@ -137,20 +137,20 @@ def opinion_of(line: str) -> Opinion:
     )
 
 
-def derivation_row(owner: Owner, one: Derivation) -> Row:
-    told = msgspec.json.encode(one).decode()
+def derivation_row(owner: Owner, derivation: Derivation) -> Row:
+    text = msgspec.json.encode(derivation).decode()
     return {
-        "id": [owner, one.id],
+        "id": [owner, derivation.id],
         "owner": owner,
-        "soul": one.soul,
-        "key": one.id,
-        "told": told,
+        "soul": derivation.soul,
+        "key": derivation.id,
+        "told": text,
     }
 
 
 def derivation_of(line: str) -> Derivation:
-    _, told = json.loads(line)
-    return msgspec.json.decode(told, type=Derivation)
+    _, text = json.loads(line)
+    return msgspec.json.decode(text, type=Derivation)
 
 
 def books_text(books: SoulBooks) -> str:
@@ -158,9 +158,9 @@ def books_text(books: SoulBooks) -> str:
 
 
 def books_of(line: str) -> SoulBooks:
-    _, told = json.loads(line)
-    return msgspec.json.decode(told, type=SoulBooks)
+    _, text = json.loads(line)
+    return msgspec.json.decode(text, type=SoulBooks)
 
 
-def _text(told: Told | None) -> str | None:
-    return None if told is None else json.dumps(told, ensure_ascii=False)
+def _text(value: Told | None) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)

@@ -42,10 +42,10 @@ _REMEMBERED = (
 )  # moments, and sets of participants, that are shared by all memories that have them
 
 # Enum members by value: a dictionary is five times as fast as a call.
-_KINDS = {one.value: one for one in MemoryKind}
-_ORIGINS = {one.value: one for one in Origin}
-_TIMELINES = {one.value: one for one in Timelines}
-_STATES = {one.value: one for one in MemoryState}
+_KINDS = {member.value: member for member in MemoryKind}
+_ORIGINS = {member.value: member for member in Origin}
+_TIMELINES = {member.value: member for member in Timelines}
+_STATES = {member.value: member for member in MemoryState}
 
 
 def memory_row(owner: Owner, memory: Memory) -> Row:
@@ -197,45 +197,50 @@ class Memories:
     def _together(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
         key = tuple(
             [
-                (one["name"], one["kind"], _feelings(one.get("feels") or ()))
-                for one in rows
+                (row["name"], row["kind"], _feelings(row.get("feels") or ()))
+                for row in rows
             ]
         )
-        found = self._participants.get(key)
-        if found is None:
-            found = tuple(
+        participants = self._participants.get(key)
+        if participants is None:
+            participants = tuple(
                 [
                     Participant(name, ParticipantKind(kind), feels)
                     for name, kind, feels in key
                 ]
             )
             if len(self._participants) < _REMEMBERED:
-                self._participants[key] = found
-        return found
+                self._participants[key] = participants
+        return participants
 
     def _moment(self, text: str | None) -> datetime | None:
         return None if text is None else self._instant(text)
 
     def _instant(self, text: str) -> datetime:
-        found = self._moments.get(text)
-        if found is None:
+        parsed = self._moments.get(text)
+        if parsed is None:
             if len(self._moments) == _REMEMBERED:
                 self._moments.clear()  # what stands together was made together
-            found = self._moments[text] = instant(text)
-        return found
+            parsed = self._moments[text] = instant(text)
+        return parsed
 
 
 def _feelings(rows: Sequence[Row]) -> tuple[Emotion, ...]:
-    return tuple([Emotion(one["label"], one["intensity"]) for one in rows])
+    return tuple([Emotion(row["label"], row["intensity"]) for row in rows])
 
 
 def _feeling_rows(feelings: Sequence[Emotion]) -> list[Row]:
-    return [{"label": one.label, "intensity": float(one.intensity)} for one in feelings]
+    return [
+        {"label": feeling.label, "intensity": float(feeling.intensity)}
+        for feeling in feelings
+    ]
 
 
-def _participant_row(one: Participant) -> Row:
-    row: Row = {"name": one.name, "kind": one.kind.value}
-    return {**row, "feels": _feeling_rows(one.feels)} if one.feels else row
+def _participant_row(participant: Participant) -> Row:
+    row: Row = {"name": participant.name, "kind": participant.kind.value}
+    return (
+        {**row, "feels": _feeling_rows(participant.feels)} if participant.feels else row
+    )
 
 
 def _situation_row(situation: Situation) -> Row | None:
@@ -247,7 +252,9 @@ def _situation_row(situation: Situation) -> Row | None:
         if span
         else None,
         "location": situation.location,
-        "participants": [_participant_row(one) for one in situation.participants],
+        "participants": [
+            _participant_row(participant) for participant in situation.participants
+        ],
         "emotions": _feeling_rows(situation.emotions),
         "sensations": list(situation.sensations),
         "situation": situation.situation,
@@ -284,21 +291,23 @@ def edge_page(lines: str) -> EdgePage:
     """The edges of a page side by side."""
     rows = msgspec.json.decode(lines, type=list[list[Any]])
     names = ("id", *EDGES.fields, "source", "target")
-    found = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    columns = {name: [row[index] for row in rows] for index, name in enumerate(names)}
     return EdgePage(
-        id=found["id"],
-        source=found["source"],
-        target=found["target"],
-        kind=found["kind"],
-        origin=found["origin"],
-        touched=[(instant(text) - _EPOCH) // _MICROSECOND for text in found["touched"]],
-        strength=found["strength"],
-        confidence=found["confidence"],
-        stability=found["stability"],
-        uses=found["uses"],
-        verb=found["verb"],
-        probability=found["probability"],
-        at_turn=found["at_turn"],
+        id=columns["id"],
+        source=columns["source"],
+        target=columns["target"],
+        kind=columns["kind"],
+        origin=columns["origin"],
+        touched=[
+            (instant(text) - _EPOCH) // _MICROSECOND for text in columns["touched"]
+        ],
+        strength=columns["strength"],
+        confidence=columns["confidence"],
+        stability=columns["stability"],
+        uses=columns["uses"],
+        verb=columns["verb"],
+        probability=columns["probability"],
+        at_turn=columns["at_turn"],
     )
 
 

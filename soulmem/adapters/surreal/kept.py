@@ -84,10 +84,10 @@ class KeptStore(SurrealStore):
 
     async def last(self, before: datetime) -> datetime | None:
         """See `Backups`."""
-        found = await asyncio.to_thread(self._backups.all)
-        return next((one.made for one in found if one.made <= before), None)
+        backups = await asyncio.to_thread(self._backups.all)
+        return next((backup.made for backup in backups if backup.made <= before), None)
 
-    async def make(self, now: datetime) -> str:
+    async def make(self, current_time: datetime) -> str:
         """See `Backups`. Others wait for the copying only, not while it is packed."""
         place = await asyncio.to_thread(self._backups.place_for_copy, self._folder)
 
@@ -95,20 +95,20 @@ class KeptStore(SurrealStore):
             await asyncio.to_thread(self._backups.copy, self._folder, place)
 
         await self._connection.read(copy)
-        made: Backup = await asyncio.to_thread(self._backups.pack, place, now)
+        made: Backup = await asyncio.to_thread(self._backups.pack, place, current_time)
         return str(made.path)
 
     def _before(self) -> None:
         """Look before the engine does: it would make a new, empty store where it misses its list of files."""
-        known = _read(self._data / MARKER)
+        marker = _read(self._data / MARKER)
         if is_locked(self._folder):
             return  # whoever has it will be named
         has_list = _any(self._folder / "manifest")
-        if not has_list and (known or _any(self._folder / "sstables")):
+        if not has_list and (marker or _any(self._folder / "sstables")):
             raise StoreBroken(
                 self._way_back(f"files of the store in {self._folder} are missing")
             )
-        schema = known.get("schema")
+        schema = marker.get("schema")
         if isinstance(schema, int) and schema > len(MIGRATIONS):
             raise StoreTooNew(
                 f"the data in {self._folder} was written by a newer SoulMem (schema {schema}; this one knows "
@@ -124,30 +124,30 @@ class KeptStore(SurrealStore):
         self._losses = tuple(
             _told(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*"))
         )
-        if has_list and _is_other(known):
+        if has_list and _is_other(marker):
             place = self._backups.place_for_copy(self._folder)
             self._backups.copy(self._folder, place)
             self._backups.pack(place, datetime.now(timezone.utc), upgrade=True)
 
     def _after(self) -> None:
-        now = _present()
-        if _read(self._data / MARKER) == now:
+        marker = _present()
+        if _read(self._data / MARKER) == marker:
             return
         with suppress(OSError):  # then there is only one copy more the next time
             fresh = self._data / f"{MARKER}.new"
-            fresh.write_text(json.dumps(now), encoding="utf-8")
+            fresh.write_text(json.dumps(marker), encoding="utf-8")
             fresh.replace(self._data / MARKER)
 
     def _set_aside(self, damage: Damage) -> None:
         """Copy the log before the engine cuts it, and write down what was seen. Raises StoreFull, StoreError:
         then the engine is not let near it.
         """
-        now = datetime.now(timezone.utc)
-        place = self._data / f"{DAMAGED}{now:%Y%m%dT%H%M%S%fZ}"
+        current_time = datetime.now(timezone.utc)
+        place = self._data / f"{DAMAGED}{current_time:%Y%m%dT%H%M%S%fZ}"
         newest = next(iter(self._backups.all()), None)
         at_least = f" (at least {damage.behind} changes)" if damage.behind else ""
         words = (
-            f"{now:%Y-%m-%d %H:%M} UTC: the store in {self._folder} was damaged: {damage.what}. What was"
+            f"{current_time:%Y-%m-%d %H:%M} UTC: the store in {self._folder} was damaged: {damage.what}. What was"
             f" stored last is missing{at_least}. The damaged log is kept in {place}. Open your chats in"
             " SillyTavern: what they say is read again. What you wrote by hand since may be in "
             + (
@@ -168,14 +168,14 @@ class KeptStore(SurrealStore):
 
     def _way_back(self, reason: str) -> str:
         """The reason, and what to do: nothing was changed, and there is a backup or none."""
-        found = self._backups.all()
-        if not found:
+        backups = self._backups.all()
+        if not backups:
             return (
                 f"{reason}. Nothing was deleted. There is no backup in {self._backups.folder}: put the files"
                 f" back from a copy of your own, or move {self._folder} and {self._data / MARKER} away to"
                 " begin anew"
             )
-        newest = found[0]
+        newest = backups[0]
         return (
             f"{reason}. Nothing was deleted. The newest backup is of {newest.made:%Y-%m-%d %H:%M} UTC"
             f" ({newest.path}). To take it: stop SoulMem, run `soulmem restore --newest --data {self._data}`,"
@@ -206,9 +206,9 @@ def _present() -> dict[str, Any]:
     }
 
 
-def _is_other(known: dict[str, Any]) -> bool:
+def _is_other(marker: dict[str, Any]) -> bool:
     """Whether another SoulMem or another engine used the store last: opening it may change it for good."""
-    return known != _present()
+    return marker != _present()
 
 
 def _told(aside: Path) -> str:
@@ -222,13 +222,13 @@ def _told(aside: Path) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """What the marker says; nothing when it is not there or cannot be read."""
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _any(folder: Path) -> bool:
-    with suppress(OSError), os.scandir(folder) as found:
-        return any(found)
+    with suppress(OSError), os.scandir(folder) as entries:
+        return any(entries)
     return False

@@ -54,50 +54,54 @@ def damage_of(folder: Path, seen: Mapping[str, int]) -> Damage | None:
 
 def segments(folder: Path) -> dict[str, int]:
     """The bytes of each segment by its name."""
-    found = {}
+    sizes = {}
     with suppress(OSError):
         for file in folder.glob(_SEGMENT):
             with suppress(OSError):
-                found[file.name] = file.stat().st_size
-    return found
+                sizes[file.name] = file.stat().st_size
+    return sizes
 
 
 def _behind_damage(data: bytes) -> int | None:
     """How many good records stand behind the first one that cannot be read; None when all can be."""
-    at, first_bad, behind = 0, -1, 0
-    while at < len(data):
-        room = _BLOCK - at % _BLOCK
+    position, first_bad, behind = 0, -1, 0
+    while position < len(data):
+        room = _BLOCK - position % _BLOCK
         if room < _HEAD.size:
-            at += room
+            position += room
             continue
-        size = _record(data, at, room)
+        size = _record(data, position, room)
         if size:
             behind += first_bad >= 0
-            at += size
+            position += size
         else:
-            first_bad = at if first_bad < 0 else first_bad
-            at = _next_good(data, at + 1)
+            first_bad = position if first_bad < 0 else first_bad
+            position = _next_good(data, position + 1)
     return None if first_bad < 0 else behind
 
 
-def _record(data: bytes, at: int, room: int) -> int:
+def _record(data: bytes, start: int, room: int) -> int:
     """The bytes of the record that begins there with its head; 0 when it cannot be read."""
-    if at + _HEAD.size > len(data):
+    if start + _HEAD.size > len(data):
         return 0
-    checksum, length, kind = _HEAD.unpack_from(data, at)
+    checksum, length, kind = _HEAD.unpack_from(data, start)
     size = _HEAD.size + int(length)
-    if not 1 <= kind <= _LAST_KIND or size > room or at + size > len(data):
+    if not 1 <= kind <= _LAST_KIND or size > room or start + size > len(data):
         return 0
-    return size if zlib.crc32(data[at + _HEAD.size - 1 : at + size]) == checksum else 0
+    return (
+        size
+        if zlib.crc32(data[start + _HEAD.size - 1 : start + size]) == checksum
+        else 0
+    )
 
 
-def _next_good(data: bytes, at: int) -> int:
+def _next_good(data: bytes, position: int) -> int:
     """Where the next record begins that can be read; the end of the data when there is none."""
-    while at < len(data):
-        if _record(data, at, _BLOCK - at % _BLOCK):
-            return at
-        at += 1
-    return at
+    while position < len(data):
+        if _record(data, position, _BLOCK - position % _BLOCK):
+            return position
+        position += 1
+    return position
 
 
 class SeenLog:
@@ -115,26 +119,26 @@ class SeenLog:
     def read(self) -> dict[str, int]:
         """The bytes of each segment; empty when nothing is known of this folder."""
         try:
-            told = json.loads(self._file.read_bytes())
-            if told["folder"] != self._folder():
+            content = json.loads(self._file.read_bytes())
+            if content["folder"] != self._folder():
                 return {}
-            return {str(name): int(size) for name, size in told["segments"].items()}
+            return {str(name): int(size) for name, size in content["segments"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
 
     def look(self) -> None:
         """Note how long they are now. A file that cannot be written is left as it is."""
-        now = segments(self._store / "wal")
-        if now == self._known:
+        sizes = segments(self._store / "wal")
+        if sizes == self._known:
             return
         fresh = self._file.with_suffix(".new")
         with suppress(OSError):
             fresh.write_text(
-                json.dumps({"folder": self._folder(), "segments": now}),
+                json.dumps({"folder": self._folder(), "segments": sizes}),
                 encoding="utf-8",
             )
             fresh.replace(self._file)
-            self._known = now
+            self._known = sizes
 
     def forget(self) -> None:
         """The store is being closed, which moves the log into tables: how long it was tells nothing now."""

@@ -50,5 +50,5 @@ async def stored_marks(run: Run) -> list[Marked]:
     (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
     if "image" not in tables:
         return []
-    (found,) = await run(bound("SELECT VALUE record::id(id) FROM image;"))
-    return [(Owner(owner), SoulId(soul)) for owner, soul in found]
+    (ids,) = await run(bound("SELECT VALUE record::id(id) FROM image;"))
+    return [(Owner(owner), SoulId(soul)) for owner, soul in ids]

@@ -13,8 +13,10 @@ async def migrate(run: Run, place: str) -> None:
     (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
     version = 0
     if "meta" in tables:
-        (found,) = await run(bound("SELECT VALUE version FROM ONLY meta:schema;"))
-        version = int(found or 0)
+        (stored_version,) = await run(
+            bound("SELECT VALUE version FROM ONLY meta:schema;")
+        )
+        version = int(stored_version or 0)
     if version > len(MIGRATIONS):
         raise StoreTooNew(
             f"the data in {place} was written by a newer SoulMem (schema {version}; this one knows "
@@ -24,7 +26,7 @@ async def migrate(run: Run, place: str) -> None:
         migration = MIGRATIONS[number]
         applied = {
             "version": number + 1,
-            "applied": [one.name for one in MIGRATIONS[: number + 1]],
+            "applied": [step.name for step in MIGRATIONS[: number + 1]],
         }
         sql = f"BEGIN;{META}{migration.sql}UPSERT meta:schema CONTENT $applied RETURN NONE;COMMIT;"
         await run(bound(sql, applied=applied))

@@ -41,8 +41,10 @@ async def restore_store(
         raise StoreLocked(
             f"SoulMem is running on {data}: stop it first, then restore again"
         )
-    found = await asyncio.to_thread(backups.all)
-    candidates = [chosen] if chosen is not None else [one.path for one in found]
+    existing = await asyncio.to_thread(backups.all)
+    candidates = (
+        [chosen] if chosen is not None else [candidate.path for candidate in existing]
+    )
     if not candidates:
         raise NotFound(f"there is no backup in {backups.folder}")
     passed_over: list[tuple[Path, str]] = []

@@ -150,8 +150,12 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
         "id": [owner, soul.id],
         "name": soul.name,
         "names": [
-            {"name": known.name, "aliases": list(known.aliases), "source": known.source}
-            for known in soul.names
+            {
+                "name": known_name.name,
+                "aliases": list(known_name.aliases),
+                "source": known_name.source,
+            }
+            for known_name in soul.names
         ],
         "settings": {
             "scope": settings.scope.value,
@@ -174,8 +178,8 @@ def soul_of(line: str) -> Soul:
         id=SoulId(key),
         name=name,
         names=tuple(
-            KnownName(known["name"], tuple(known["aliases"]), known.get("source", ""))
-            for known in names
+            KnownName(row["name"], tuple(row["aliases"]), row.get("source", ""))
+            for row in names
         ),
         settings=SoulSettings(
             scope=Scope(settings["scope"]),
@@ -302,7 +306,8 @@ def usage_of(line: str) -> Usage:
         count=count,
         first=Stamp(instant(first), first_turn),
         stamps=tuple(
-            Stamp(instant(at), turn) for at, turn in zip(stamps, turns, strict=True)
+            Stamp(instant(stamp), turn)
+            for stamp, turn in zip(stamps, turns, strict=True)
         ),
     )
 
@@ -326,14 +331,14 @@ def recall_row(owner: Owner, record: RecallRecord) -> Row:
 
 
 def recall_of(line: str) -> RecallRecord:
-    trace, soul, chat, slot, swipe, at, turn, trails = json.loads(line)
+    trace, soul, chat, slot, swipe, moment_text, turn, trails = json.loads(line)
     return RecallRecord(
         trace=trace,
         soul=SoulId(soul),
         chat=ChatId(chat),
         slot=SlotId(slot),
         swipe=swipe,
-        stamp=Stamp(instant(at), turn),
+        stamp=Stamp(instant(moment_text), turn),
         trails=tuple(
             Trail(MemoryId(memory), tuple(map(MemoryId, via)), tuple(edges))
             for memory, via, edges in trails

@@ -103,20 +103,20 @@ class SurrealStore:
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
-        (found,) = await self._connection.read(lambda run: run(bound(sql)))
-        return [Owner(owner) for owner in sorted(found)]
+        (names,) = await self._connection.read(lambda run: run(bound(sql)))
+        return [Owner(owner) for owner in sorted(names)]
 
     async def souls(self, owner: Owner) -> list[Soul]:
-        found = await self._range(rows.SOULS, [owner], rows.soul_of)
-        return sorted(found, key=_age)
+        souls = await self._range(rows.SOULS, [owner], rows.soul_of)
+        return sorted(souls, key=_age)
 
     async def chats(self, owner: Owner) -> list[Chat]:
-        found = await self._range(rows.CHATS, [owner], rows.chat_of)
-        return sorted(found, key=_age)
+        chats = await self._range(rows.CHATS, [owner], rows.chat_of)
+        return sorted(chats, key=_age)
 
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
-        found = await self._range(rows.MESSAGES, [owner, chat], rows.message_of)
-        return await asyncio.to_thread(sorted, found, key=_rank)
+        messages = await self._range(rows.MESSAGES, [owner, chat], rows.message_of)
+        return await asyncio.to_thread(sorted, messages, key=_rank)
 
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         memories = await self.memories(owner, soul)
@@ -135,7 +135,11 @@ class SurrealStore:
     ) -> AsyncIterator[Sequence[Memory]]:
         parse = graph_rows.Memories().page
         return self._pages(
-            rows.MEMORIES, owner, soul, parse, lambda page: [one.id for one in page]
+            rows.MEMORIES,
+            owner,
+            soul,
+            parse,
+            lambda page: [memory.id for memory in page],
         )
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
@@ -148,10 +152,10 @@ class SurrealStore:
         every = "edge:[$owner, '']..=[$owner, ..]"
         which = every if soul is None else "edge WHERE owner = $owner AND soul = $soul"
         sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
-        (found,) = await self._connection.read(
+        (counts,) = await self._connection.read(
             lambda run: run(bound(sql, owner=owner, soul=soul))
         )
-        return int(found[0]) if found else 0
+        return int(counts[0]) if counts else 0
 
     async def edges_around(
         self,
@@ -184,13 +188,13 @@ class SurrealStore:
         sql = f"SELECT VALUE [record::id(in)[1], count] FROM ({each});"
 
         async def load(run: Run) -> Mapping[MemoryId, int]:
-            found: dict[MemoryId, int] = {}
+            edge_counts: dict[MemoryId, int] = {}
             for piece in pieces(dict.fromkeys(memories), READ_AROUND):
                 (counts,) = await run(
                     bound(sql, owner=owner, soul=soul, memories=piece, kind=kind.value)
                 )
-                found.update((MemoryId(key), count) for key, count in counts)
-            return found
+                edge_counts.update((MemoryId(key), count) for key, count in counts)
+            return edge_counts
 
         return await self._connection.read(load)
 
@@ -199,11 +203,11 @@ class SurrealStore:
         sql = f"SELECT VALUE key FROM {ids} WHERE key != NONE;"
 
         async def load(run: Run) -> set[str]:
-            found: set[str] = set()
+            existing: set[str] = set()
             for piece in pieces(edges, READ_ROWS):
                 (keys,) = await run(bound(sql, owner=owner, keys=piece))
-                found.update(keys)
-            return found
+                existing.update(keys)
+            return existing
 
         return await self._connection.read(load)
 
@@ -224,10 +228,10 @@ class SurrealStore:
         return await asyncio.to_thread(_parse, governed_rows.audit_of, lines)
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
-        found = await self._range(
+        deletions = await self._range(
             governed_rows.DELETIONS, [owner], governed_rows.deletion_of
         )
-        return sorted(found, key=lambda one: (one.at, one.id))
+        return sorted(deletions, key=lambda deletion: (deletion.at, deletion.id))
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
@@ -237,10 +241,12 @@ class SurrealStore:
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         table, parse = governed_rows.DERIVATIONS, governed_rows.derivation_of
-        found = await self._connection.read(
+        derivations = await self._connection.read(
             lambda run: _rows_of(run, table, owner, soul, parse)
         )
-        return sorted(found, key=lambda one: (one.made, one.id))
+        return sorted(
+            derivations, key=lambda derivation: (derivation.made, derivation.id)
+        )
 
     async def books(self, owner: Owner) -> list[SoulBooks]:
         return await self._range(governed_rows.BOOKS, [owner], governed_rows.books_of)
@@ -248,9 +254,9 @@ class SurrealStore:
     async def put_books(self, owner: Owner, books: SoulBooks) -> None:
         put = "UPSERT type::record('books', $id) CONTENT { told: $told } RETURN NONE;"
         drop = "DELETE type::record('books', $id) RETURN NONE;"
-        told = governed_rows.books_text(books)
+        text = governed_rows.books_text(books)
         await self._connection.write(
-            bound(put if books else drop, id=[owner, books.soul], told=told)
+            bound(put if books else drop, id=[owner, books.soul], told=text)
         )
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
@@ -261,10 +267,10 @@ class SurrealStore:
 
     async def marked(self, owner: Owner, soul: SoulId) -> str | None:
         sql = "SELECT VALUE token FROM ONLY type::record('image', $id);"
-        (found,) = await self._connection.read(
+        (mark,) = await self._connection.read(
             lambda run: run(bound(sql, id=[owner, soul]))
         )
-        return None if found is None else str(found)
+        return None if mark is None else str(mark)
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         sql = (
@@ -273,11 +279,11 @@ class SurrealStore:
         )
 
         async def load(run: Run) -> Mapping[str, bytes]:
-            found: dict[str, bytes] = {}
+            data_of: dict[str, bytes] = {}
             for piece in pieces(keys, READ_ROWS):
                 (pairs,) = await run(bound(sql, model=model, keys=piece))
-                found.update((key, data) for key, data in pairs)
-            return found
+                data_of.update((key, data) for key, data in pairs)
+            return data_of
 
         return await self._connection.read(load)
 
@@ -330,12 +336,12 @@ class SurrealStore:
         try:
             while True:
                 page = await asyncio.to_thread(parse, await ahead)
-                found = keys(page)
-                if len(found) == limit:
-                    ahead = asyncio.ensure_future(load(found[-1]))
-                if found:
+                page_keys = keys(page)
+                if len(page_keys) == limit:
+                    ahead = asyncio.ensure_future(load(page_keys[-1]))
+                if page_keys:
                     yield page
-                if len(found) < limit:
+                if len(page_keys) < limit:
                     return
         finally:
             ahead.cancel()
@@ -349,15 +355,15 @@ class SurrealStore:
         page = f"SELECT VALUE {table.line} FROM {table.name}:[{start}, $first]..=[{start}, $last];"
 
         async def load(run: Run) -> list[T]:
-            found: list[T] = []
+            values: list[T] = []
             # The keys first: a range with a LIMIT is read to its end all the same.
             (keys,) = await run(bound(which, prefix=prefix))
             for piece in pieces(keys, READ_ROWS):
                 (lines,) = await run(
                     bound(page, prefix=prefix, first=piece[0], last=piece[-1])
                 )
-                found += await asyncio.to_thread(_parse, parse, lines)
-            return found
+                values += await asyncio.to_thread(_parse, parse, lines)
+            return values
 
         return await self._connection.read(load)
 
@@ -374,15 +380,15 @@ async def _rows_of(
         f"SELECT VALUE {table.line} FROM {table.name} "
         "WHERE owner = $owner AND soul = $soul AND key > $after ORDER BY key LIMIT $limit;"
     )
-    found: list[T] = []
+    values: list[T] = []
     after = ""
     while True:
         (lines,) = await run(
             bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS)
         )
-        found += await asyncio.to_thread(_parse, parse, lines)
+        values += await asyncio.to_thread(_parse, parse, lines)
         if len(lines) < READ_ROWS:
-            return found
+            return values
         after = json.loads(lines[-1])[0]
 
 
@@ -390,13 +396,13 @@ def _parse(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
     return [parse(line) for line in lines]
 
 
-def _rank(one: RankedMessage) -> int:
-    return one.rank
+def _rank(message: RankedMessage) -> int:
+    return message.rank
 
 
 def _when(record: RecallRecord) -> tuple[datetime, str]:
     return (record.stamp.at, record.trace)
 
 
-def _age(one: Soul | Chat) -> tuple[datetime, str]:
-    return (one.created or _LONG_AGO, one.id)
+def _age(value: Soul | Chat) -> tuple[datetime, str]:
+    return (value.created or _LONG_AGO, value.id)

@@ -150,9 +150,9 @@ class _Script:
         """Delete what ends at these memories, but for the edges whose keys are `kept`."""
         for piece in pieces(memories, WRITE_ROWS):
             ends, keep = self._bind(piece), self._bind(list(kept))
-            found = f"(SELECT VALUE <->edge FROM ${ends}.map(|$id| type::record('memory', $id))).flatten()"
-            gone = f"{found}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
-            self._statements.append(f"DELETE {gone} RETURN NONE;")
+            edges = f"(SELECT VALUE <->edge FROM ${ends}.map(|$id| type::record('memory', $id))).flatten()"
+            dropped = f"{edges}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
+            self._statements.append(f"DELETE {dropped} RETURN NONE;")
 
     def purge_audit(self, owner: Owner, targets: Collection[str]) -> None:
         """Take the words out of entries about these targets, and the deletions that were asked for."""
@@ -179,6 +179,6 @@ class _Script:
 
 def pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """The items in lists of at most `size`."""
-    left = iter(items)
-    while piece := list(islice(left, size)):
+    remaining = iter(items)
+    while piece := list(islice(remaining, size)):
         yield piece

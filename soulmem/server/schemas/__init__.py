@@ -1,1 +1,1 @@
-"""What may be asked over HTTP: msgspec Structs that validate and describe, one file per resource."""
+"""Bodies and queries of HTTP requests: msgspec Structs that validate and describe, one file per resource."""

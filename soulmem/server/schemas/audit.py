@@ -1,4 +1,4 @@
-"""What may be asked about changes, and to be undone."""
+"""Requests of the audit: history, feedback, undo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Query, Ti
 
 
 class AuditQueryParams(Query, frozen=True):
-    """Which entries of a soul's audit."""
+    """Selects entries of a soul's audit."""
 
     soul: Id
     since: Time | None = None
@@ -20,14 +20,14 @@ class AuditQueryParams(Query, frozen=True):
 
 
 class HistoryQuery(Query, frozen=True):
-    """Which entries of a memory's history."""
+    """Selects entries of a memory's history."""
 
     limit: PageLimit = 100
     cursor: Cursor | None = None
 
 
 class FeedbackBody(Body, frozen=True):
-    """A word about a memory that a recall brought."""
+    """The user's verdict on a recalled memory."""
 
     trace: Id
     memory: Id

@@ -1,4 +1,4 @@
-"""What may be asked about chats: the sync, the lists, what the client is doing."""
+"""Requests of chats: sync, lists, the client's activity."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from soulmem.server.schemas.common import (
     Query,
     Time,
     Words,
-    once,
     utc,
+    without_repeats,
 )
 
 
 class ForkBody(Body, frozen=True):
-    """Where this chat left its parent: the last message both share."""
+    """Where this chat branched off: the last message that it shares with its parent."""
 
     chat: Id
     fork_slot: Id
 
 
 class BaseBody(Body, frozen=True):
-    """The first `count` messages are as last synced; `digest` proves it."""
+    """The first `count` messages are unchanged since the last sync; `digest` proves it."""
 
     count: Count
     digest: Annotated[str, Meta(pattern=DIGEST_PATTERN)]
 
 
 class MessageBody(Body, frozen=True):
-    """A message as the chat shows it; without `text` when the sidecar may know it already."""
+    """A message as the chat shows it. `text` may be left out if the sidecar has it already."""
 
     slot: Id
     hash: Annotated[
@@ -60,7 +60,7 @@ class MessageBody(Body, frozen=True):
 
 
 class SyncBody(Body, frozen=True):
-    """A chat as its client shows it now."""
+    """A chat as its client shows it at present."""
 
     souls: Annotated[list[Id], Meta(min_length=1, max_length=1_000)]
     messages: list[MessageBody]
@@ -72,7 +72,7 @@ class SyncBody(Body, frozen=True):
 
 
 class ChatsQuery(Query, frozen=True):
-    """Which chats to list."""
+    """Selects the chats to list."""
 
     soul: Id | None = None
 
@@ -85,18 +85,18 @@ class ActivityBody(Body, frozen=True):
 
 
 def sync_request(chat: ChatId, body: SyncBody) -> SyncRequest:
-    """The engine's request. Raises Unprocessable when a slot comes twice or a time cannot be UTC."""
+    """The engine's request. Raises Unprocessable if a slot is sent twice or a time cannot be UTC."""
     seen: dict[str, int] = {}
     for i, message in enumerate(body.messages):
         first = seen.setdefault(message.slot, i)
         if first != i:
             raise Unprocessable(
-                f"slot {message.slot!r} is messages[{first}] already: give each message its own slot",
+                f"slot {message.slot!r} is used by messages[{first}]: give each message its own slot",
                 field=f"messages[{i}].slot",
             )
     return SyncRequest(
         chat=chat,
-        souls=once(map(SoulId, body.souls)),
+        souls=without_repeats(map(SoulId, body.souls)),
         messages=[_sent(message, i) for i, message in enumerate(body.messages)],
         title=body.title,
         persona=body.persona,
@@ -118,6 +118,8 @@ def _sent(message: MessageBody, index: int) -> SentMessage:
         story_at=utc(message.story_at, f"messages[{index}].story_at"),
         hidden=message.hidden,
         swipe=message.swipe,
-        present=None if message.present is None else once(map(SoulId, message.present)),
+        present=None
+        if message.present is None
+        else without_repeats(map(SoulId, message.present)),
         text=message.text,
     )

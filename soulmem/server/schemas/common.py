@@ -1,4 +1,4 @@
-"""Which rules all requests share: strict bodies, ids, times, shares, bounded texts."""
+"""Types and rules that all requests share: strict bodies, ids, times, shares, bounded texts."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ class NoBody(Body, frozen=True):
 
 
 class Confirm(Query, frozen=True):
-    """The user's second word, where the contract asks for one."""
+    """The user's confirmation, where one is required."""
 
     confirm: Annotated[str, Meta(max_length=2_000)] | None = None
 
 
 def utc(value: datetime | None, field: str) -> datetime | None:
-    """The same moment in UTC. Raises Unprocessable where UTC would leave the years 1 to 9999."""
+    """The same moment in UTC. Raises Unprocessable if the year in UTC is not within 1 to 9999."""
     if value is None:
         return None
     try:
         return value.astimezone(timezone.utc)
     except OverflowError as error:
         raise Unprocessable(
-            f"{value.isoformat()} lies outside the years 1 to 9999 in UTC: send a later or earlier time",
+            f"{value.isoformat()} is outside the years 1 to 9999 in UTC: send a later or earlier time",
             field=field,
         ) from error
 
 
-def once(values: Iterable[_T]) -> tuple[_T, ...]:
+def without_repeats(values: Iterable[_T]) -> tuple[_T, ...]:
     """The values without repeats, in order."""
     return tuple(dict.fromkeys(values))

@@ -1,4 +1,4 @@
-"""What may be asked of an export."""
+"""Request of the export."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from soulmem.server.schemas.common import Id, Query
 
 
 class ExportQuery(Query, frozen=True):
-    """Whose memory."""
+    """Selects the soul to export."""
 
     soul: Id

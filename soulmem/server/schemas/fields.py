@@ -1,4 +1,4 @@
-"""Which fields a memory of each kind has, both asked and answered."""
+"""Fields of a memory by its kind, for requests and responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from soulmem.domain.situation import (
 )
 from soulmem.server.schemas.common import Body, Prose, Share, Time, Words, utc
 
-_EPISODE = (
+_EPISODE_FIELDS = (
     "time_span",
     "location",
     "participants",
@@ -28,13 +28,16 @@ _EPISODE = (
     "sensations",
     "situation",
 )
-_CONCEPT = ("concept_type", "aliases", "description")
-_OF_KIND = {MemoryKind.EPISODE: _EPISODE, MemoryKind.CONCEPT: _CONCEPT}
-_MANY = Meta(max_length=1_000)
+_CONCEPT_FIELDS = ("concept_type", "aliases", "description")
+_FIELDS_BY_KIND = {
+    MemoryKind.EPISODE: _EPISODE_FIELDS,
+    MemoryKind.CONCEPT: _CONCEPT_FIELDS,
+}
+_AT_MOST_1000 = Meta(max_length=1_000)
 
 
 class TimeSpanBody(Body, frozen=True):
-    """When it happened, both ends included; `story` is the story's own words for it."""
+    """When it happened, both ends included. `story`: the time in the words of the story."""
 
     start: Time | None = field(name="from", default=None)
     end: Time | None = field(name="to", default=None)
@@ -42,89 +45,92 @@ class TimeSpanBody(Body, frozen=True):
 
 
 class EmotionBody(Body, frozen=True):
-    """A feeling and how strong it is."""
+    """A feeling and its intensity."""
 
     label: Annotated[str, Meta(min_length=1, max_length=2_000)]
     intensity: Share
 
 
 class ParticipantBody(Body, frozen=True):
-    """Someone or something that took part, and what it felt; the soul's own feelings are `emotions`."""
+    """A participant and its feelings. The soul's own feelings are in `emotions`."""
 
     name: Annotated[str, Meta(min_length=1, max_length=2_000)]
     kind: ParticipantKind = ParticipantKind.OTHER
-    feels: Annotated[list[EmotionBody], _MANY] = field(default_factory=list)
+    feels: Annotated[list[EmotionBody], _AT_MOST_1000] = field(default_factory=list)
 
 
 class FieldsBody(Body, frozen=True):
-    """Fields by kind. Episode: the first six. Concept: the last three. Other kinds have none."""
+    """Fields by kind. Episodes have the first six, concepts the last three, other kinds none."""
 
     time_span: TimeSpanBody | UnsetType | None = UNSET
     location: Words | UnsetType | None = UNSET
-    participants: Annotated[list[ParticipantBody], _MANY] | UnsetType = UNSET
-    emotions: Annotated[list[EmotionBody], _MANY] | UnsetType = UNSET
-    sensations: Annotated[list[Words], _MANY] | UnsetType = UNSET
+    participants: Annotated[list[ParticipantBody], _AT_MOST_1000] | UnsetType = UNSET
+    emotions: Annotated[list[EmotionBody], _AT_MOST_1000] | UnsetType = UNSET
+    sensations: Annotated[list[Words], _AT_MOST_1000] | UnsetType = UNSET
     situation: Prose | UnsetType | None = UNSET
     concept_type: ConceptType | UnsetType = UNSET
-    aliases: Annotated[list[Words], _MANY] | UnsetType = UNSET
+    aliases: Annotated[list[Words], _AT_MOST_1000] | UnsetType = UNSET
     description: Prose | UnsetType | None = UNSET
 
     @property
     def sent(self) -> frozenset[str]:
         """Names of the fields that were sent."""
         return frozenset(
-            name for name in (*_EPISODE, *_CONCEPT) if getattr(self, name) is not UNSET
+            name
+            for name in (*_EPISODE_FIELDS, *_CONCEPT_FIELDS)
+            if getattr(self, name) is not UNSET
         )
 
     @property
-    def tells_episode(self) -> bool:
+    def has_episode_fields(self) -> bool:
         """Whether any field of an episode was sent."""
-        return not self.sent.isdisjoint(_EPISODE)
+        return not self.sent.isdisjoint(_EPISODE_FIELDS)
 
     @property
-    def tells_concept(self) -> bool:
+    def has_concept_fields(self) -> bool:
         """Whether any field of a concept was sent."""
-        return not self.sent.isdisjoint(_CONCEPT)
+        return not self.sent.isdisjoint(_CONCEPT_FIELDS)
 
 
 def refuse_foreign_fields(fields: FieldsBody | None, kind: MemoryKind) -> None:
-    """Raises Unprocessable when a field was sent that a memory of `kind` does not have."""
-    own = _OF_KIND.get(kind, ())
-    for name in (*_EPISODE, *_CONCEPT):
-        if (
-            fields is not None
-            and name not in own
-            and getattr(fields, name) is not UNSET
-        ):
-            has = f"it has {', '.join(own)}" if own else "it has no fields"
+    """Raises Unprocessable if a field was sent that a memory of `kind` does not have."""
+    if fields is None:
+        return
+    own = _FIELDS_BY_KIND.get(kind, ())
+    for name in (*_EPISODE_FIELDS, *_CONCEPT_FIELDS):
+        if name in fields.sent and name not in own:
+            remedy = f"it has {', '.join(own)}" if own else "it has no fields"
             raise Unprocessable(
-                f"{name!r} is no field of a memory of kind {kind.value!r}: {has}",
+                f"{name!r} is not a field of a memory of kind {kind.value!r}: {remedy}",
                 field=f"fields.{name}",
             )
 
 
 def situation_of(fields: FieldsBody) -> Situation:
-    """The context of an episode; empty where nothing was sent."""
+    """The context of an episode; fields that were not sent are empty."""
     span = fields.time_span or None
     return Situation(
         time_span=_time_span(span) if span else None,
         location=fields.location or None,
         participants=tuple(
-            Participant(p.name, p.kind, _felt(p.feels))
+            Participant(p.name, p.kind, _emotions(p.feels))
             for p in fields.participants or ()
         ),
-        emotions=_felt(fields.emotions or ()),
+        emotions=_emotions(fields.emotions or ()),
         sensations=tuple(fields.sensations or ()),
         situation=fields.situation or None,
     )
 
 
-def _felt(feelings: Iterable[EmotionBody]) -> tuple[Emotion, ...]:
-    return tuple(Emotion(one.label, one.intensity) for one in feelings)
+def _emotions(feelings: Iterable[EmotionBody]) -> tuple[Emotion, ...]:
+    return tuple(Emotion(feeling.label, feeling.intensity) for feeling in feelings)
 
 
-def _told(feelings: Iterable[Emotion]) -> list[EmotionBody]:
-    return [EmotionBody(label=one.label, intensity=one.intensity) for one in feelings]
+def _emotion_bodies(feelings: Iterable[Emotion]) -> list[EmotionBody]:
+    return [
+        EmotionBody(label=feeling.label, intensity=feeling.intensity)
+        for feeling in feelings
+    ]
 
 
 def _time_span(span: TimeSpanBody) -> TimeSpan:
@@ -133,7 +139,7 @@ def _time_span(span: TimeSpanBody) -> TimeSpan:
 
 
 def concept_of(fields: FieldsBody) -> ConceptDetail:
-    """What a concept is; the default where nothing was sent."""
+    """The details of a concept; fields that were not sent have their defaults."""
     return ConceptDetail(
         concept_type=ConceptType.ENTITY
         if fields.concept_type is UNSET
@@ -146,7 +152,7 @@ def concept_of(fields: FieldsBody) -> ConceptDetail:
 def fields_of(
     kind: MemoryKind, situation: Situation, concept: ConceptDetail | None
 ) -> FieldsBody:
-    """The fields as they are told: those of the kind, nothing of another."""
+    """The fields of a memory of this kind, for a response."""
     if kind is MemoryKind.CONCEPT:
         detail = concept or ConceptDetail()
         return FieldsBody(
@@ -163,10 +169,10 @@ def fields_of(
         else None,
         location=situation.location,
         participants=[
-            ParticipantBody(name=p.name, kind=p.kind, feels=_told(p.feels))
+            ParticipantBody(name=p.name, kind=p.kind, feels=_emotion_bodies(p.feels))
             for p in situation.participants
         ],
-        emotions=_told(situation.emotions),
+        emotions=_emotion_bodies(situation.emotions),
         sensations=list(situation.sensations),
         situation=situation.situation,
     )

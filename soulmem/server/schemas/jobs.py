@@ -1,4 +1,4 @@
-"""What may be asked of jobs, and which files may be sent."""
+"""Requests of jobs and of the import."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msgspec import Meta, field
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
 from soulmem.engine.api.requests import ImportFormat, ImportRequest
-from soulmem.server.schemas.common import Body, Id, Query, Words, once
+from soulmem.server.schemas.common import Body, Id, Query, Words, without_repeats
 
 
 class JobBody(Body, frozen=True):
-    """A job to be started; each kind knows its own arguments."""
+    """A job to start; each kind has its own arguments."""
 
     kind: Annotated[str, Meta(min_length=1, max_length=64)]
     soul: Id
@@ -23,13 +23,13 @@ class JobBody(Body, frozen=True):
 
 
 class JobsQuery(Query, frozen=True):
-    """Whose jobs."""
+    """Selects the jobs of a soul."""
 
     soul: Id
 
 
 class ImportBody(Body, frozen=True):
-    """A file: its `text`, or its bytes in `base64`; exactly one of the two."""
+    """A file to import: either its `text`, or its bytes in `base64`."""
 
     soul: Id
     format: ImportFormat
@@ -37,7 +37,7 @@ class ImportBody(Body, frozen=True):
     text: str | None = None
     base64: str | None = None
     others: Annotated[
-        list[Id], Meta(max_length=1_000, description="souls who were in the chat, too")
+        list[Id], Meta(max_length=1_000, description="other souls in the chat")
     ] = field(default_factory=list)
     persona: Words = ""
     dry_run: bool = False
@@ -52,7 +52,9 @@ def import_request(body: ImportBody) -> ImportRequest:
         data=_data(body),
         name=body.name,
         others=tuple(
-            soul for soul in once(map(SoulId, body.others)) if soul != body.soul
+            soul
+            for soul in without_repeats(map(SoulId, body.others))
+            if soul != body.soul
         ),
         persona=body.persona.strip(),
         dry_run=body.dry_run,
@@ -63,7 +65,7 @@ def import_request(body: ImportBody) -> ImportRequest:
 def _data(body: ImportBody) -> bytes:
     if (body.text is None) == (body.base64 is None):
         raise Unprocessable(
-            "send the file as `text` or as `base64`: exactly one of the two",
+            "send the file either as `text` or as `base64`",
             field="text",
         )
     if body.text is not None:
@@ -72,5 +74,6 @@ def _data(body: ImportBody) -> bytes:
         return base64.b64decode((body.base64 or "").encode(), validate=True)
     except (binascii.Error, ValueError) as error:
         raise Unprocessable(
-            f"the file is no base64 ({error}): encode its bytes again", field="base64"
+            f"the file is not valid base64 ({error}): encode its bytes again",
+            field="base64",
         ) from error

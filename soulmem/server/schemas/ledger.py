@@ -1,4 +1,4 @@
-"""Which question of the ledger is well-formed?"""
+"""Request of the LLM usage."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from soulmem.server.schemas.common import Id, Query
 
 
 class LedgerQuery(Query, frozen=True):
-    """Whose books."""
+    """Selects the soul."""
 
     soul: Id

@@ -1,8 +1,9 @@
-"""What may be asked about memories: made, changed and listed by the user's hand."""
+"""Requests of memories: create, change, list."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -35,9 +36,12 @@ from soulmem.server.schemas.fields import (
     situation_of,
 )
 
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
 
 class EdgeBody(Body, frozen=True):
-    """An edge of the memory: to `to`, or from `from`; exactly one of the two."""
+    """An edge of the memory, either to `to` or from `from`."""
 
     kind: EdgeKind
     to: Id | None = None
@@ -52,7 +56,7 @@ Edges = Annotated[list[EdgeBody], Meta(max_length=1_000)]
 
 
 class NewMemoryBody(Body, frozen=True):
-    """A memory made by the user's hand."""
+    """A memory that the user creates."""
 
     soul: Id
     kind: MemoryKind
@@ -69,8 +73,8 @@ class NewMemoryBody(Body, frozen=True):
 
 
 class PatchBody(Body, frozen=True):
-    """What to change; a field left out stays, among `fields` too. `edges` are added, or change those of the
-    same ends, kind and verb.
+    """What to change. Fields that are left out stay, also within `fields`. `edges` are added, or replace those
+    with the same ends, kind and verb.
     """
 
     text: Prose | UnsetType = UNSET
@@ -88,7 +92,7 @@ class PatchBody(Body, frozen=True):
 
 
 class MemoriesQuery(Query, frozen=True):
-    """Which memories to list."""
+    """Selects the memories to list."""
 
     soul: Id
     kind: MemoryKind | None = None
@@ -102,7 +106,7 @@ class MemoriesQuery(Query, frozen=True):
 
 
 def new_memory(body: NewMemoryBody) -> NewMemory:
-    """The engine's request. Raises Unprocessable where fields do not belong together."""
+    """The engine's request. Raises Unprocessable if fields do not belong together."""
     timelines = body.timelines or Timelines.ALL
     _check_place(timelines, body.chat, body.slot)
     refuse_foreign_fields(body.fields, body.kind)
@@ -125,39 +129,47 @@ def new_memory(body: NewMemoryBody) -> NewMemory:
 
 
 def memory_patch(body: PatchBody) -> MemoryPatch:
-    """The engine's request. Which fields suit the memory's kind only the engine can know."""
-    fields = None if body.fields is UNSET else body.fields
-    episode = fields is not None and fields.tells_episode
-    concept = fields is not None and fields.tells_concept
-    if episode and concept:
+    """The engine's request. The engine checks that the fields suit the memory's kind."""
+    fields = FieldsBody() if body.fields is UNSET else body.fields
+    if fields.has_episode_fields and fields.has_concept_fields:
         raise Unprocessable(
-            "fields of an episode and of a concept together: send those of this memory's kind only",
+            "`fields` mixes those of an episode and of a concept: send only those of this memory's kind",
             field="fields",
         )
     if body.slot is not UNSET and body.chat is UNSET:
         raise Unprocessable(
-            f"slot {body.slot!r} alone names no place: send `chat` too", field="slot"
+            f"slot {body.slot!r} needs its chat: send `chat`, too", field="slot"
         )
     return MemoryPatch(
-        text=None if body.text is UNSET else body.text,
-        tags=None if body.tags is UNSET else tuple(body.tags),
-        importance=None if body.importance is UNSET else body.importance,
-        permanent=None if body.permanent is UNSET else body.permanent,
-        locked=None if body.locked is UNSET else body.locked,
-        timelines=None if body.timelines is UNSET else body.timelines,
-        chat=None if body.chat is UNSET else ChatId(body.chat),
-        slot=None if body.slot is UNSET else SlotId(body.slot),
-        situation=situation_of(fields) if fields is not None and episode else None,
-        concept=concept_of(fields) if fields is not None and concept else None,
-        fields=fields.sent if fields is not None and (episode or concept) else None,
-        edges=None if body.edges is UNSET else _edges(body.edges),
-        in_doubt=None if body.in_doubt is UNSET else body.in_doubt,
+        text=_sent(body.text),
+        tags=_converted(body.tags, tuple),
+        importance=_sent(body.importance),
+        permanent=_sent(body.permanent),
+        locked=_sent(body.locked),
+        timelines=_sent(body.timelines),
+        chat=_converted(body.chat, ChatId),
+        slot=_converted(body.slot, SlotId),
+        situation=situation_of(fields) if fields.has_episode_fields else None,
+        concept=concept_of(fields) if fields.has_concept_fields else None,
+        fields=fields.sent or None,
+        edges=_converted(body.edges, _edges),
+        in_doubt=_sent(body.in_doubt),
         revision=body.revision,
     )
 
 
+def _sent(value: _T | UnsetType) -> _T | None:
+    """The value, or None if it was not sent."""
+    return None if isinstance(value, UnsetType) else value
+
+
+def _converted(value: _T | UnsetType, convert: Callable[[_T], _R]) -> _R | None:
+    """The converted value, or None if it was not sent."""
+    return None if isinstance(value, UnsetType) else convert(value)
+
+
 def memory_filter(query: MemoriesQuery) -> MemoryFilter:
-    """The engine's request; an empty word filters nothing."""
+    """The engine's request; an empty text does not filter."""
     return MemoryFilter(
         soul=SoulId(query.soul),
         kind=query.kind,
@@ -174,11 +186,11 @@ def memory_filter(query: MemoriesQuery) -> MemoryFilter:
 def _check_place(timelines: Timelines, chat: str | None, slot: str | None) -> None:
     if timelines is Timelines.THIS and chat is None:
         raise Unprocessable(
-            'timelines "this" needs `chat`: name the chat it belongs to', field="chat"
+            'timelines "this" needs a chat: send `chat`, too', field="chat"
         )
     if slot is not None and chat is None:
         raise Unprocessable(
-            f"slot {slot!r} alone names no place: send `chat` too", field="slot"
+            f"slot {slot!r} needs its chat: send `chat`, too", field="slot"
         )
 
 
@@ -189,7 +201,7 @@ def _edges(edges: list[EdgeBody]) -> tuple[NewEdge, ...]:
 def _edge(edge: EdgeBody, index: int) -> NewEdge:
     if (edge.to is None) == (edge.source is None):
         raise Unprocessable(
-            "an edge runs to one memory or from one: give exactly one of `to` and `from`",
+            "an edge leads either to a memory or from one: send either `to` or `from`",
             field=f"edges[{index}].to",
         )
     return NewEdge(

@@ -1,4 +1,4 @@
-"""What may be asked of recall."""
+"""Request of recall."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType, T
 from soulmem.server.schemas.common import Body, Count, Id, Share, Tags, Time, Words, utc
 from soulmem.server.schemas.souls import Items, Tokens
 
-_LONGEST = 200_000  # signs
-_TEXTS = 64
-Question = Annotated[str, Meta(max_length=_LONGEST)]
+_MAX_CHARACTERS = 200_000  # of one text, and of all context texts together
+_MAX_TEXTS = 64
+Question = Annotated[str, Meta(max_length=_MAX_CHARACTERS)]
 ContextTexts = Annotated[
-    list[Annotated[str, Meta(max_length=_LONGEST)]],
+    list[Annotated[str, Meta(max_length=_MAX_CHARACTERS)]],
     Meta(
-        max_length=_TEXTS,
-        description="what else stands in the prompt: card fields, greeting, active lore",
+        max_length=_MAX_TEXTS,
+        description="other texts of the prompt: card fields, greeting, active lore",
     ),
 ]
 
 
 class TimeRangeBody(Body, frozen=True):
-    """From inclusive, to exclusive; an end left out is open."""
+    """`from` inclusive, `to` exclusive; an end that is left out is open."""
 
     start: Time | None = field(name="from", default=None)
     end: Time | None = field(name="to", default=None)
@@ -40,7 +40,7 @@ class MoodBody(Body, frozen=True):
 
 
 class RecallBody(Body, frozen=True):
-    """A question to a soul; `query` null means the chat's last messages."""
+    """A recall request to a soul. If `query` is null, the last messages of the chat are used."""
 
     soul: Id
     chat: Id | None = None
@@ -62,7 +62,7 @@ class RecallBody(Body, frozen=True):
 
 
 def time_range(start: TimeRangeBody | None) -> TimeRange | None:
-    """The span in UTC, or None when both ends are open."""
+    """The span in UTC, or None if both ends are open."""
     if start is None or (start.start is None and start.end is None):
         return None
     span = TimeRange(
@@ -77,11 +77,11 @@ def time_range(start: TimeRangeBody | None) -> TimeRange | None:
 
 
 def context_texts(texts: list[str]) -> tuple[str, ...]:
-    """The texts, if they can be read in the time of a recall."""
-    signs = sum(map(len, texts))
-    if signs > _LONGEST:
+    """The texts. Raises Unprocessable if they are too long to be read within a recall."""
+    characters = sum(map(len, texts))
+    if characters > _MAX_CHARACTERS:
         raise Unprocessable(
-            f"the context texts have {signs} signs together, of {_LONGEST} that there may be: send fewer",
+            f"the context texts have {characters} characters together: send at most {_MAX_CHARACTERS}",
             field="context_texts",
         )
     return tuple(texts)

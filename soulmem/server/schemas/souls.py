@@ -1,4 +1,4 @@
-"""What may be asked about souls."""
+"""Requests of souls."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Items = Annotated[int, Meta(ge=1, le=50)]
 
 
 class SoulsQuery(Query, frozen=True):
-    """Which souls to list."""
+    """Selects the souls to list."""
 
     state: SoulState = SoulState.ACTIVE
 
 
 class NameBody(Body, frozen=True):
-    """A name the soul knows."""
+    """A name that the soul knows, with its aliases."""
 
     name: Annotated[str, Meta(min_length=1, max_length=2_000)]
     aliases: Annotated[list[Words], Meta(max_length=1_000)] = field(
@@ -39,7 +39,7 @@ class NameBody(Body, frozen=True):
 
 
 class SoulConfigBody(Body, frozen=True):
-    """What changes of the card's settings: what is left out stays, null puts back the sidecar's default."""
+    """Changes of the card's settings. What is left out stays; null restores the sidecar's default."""
 
     scope: Scope | UnsetType | None = UNSET
     clock: SoulClock | UnsetType | None = UNSET
@@ -55,7 +55,7 @@ class SoulConfigBody(Body, frozen=True):
 
 
 class SoulBody(Body, frozen=True):
-    """A soul as its card has it. Without `names` or `config` what is stored stays."""
+    """A soul as its card describes it. If `names` or `config` is left out, the stored value stays."""
 
     name: Annotated[str, Meta(min_length=1, max_length=2_000)]
     names: Annotated[list[NameBody], Meta(max_length=10_000)] | None = None
@@ -63,14 +63,14 @@ class SoulBody(Body, frozen=True):
 
 
 def known_names(names: list[NameBody] | None) -> tuple[KnownName, ...] | None:
-    """Domain names, or None to leave what is stored."""
+    """The names as domain values; None keeps the stored ones."""
     if names is None:
         return None
     return tuple(KnownName(n.name, tuple(n.aliases)) for n in names)
 
 
 def settings_change(config: SoulConfigBody | None) -> SettingsChange | None:
-    """What was sent of the settings; None leaves what is stored."""
+    """The settings that were sent; None keeps the stored ones."""
     if config is None:
         return None
     sent = {name: getattr(config, name) for name in SETTINGS}

@@ -1,4 +1,4 @@
-"""What may be asked of tools, and about deletions they asked for."""
+"""Requests of the tools for language models, and of the deletions they request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ToolActor = Literal["lead", "archivist"]
 
 
 class ToolBody(Body, frozen=True):
-    """A call of a tool; each has its own `arguments`, as GET /v1/tools tells."""
+    """A tool call. GET /v1/tools lists the `arguments` of each tool."""
 
     soul: Id
     actor: ToolActor
@@ -20,12 +20,12 @@ class ToolBody(Body, frozen=True):
 
 
 class DecisionBody(Body, frozen=True):
-    """The user's word about a deletion."""
+    """The user's decision about a requested deletion."""
 
     decision: Literal["confirm", "reject"]
 
 
 class DeletionsQuery(Query, frozen=True):
-    """Which deletions: those of one soul, or all."""
+    """Selects the deletions of one soul, or all."""
 
     soul: Id | None = None

@@ -1,4 +1,4 @@
-"""What may be asked of the graph, the timeline and the test doors."""
+"""Requests of the graph, the timeline and the routes of the test mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Query, Ti
 
 
 class GraphQuery(Query, frozen=True):
-    """Which part of a soul's graph; without `center` the whole, up to `limit` memories."""
+    """Selects a part of a soul's graph; without `center` the whole, up to `limit` memories."""
 
     soul: Id
     center: Id | None = None
@@ -19,7 +19,7 @@ class GraphQuery(Query, frozen=True):
 
 
 class TimelineQuery(Query, frozen=True):
-    """Which span; `from` inclusive, `to` exclusive."""
+    """Selects a span of time; `from` inclusive, `to` exclusive."""
 
     soul: Id
     start: Time | None = field(name="from", default=None)
@@ -29,7 +29,7 @@ class TimelineQuery(Query, frozen=True):
 
 
 class ClockBody(Body, frozen=True):
-    """How far the clocks move."""
+    """How far to move the clocks."""
 
     advance_seconds: Annotated[float, Meta(ge=0.0, le=10_000_000_000.0)] = 0.0
     advance_turns: Annotated[int, Meta(ge=0, le=10_000_000)] = 0

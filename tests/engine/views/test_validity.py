@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 from msgspec import UNSET
+from soulmem.server.answers.memories import graph_answer, memory_answer
 
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.consolidation.validity import FactValidity
@@ -18,7 +19,6 @@ from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.views.fact_validity import standing_of
-from soulmem.server.answers.memories import graph_answer, memory_answer
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, ended, line
 

@@ -1,15 +1,15 @@
-"""How a call that waits for a client is told."""
+"""Response with an LLM call for a client to run."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from soulmem.ports.llm import LlmRequest
-from soulmem.server.answers.common import Answer
+from soulmem.server.responses.common import ResponseBody
 
 
-class LlmRequestAnswer(Answer, frozen=True):
-    """One call: `schema` is a JSON Schema the answer should obey, where the connection can ask for that."""
+class LlmCallResponse(ResponseBody, frozen=True):
+    """One LLM call. `schema`: a JSON Schema for the answer, for connections that support one."""
 
     request: str
     name: str
@@ -19,14 +19,14 @@ class LlmRequestAnswer(Answer, frozen=True):
     max_tokens: int
 
 
-def llm_request_answer(request: LlmRequest | None) -> LlmRequestAnswer:
-    """The call as JSON; one without words for none."""
+def llm_call_response(request: LlmRequest | None) -> LlmCallResponse:
+    """The call as JSON; without a call, an object with empty fields."""
     if request is None:
-        return LlmRequestAnswer(
+        return LlmCallResponse(
             request="", name="", system="", user="", schema=None, max_tokens=0
         )
     prompt = request.prompt
-    return LlmRequestAnswer(
+    return LlmCallResponse(
         request=request.id,
         name=prompt.name,
         system=prompt.system,

@@ -1,30 +1,30 @@
-"""How health is told."""
+"""Response of the health report."""
 
 from __future__ import annotations
 
 from soulmem import __version__
 from soulmem.engine.api.results import Health
-from soulmem.server.answers.common import Answer
+from soulmem.server.responses.common import ResponseBody
 
 API_MAJOR, API_MINOR = 1, 1
 
 
-class ApiVersion(Answer, frozen=True):
-    """The contract this sidecar speaks."""
+class ApiVersion(ResponseBody, frozen=True):
+    """Version of the HTTP interface."""
 
     major: int = API_MAJOR
     minor: int = API_MINOR
 
 
-class StoreHealthAnswer(Answer, frozen=True):
+class StoreHealthResponse(ResponseBody, frozen=True):
     """`state` is ok or error."""
 
     state: str
     detail: str
 
 
-class EmbedderHealthAnswer(Answer, frozen=True):
-    """`state` is loading, ok or error; `fallback` while the packaged model stands in."""
+class EmbedderHealthResponse(ResponseBody, frozen=True):
+    """`state` is loading, ok or error; `fallback` is true while the packaged model replaces the chosen one."""
 
     state: str
     model: str | None
@@ -33,14 +33,14 @@ class EmbedderHealthAnswer(Answer, frozen=True):
     prompt: str | None
 
 
-class KernelsHealthAnswer(Answer, frozen=True):
+class KernelsHealthResponse(ResponseBody, frozen=True):
     """`state` is warming or ok."""
 
     state: str
 
 
-class LlmHealthAnswer(Answer, frozen=True):
-    """`state` is off, ok or error; calls and tokens are those of the last hour, of all souls together."""
+class LlmHealthResponse(ResponseBody, frozen=True):
+    """`state` is off, ok or error. Calls and tokens are of the last hour, for all souls together."""
 
     state: str
     model: str | None
@@ -48,50 +48,50 @@ class LlmHealthAnswer(Answer, frozen=True):
     tokens_this_hour: int
 
 
-class CoreAnswer(Answer, frozen=True):
-    """A permanent memory that the last recall of its soul had no room for."""
+class CoreResponse(ResponseBody, frozen=True):
+    """A permanent memory that did not fit into the last recall of its soul."""
 
     soul: str
     memory: str
 
 
-class HealthAnswer(Answer, frozen=True):
-    """How the sidecar is; `pending` counts messages not yet searchable, `bin_days` is how long anything lies
-    in the bin before it goes for good.
+class HealthResponse(ResponseBody, frozen=True):
+    """State of the sidecar. `pending`: messages that are not searchable yet. `bin_days`: days until something
+    in the bin is erased.
     """
 
     status: str
     version: str
     api: ApiVersion
     phase: str
-    store: StoreHealthAnswer
-    embedder: EmbedderHealthAnswer
-    kernels: KernelsHealthAnswer
-    llm: LlmHealthAnswer
+    store: StoreHealthResponse
+    embedder: EmbedderHealthResponse
+    kernels: KernelsHealthResponse
+    llm: LlmHealthResponse
     pending: int
     bin_days: float
-    core_left_out: list[CoreAnswer]
+    core_left_out: list[CoreResponse]
     notes: list[str]
 
 
-def health_answer(health: Health, bin_days: float) -> HealthAnswer:
+def health_response(health: Health, bin_days: float) -> HealthResponse:
     """The engine's health with the versions added."""
     embedder = health.embedder
-    return HealthAnswer(
+    return HealthResponse(
         status=health.status,
         version=__version__,
         api=ApiVersion(),
         phase=health.phase,
-        store=StoreHealthAnswer(state=health.store_state, detail=health.store_detail),
-        embedder=EmbedderHealthAnswer(
+        store=StoreHealthResponse(state=health.store_state, detail=health.store_detail),
+        embedder=EmbedderHealthResponse(
             state=embedder.state,
             model=embedder.model,
             dim=embedder.dim,
             fallback=embedder.fallback,
             prompt=embedder.prompt,
         ),
-        kernels=KernelsHealthAnswer(state=health.kernels),
-        llm=LlmHealthAnswer(
+        kernels=KernelsHealthResponse(state=health.kernels),
+        llm=LlmHealthResponse(
             state=health.llm_state,
             model=health.llm_model,
             calls_this_hour=health.spent.calls,
@@ -100,7 +100,7 @@ def health_answer(health: Health, bin_days: float) -> HealthAnswer:
         pending=health.pending,
         bin_days=bin_days,
         core_left_out=[
-            CoreAnswer(soul=soul, memory=memory)
+            CoreResponse(soul=soul, memory=memory)
             for soul, memory in health.core_left_out
         ],
         notes=list(health.notes),

@@ -1,21 +1,21 @@
-"""How souls are told."""
+"""Responses of souls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from soulmem.domain.soul import SETTINGS, KnownName, Soul
-from soulmem.server.answers.common import Answer
+from soulmem.server.responses.common import ResponseBody
 
 
-class NameAnswer(Answer, frozen=True):
-    """A name the soul knows."""
+class NameResponse(ResponseBody, frozen=True):
+    """A name that the soul knows, with its aliases."""
 
     name: str
     aliases: list[str]
 
 
-class SoulConfigAnswer(Answer, frozen=True):
+class SoulConfigResponse(ResponseBody, frozen=True):
     """The settings in force; null means the sidecar's own default."""
 
     scope: str
@@ -27,37 +27,37 @@ class SoulConfigAnswer(Answer, frozen=True):
     weights: dict[str, float]
 
 
-class SoulAnswer(Answer, frozen=True):
+class SoulResponse(ResponseBody, frozen=True):
     """A soul as stored."""
 
     id: str
     name: str
-    names: list[NameAnswer]
-    config: SoulConfigAnswer
+    names: list[NameResponse]
+    config: SoulConfigResponse
     config_from: dict[str, str]  # card or default, by name of the setting
 
 
-class SoulsAnswer(Answer, frozen=True):
+class SoulsResponse(ResponseBody, frozen=True):
     """All souls of the caller."""
 
-    souls: list[SoulAnswer]
+    souls: list[SoulResponse]
     cursor: None = None
 
 
-class FingerprintAnswer(Answer, frozen=True):
-    """Equal for equal surviving chats, whatever the way there."""
+class FingerprintResponse(ResponseBody, frozen=True):
+    """A hash of the derived memory: equal for equal chats, whatever was edited before."""
 
     hash: str
 
 
-def soul_answer(soul: Soul) -> SoulAnswer:
+def soul_response(soul: Soul) -> SoulResponse:
     """One soul with its full settings."""
     settings = soul.settings
-    return SoulAnswer(
+    return SoulResponse(
         id=soul.id,
         name=soul.name,
         names=_names(soul.names),
-        config=SoulConfigAnswer(
+        config=SoulConfigResponse(
             scope=settings.scope.value,
             clock=settings.clock.value,
             forgetting=settings.forgetting,
@@ -72,18 +72,20 @@ def soul_answer(soul: Soul) -> SoulAnswer:
     )
 
 
-def _names(names: Iterable[KnownName]) -> list[NameAnswer]:
-    """Each name once, though both the client and an import may give it."""
+def _names(names: Iterable[KnownName]) -> list[NameResponse]:
+    """Each name once, even if both the client and an import provide it."""
     spellings: dict[str, tuple[str, dict[str, None]]] = {}
-    for known in names:
-        _, aliases = spellings.setdefault(known.name.casefold(), (known.name, {}))
-        aliases.update(dict.fromkeys(known.aliases))
+    for known_name in names:
+        _, aliases = spellings.setdefault(
+            known_name.name.casefold(), (known_name.name, {})
+        )
+        aliases.update(dict.fromkeys(known_name.aliases))
     return [
-        NameAnswer(name=name, aliases=list(aliases))
+        NameResponse(name=name, aliases=list(aliases))
         for name, aliases in spellings.values()
     ]
 
 
-def souls_answer(souls: Iterable[Soul]) -> SoulsAnswer:
-    """The list, in the order given."""
-    return SoulsAnswer(souls=[soul_answer(soul) for soul in souls])
+def souls_response(souls: Iterable[Soul]) -> SoulsResponse:
+    """The souls, in the given order."""
+    return SoulsResponse(souls=[soul_response(soul) for soul in souls])

@@ -1,20 +1,27 @@
-"""How memories are told: in lists, whole, on the timeline and as a graph."""
+"""Responses of memories: in lists, with all details, on the timeline, as a graph."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from msgspec import UNSET, UnsetType, field
 
 from soulmem.consolidation.validity import FactValidity
+from soulmem.domain.dialogue import Version
 from soulmem.domain.edges import Edge
+from soulmem.domain.usage import Usage
 from soulmem.engine.api.results import GraphView, MemoryView, Page
-from soulmem.server.answers.common import Answer, SourceAnswer, sources_answer
+from soulmem.server.responses.common import (
+    ResponseBody,
+    SourceResponse,
+    sources_response,
+)
 from soulmem.server.schemas.fields import FieldsBody, fields_of
 
 
-class ListedMemory(Answer, frozen=True):
+class ListedMemory(ResponseBody, frozen=True):
     """A memory in a list."""
 
     id: str
@@ -27,15 +34,15 @@ class ListedMemory(Answer, frozen=True):
     timelines: str
     state: str
     revision: int
-    sources: list[SourceAnswer]
+    sources: list[SourceResponse]
     feedback: float
     in_doubt: bool
 
 
-class EdgeAnswer(Answer, frozen=True):
-    """An edge as of now; strength and confidence unrounded.
+class EdgeResponse(ResponseBody, frozen=True):
+    """An edge with its present values. Strength and confidence are not rounded.
 
-    Of a relation: since when it holds, as far as that is known, and from when on it holds no more.
+    `valid_from` and `valid_to` are only sent for a relation, as far as they are known.
     """
 
     id: str
@@ -52,83 +59,83 @@ class EdgeAnswer(Answer, frozen=True):
     valid_to: datetime | UnsetType = UNSET
 
 
-class VersionAnswer(Answer, frozen=True):
-    """A text at a place: the unit of evidence."""
+class VersionResponse(ResponseBody, frozen=True):
+    """A version of a message: its slot and the hash of its text."""
 
     slot: str
     hash: str
 
 
-class StampAnswer(Answer, frozen=True):
-    """When a recall took place: on the wall clock, and as a turn of the soul's own."""
+class StampResponse(ResponseBody, frozen=True):
+    """When a recall took place: wall time and turn of the soul."""
 
-    at: datetime
+    recalled_at: datetime = field(name="at")
     turn: int
 
 
-class AnchorAnswer(Answer, frozen=True):
-    """Words of a memory that stay; `visibility` 0..1."""
+class AnchorResponse(ResponseBody, frozen=True):
+    """Words of a memory that do not fade; `visibility` 0..1."""
 
     text: str
     kind: str
     visibility: float
 
 
-class MemoryAnswer(ListedMemory, frozen=True):
-    """A memory with everything that belongs to it; each set of `evidence` alone is enough to know it.
+class MemoryResponse(ListedMemory, frozen=True):
+    """A memory with everything that belongs to it. Each set of `evidence` supports it alone.
 
-    `uses` counts recalls whose reply was kept, `recalls` are the last of them; `recall_frequency` per turn.
-    `base_activation`, 0..1, is that of a concept: how present it is whatever is asked.
+    `uses` counts recalls whose reply was kept; `recalls` are the last of them. `recall_frequency` is per turn.
+    `base_activation` (0..1, concepts only) is the activation that does not depend on the query.
     """
 
     soul: str
     origin: str
     created: datetime
     fields: FieldsBody
-    edges: list[EdgeAnswer]
-    evidence: list[list[VersionAnswer]]
+    edges: list[EdgeResponse]
+    evidence: list[list[VersionResponse]]
     strength: float
     visibility: float
     uses: int
     first_used: datetime | None
     last_used: datetime | None
     recall_frequency: float
-    recalls: list[StampAnswer]
+    recalls: list[StampResponse]
     base_activation: float | None = None
     units: list[dict[str, Any]] = field(default_factory=list)
-    anchors: list[AnchorAnswer] = field(default_factory=list)
+    anchors: list[AnchorResponse] = field(default_factory=list)
 
 
-class MemoriesAnswer(Answer, frozen=True):
-    """A page of memories; `cursor` is null on the last one."""
+class MemoriesResponse(ResponseBody, frozen=True):
+    """A page of memories; `cursor` is null on the last page."""
 
     memories: list[ListedMemory]
     cursor: str | None
 
 
-class TimelineItem(Answer, frozen=True):
-    """A memory with the span it took, both ends as stored."""
+class TimelineItem(ResponseBody, frozen=True):
+    """A memory with its time span, both ends as stored."""
 
     id: str
     kind: str
     text: str
     start: datetime = field(name="from")
     end: datetime = field(name="to")
-    sources: list[SourceAnswer]
+    sources: list[SourceResponse]
 
 
-class TimelineAnswer(Answer, frozen=True):
-    """A page of the timeline; `cursor` is null on the last one."""
+class TimelineResponse(ResponseBody, frozen=True):
+    """A page of the timeline; `cursor` is null on the last page."""
 
     memories: list[TimelineItem]
     cursor: str | None
 
 
-class GraphAnswer(Answer, frozen=True):
+class GraphResponse(ResponseBody, frozen=True):
     """A part of a soul's graph."""
 
     memories: list[ListedMemory]
-    edges: list[EdgeAnswer]
+    edges: list[EdgeResponse]
 
 
 def listed_memory(view: MemoryView) -> ListedMemory:
@@ -136,51 +143,42 @@ def listed_memory(view: MemoryView) -> ListedMemory:
     return ListedMemory(**_listed(view))
 
 
-def memory_answer(view: MemoryView) -> MemoryAnswer:
-    """A memory whole, its text in the original wording."""
-    memory, usage = view.memory, view.usage
-    return MemoryAnswer(
+def memory_response(view: MemoryView) -> MemoryResponse:
+    """A memory with all details; its text is the original wording."""
+    memory = view.memory
+    return MemoryResponse(
         **_listed(view),
+        **_usage(view.usage),
         soul=memory.soul,
         origin=memory.origin.value,
         created=memory.created,
         fields=fields_of(memory.kind, memory.situation, memory.concept),
-        edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
-        evidence=[
-            [VersionAnswer(slot=v.slot, hash=v.hash) for v in group]
-            for group in memory.evidence
-        ],
+        edges=[_edge(edge, view.standing.get(edge.id)) for edge in view.edges],
+        evidence=[_versions(group) for group in memory.evidence],
         strength=view.strength,
         visibility=view.visibility,
-        uses=usage.count if usage else 0,
-        first_used=usage.first.at if usage else None,
-        last_used=usage.last.at if usage else None,
-        recall_frequency=usage.frequency() if usage else 0.0,
-        recalls=[StampAnswer(at=stamp.at, turn=stamp.turn) for stamp in usage.stamps]
-        if usage
-        else [],
         base_activation=view.base_activation,
-        anchors=[AnchorAnswer(text, "spontaneous", 1.0) for text in view.anchors],
+        anchors=[AnchorResponse(text, "spontaneous", 1.0) for text in view.anchors],
     )
 
 
-def memories_answer(page: Page) -> MemoriesAnswer:
+def memories_response(page: Page) -> MemoriesResponse:
     """A page of memories."""
-    return MemoriesAnswer(
+    return MemoriesResponse(
         memories=[listed_memory(v) for v in page.memories], cursor=page.cursor
     )
 
 
-def timeline_answer(page: Page) -> TimelineAnswer:
+def timeline_response(page: Page) -> TimelineResponse:
     """A page of the timeline."""
-    return TimelineAnswer(
+    return TimelineResponse(
         memories=[_timeline_item(v) for v in page.memories], cursor=page.cursor
     )
 
 
-def graph_answer(view: GraphView) -> GraphAnswer:
+def graph_response(view: GraphView) -> GraphResponse:
     """A part of a graph."""
-    return GraphAnswer(
+    return GraphResponse(
         memories=[listed_memory(v) for v in view.memories],
         edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
     )
@@ -199,9 +197,35 @@ def _listed(view: MemoryView) -> dict[str, Any]:
         "timelines": memory.timelines.value,
         "state": memory.state.value,
         "revision": memory.revision,
-        "sources": sources_answer(view.sources),
+        "sources": sources_response(view.sources),
         "feedback": view.feedback,
         "in_doubt": view.in_doubt,
+    }
+
+
+def _versions(versions: Iterable[Version]) -> list[VersionResponse]:
+    return [VersionResponse(slot=v.slot, hash=v.hash) for v in versions]
+
+
+def _usage(usage: Usage | None) -> dict[str, Any]:
+    """The fields of `MemoryResponse` about its recalls."""
+    if usage is None:
+        return {
+            "uses": 0,
+            "first_used": None,
+            "last_used": None,
+            "recall_frequency": 0.0,
+            "recalls": [],
+        }
+    return {
+        "uses": usage.count,
+        "first_used": usage.first.at,
+        "last_used": usage.last.at,
+        "recall_frequency": usage.frequency(),
+        "recalls": [
+            StampResponse(recalled_at=stamp.at, turn=stamp.turn)
+            for stamp in usage.stamps
+        ],
     }
 
 
@@ -213,15 +237,15 @@ def _timeline_item(view: MemoryView) -> TimelineItem:
         text=memory.text,
         start=memory.happened,
         end=memory.ended,
-        sources=sources_answer(view.sources),
+        sources=sources_response(view.sources),
     )
 
 
-def _edge(edge: Edge, standing: FactValidity | None) -> EdgeAnswer:
+def _edge(edge: Edge, standing: FactValidity | None) -> EdgeResponse:
     since, until = (
         (standing.since, standing.until) if standing is not None else (None, None)
     )
-    return EdgeAnswer(
+    return EdgeResponse(
         id=edge.id,
         source=edge.source,
         to=edge.target,

@@ -1,4 +1,4 @@
-"""Who may come in: Host, Origin, token and user, checked before anything else is looked at."""
+"""Access control: Host, Origin, token and user are checked before anything else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from aiohttp.typedefs import Handler
 
 from soulmem.domain.errors import Forbidden, Unauthorized
 from soulmem.domain.ids import Owner, check_id
-from soulmem.server.bodies import BODY_LIMIT, check_announced
-from soulmem.server.doors import OWNER
+from soulmem.server.bodies import BODY_LIMIT, check_content_length
+from soulmem.server.routes import OWNER
 from soulmem.server.settings import ServerSettings
 
 _LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -27,13 +27,13 @@ _HEADERS = "content-type, authorization, x-soulmem-user"
 _ORIGIN: web.RequestKey[str] = web.RequestKey("origin", str)
 
 
-class Guard:
-    """The rules of one server."""
+class AccessCheck:
+    """The access rules of one server."""
 
     def __init__(
         self, settings: ServerSettings, limits: Mapping[str, int] | None = None
     ) -> None:
-        self._limits = dict(limits or {})  # bytes of a body, by the path of its door
+        self._limits = dict(limits or {})  # bytes of a body, by the route's path
         self._loopback = settings.loopback
         self._origins = frozenset(settings.origins)
         self._token = settings.token.encode()
@@ -42,13 +42,13 @@ class Guard:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let the request through, answer a preflight, or raise Forbidden, Unauthorized or TooLarge."""
+        """Pass the request on, or answer a preflight. Raises Forbidden, Unauthorized or TooLarge."""
         self._check_host(request)
         origin = self._check_origin(request)
         if origin is not None:
             request[_ORIGIN] = origin
         self._check_site(request)
-        check_announced(request, self._limits.get(request.path, BODY_LIMIT))
+        check_content_length(request, self._limits.get(request.path, BODY_LIMIT))
         if request.method == "OPTIONS":
             return _options(request)
         self._check_user(request)
@@ -60,7 +60,7 @@ class Guard:
         if match is None or match["name"] not in self._hosts:
             raise Forbidden(
                 f"Host {', '.join(sent)[:80]!r} is not this sidecar: use 127.0.0.1 or localhost"
-                + ("" if self._loopback else ", or name it in server.hosts"),
+                + ("" if self._loopback else ", or add it to server.hosts"),
                 field="Host",
             )
 
@@ -72,28 +72,28 @@ class Guard:
             sent[0] in self._origins or _LOOPBACK_PAGE.match(sent[0])
         ):
             raise Forbidden(
-                f"Origin {', '.join(sent)[:80]!r} may not come in: if it is yours, name it in server.origins",
+                f"Origin {', '.join(sent)[:80]!r} is not allowed: if it is yours, add it to server.origins",
                 field="Origin",
             )
         return sent[0]
 
     def _check_site(self, request: web.Request) -> None:
-        """What a foreign page has its browser load for it, an image or a script, bears no origin: it is not
-        shown the answer, but taking a call or an event line away would be enough.
+        """Refuse what another page loads as an image or a script. Such a request has no Origin. The page
+        could not read the response, but the request itself would take an LLM call or an event stream.
         """
         site = request.headers.get("Sec-Fetch-Site", "none").lower()
         if site in ("cross-site", "same-site") and request.get(_ORIGIN) is None:
             raise Forbidden(
-                "another page may not load this: ask with fetch from a page that is let in",
+                "another page may not load this: use fetch from a page that is allowed",
                 field="Sec-Fetch-Site",
             )
 
     def _check_user(self, request: web.Request) -> None:
-        holds_token = self._check_token(request)
+        has_token = self._check_token(request)
         user = request.headers.getall("X-SoulMem-User", [])
         if not user:
             return
-        if not holds_token or len(user) > 1:
+        if not has_token or len(user) > 1:
             raise Forbidden(
                 "X-SoulMem-User needs the token: send Authorization: Bearer TOKEN, or leave it out",
                 field="X-SoulMem-User",
@@ -101,34 +101,34 @@ class Guard:
         request[OWNER] = Owner(check_id(user[0], "X-SoulMem-User"))
 
     def _check_token(self, request: web.Request) -> bool:
-        """Whether the caller holds the token. Raises Unauthorized for a wrong one, or none where it must."""
+        """Whether the token was sent. Raises Unauthorized if it is wrong, or missing where it is required."""
         sent = request.headers.get("Authorization")
         if sent is None:
             if self._loopback:
                 return False
             raise Unauthorized(
-                "a token is needed beyond loopback: send Authorization: Bearer TOKEN",
+                "a token is required here: send Authorization: Bearer TOKEN",
                 field="Authorization",
             )
         scheme, _, token = sent.partition(" ")
-        given = token.strip().encode("utf-8", "surrogateescape")
+        sent_token = token.strip().encode("utf-8", "surrogateescape")
         if (
             scheme.lower() != "bearer"
             or not self._token
-            or not hmac.compare_digest(given, self._token)
+            or not hmac.compare_digest(sent_token, self._token)
         ):
             raise Unauthorized(
-                "the token is not this sidecar's: take it from the file `token` in the data folder",
+                "the token is wrong: take it from the file `token` in the data folder",
                 field="Authorization",
             )
         return True
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """What every answer says: whom it is for, and that it is data, not to be kept or guessed at."""
+    """Set the headers of every response: no caching, no type guessing, and who may read it."""
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
-    # A page that is not let in is to learn that somebody is there, and nothing else.
+    # A page that is not allowed may learn that a sidecar is here, and nothing else.
     if not (response.status == 403 and request.path == _HEALTH):
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
     response.headers["Vary"] = "Origin"
@@ -138,7 +138,7 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
 
 
 def _options(request: web.Request) -> web.Response:
-    """The answer to a preflight of an allowed origin, or which methods an address takes."""
+    """The response to OPTIONS: a preflight of an allowed origin, or the methods of the address."""
     missing = request.match_info.http_exception
     if not isinstance(missing, web.HTTPMethodNotAllowed):
         raise missing or web.HTTPNotFound
@@ -159,5 +159,5 @@ def _options(request: web.Request) -> web.Response:
 
 
 def _bracketed(host: str) -> str:
-    """A host as a Host header names it: IPv6 in brackets."""
+    """A host as written in a Host header: IPv6 in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host

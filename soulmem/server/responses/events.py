@@ -1,4 +1,4 @@
-"""What an event says."""
+"""Data of the server-sent events."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from soulmem.server.answers.common import Answer
+from soulmem.server.responses.common import ResponseBody
 
 EVENTS = "text/event-stream"
 
 
-class EventsAnswer(Answer, frozen=True):
+class EventsResponse(ResponseBody, frozen=True):
     """The `data` of an event. Of `phase`: phase; of `job`: job, soul, job_kind, state; of `memory`: soul,
     memories, actor; of `deletion`: request, soul, memory, state; of `llm`: request, state ("waiting" for a
-    client's connection, "over"). What else there is has to be asked for.
+    client's connection, or "over"). Details are read from the other routes.
     """
 
     phase: Literal["working", "idle"] | UnsetType = UNSET

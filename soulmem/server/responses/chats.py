@@ -1,61 +1,63 @@
-"""How chats are told."""
+"""Responses of chats: the result of a sync, lists, messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from msgspec import field
+
 from soulmem.domain.dialogue import Chat, Message
 from soulmem.engine.api.requests import SyncAnswer
-from soulmem.server.answers.common import Answer
+from soulmem.server.responses.common import ResponseBody
 
 
-class ForkAnswer(Answer, frozen=True):
-    """Where the chat left its parent."""
+class ForkResponse(ResponseBody, frozen=True):
+    """The last message that a branch shares with its parent chat."""
 
     chat: str
     fork_slot: str
 
 
-class HeldAnswer(Answer, frozen=True):
-    """A sudden loss that waits for `confirm_removal`."""
+class QuarantineResponse(ResponseBody, frozen=True):
+    """Many messages vanished at once; their removal waits for `confirm_removal`."""
 
     count: int
     reason: str = "mass_removal"
 
 
-class SyncedAnswer(Answer, frozen=True):
-    """What the sync did; with `needs_text` nothing was applied."""
+class SyncResponse(ResponseBody, frozen=True):
+    """What the sync did. If `needs_text` is not empty, nothing was applied."""
 
     needs_text: list[str]
     applied: bool
     added: int
     changed: int
     removed: int
-    held: HeldAnswer | None
+    quarantined: QuarantineResponse | None = field(name="held")
 
 
-class ChatHead(Answer, frozen=True):
+class ChatHead(ResponseBody, frozen=True):
     """A chat without its messages."""
 
     id: str
     title: str
     souls: list[str]
     persona: str
-    parent: ForkAnswer | None
+    parent: ForkResponse | None
     count: int
     state: str
-    held: HeldAnswer | None
+    quarantined: QuarantineResponse | None = field(name="held")
 
 
-class ChatsAnswer(Answer, frozen=True):
+class ChatsResponse(ResponseBody, frozen=True):
     """The caller's chats."""
 
     chats: list[ChatHead]
     cursor: None = None
 
 
-class MessageAnswer(Answer, frozen=True):
+class MessageResponse(ResponseBody, frozen=True):
     """A message as stored."""
 
     slot: str
@@ -70,34 +72,34 @@ class MessageAnswer(Answer, frozen=True):
     text: str
 
 
-class ChatAnswer(ChatHead, frozen=True):
+class ChatResponse(ChatHead, frozen=True):
     """A chat with its messages, in order."""
 
-    messages: list[MessageAnswer]
+    messages: list[MessageResponse]
     cursor: None = None
 
 
-def synced_answer(done: SyncAnswer) -> SyncedAnswer:
-    """What the engine did with a sync."""
-    return SyncedAnswer(
+def sync_response(done: SyncAnswer) -> SyncResponse:
+    """The result of a sync."""
+    return SyncResponse(
         needs_text=list(done.needs_text),
         applied=done.applied,
         added=done.added,
         changed=done.changed,
         removed=done.removed,
-        held=None if done.held is None else HeldAnswer(count=done.held),
+        quarantined=None if done.held is None else QuarantineResponse(count=done.held),
     )
 
 
-def chats_answer(chats: Iterable[tuple[Chat, int]]) -> ChatsAnswer:
-    """The heads, in the order given."""
-    return ChatsAnswer(chats=[_head(chat, count) for chat, count in chats])
+def chats_response(chats: Iterable[tuple[Chat, int]]) -> ChatsResponse:
+    """The chats without messages, in the given order."""
+    return ChatsResponse(chats=[_head(chat, count) for chat, count in chats])
 
 
-def chat_answer(chat: Chat, messages: Sequence[Message]) -> ChatAnswer:
-    """One chat whole."""
+def chat_response(chat: Chat, messages: Sequence[Message]) -> ChatResponse:
+    """One chat with its messages."""
     head = _head(chat, len(messages))
-    return ChatAnswer(
+    return ChatResponse(
         **{name: getattr(head, name) for name in ChatHead.__struct_fields__},
         messages=[_message(m) for m in messages],
     )
@@ -109,17 +111,19 @@ def _head(chat: Chat, count: int) -> ChatHead:
         title=chat.title,
         souls=list(chat.souls),
         persona=chat.persona,
-        parent=ForkAnswer(chat=chat.parent.chat, fork_slot=chat.parent.slot)
+        parent=ForkResponse(chat=chat.parent.chat, fork_slot=chat.parent.slot)
         if chat.parent
         else None,
         count=count,
         state=chat.state.value,
-        held=HeldAnswer(count=len(chat.hold.vanished)) if chat.hold else None,
+        quarantined=QuarantineResponse(count=len(chat.hold.vanished))
+        if chat.hold
+        else None,
     )
 
 
-def _message(m: Message) -> MessageAnswer:
-    return MessageAnswer(
+def _message(m: Message) -> MessageResponse:
+    return MessageResponse(
         slot=m.slot,
         hash=m.hash,
         role=m.role.value,

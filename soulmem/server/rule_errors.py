@@ -1,4 +1,4 @@
-"""How a broken rule is told: which field, which value, and what to send instead."""
+"""Words the error for a request that breaks a rule: the field, the value, and what to send instead."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ID_PATTERN
 from soulmem.server.schemas.common import CURSOR_PATTERN, DIGEST_PATTERN, HASH_PATTERN
 
-Step = str | int | None  # a key, an index, or None for some key of a map
+Step = str | int | None  # a key, an index, or None for an unnamed key of a map
 _ERROR = re.compile(
-    r"(?P<what>.*?)(?: - at (?:`(?P<of>key|[^`$]*)` in )?`(?P<at>\$[^`]*)`)?\Z",
+    r"(?P<what>.*?)(?: - at (?:`(?P<of>key|[^`$]*)` in )?`(?P<path>\$[^`]*)`)?\Z",
     re.DOTALL,
 )
 _STEP = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
-_NAMED = re.compile(
+_FIELD_NAME = re.compile(
     r"Object (?P<how>missing required|contains unknown) field `(?P<name>.*)`\Z",
     re.DOTALL,
 )
@@ -29,14 +29,16 @@ _BOUND = re.compile(
 )
 _REGEX = re.compile(r"Expected `str` matching regex (?P<pattern>.*)\Z", re.DOTALL)
 _REMEDIES = {
-    repr(ID_PATTERN): "is no id: use 1 to 64 of A-Z a-z 0-9 _ -",
+    repr(ID_PATTERN): "is not an id: use 1 to 64 of A-Z a-z 0-9 _ -",
     repr(
         HASH_PATTERN
-    ): "is no hash: send the first 16 hex digits, in small letters, of the text's SHA-256",
+    ): "is not a hash: send the first 16 hex digits, in lower case, of the text's SHA-256",
     repr(
         DIGEST_PATTERN
-    ): "is no digest: send the 64 hex digits, in small letters, of a SHA-256",
-    repr(CURSOR_PATTERN): "is no cursor: send the one of the page before, or none",
+    ): "is not a digest: send the 64 hex digits, in lower case, of a SHA-256",
+    repr(
+        CURSOR_PATTERN
+    ): "is not a cursor: send the one of the page before, or leave it out",
 }
 _WORDS = {
     "str": "text",
@@ -54,42 +56,45 @@ _MISSING = object()
 def unprocessable(
     error: msgspec.ValidationError, shape: type, sent: Any
 ) -> Unprocessable:
-    """The error in words. `sent` is what came, None when it cannot be read as a whole."""
+    """The error in plain words. `sent` is the decoded request; None if it cannot be decoded."""
     match = _ERROR.match(str(error))
     assert match is not None
-    what, at = match["what"], match["at"] or "$"
-    steps = _steps(at)
-    if named := _NAMED.match(what):
-        return _about_name(named["how"], named["name"], steps, shape)
+    what, path_text = match["what"], match["path"] or "$"
+    steps = _steps(path_text)
+    field_name = _FIELD_NAME.match(what)
+    if field_name:
+        return _name_error(field_name["how"], field_name["name"], steps, shape)
     value = _walk(sent, steps)
-    shown = "the value" if value is _MISSING else _show(value)
+    quoted = "the value" if value is _MISSING else _quoted(value)
     path = _path(steps)
     return Unprocessable(
-        f"{path or 'the body'}: {shown} {_remedy(what, value, steps, shape)}",
+        f"{path or 'the body'}: {quoted} {_remedy(what, value, steps, shape)}",
         field=path or None,
     )
 
 
-def _about_name(how: str, name: str, steps: list[Step], shape: type) -> Unprocessable:
+def _name_error(how: str, name: str, steps: list[Step], shape: type) -> Unprocessable:
+    """The error for a field that is missing or unknown."""
     path = _path([*steps, name[:80]])
     if how == "missing required":
         return Unprocessable(f"{name!r} is missing: send it", field=path)
-    known = _field_names(_type_at(shape, steps))
-    near = difflib.get_close_matches(name[:80], known, 1)
-    advice = (
-        f"did you mean {near[0]!r}?"
-        if near
-        else f"known are {', '.join(known)}"
-        if known
-        else "none is known"
-    )
+    field_names = _field_names(_type_at(shape, steps))
+    near = difflib.get_close_matches(name[:80], field_names, 1)
+    if near:
+        advice = f"did you mean {near[0]!r}?"
+    elif field_names:
+        advice = f"the fields are {', '.join(field_names)}"
+    else:
+        advice = "there are no fields here"
     return Unprocessable(f"{name[:80]!r} is not known here: {advice}", field=path)
 
 
 def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
-    if regex := _REGEX.match(what):
+    regex = _REGEX.match(what)
+    if regex:
         return _REMEDIES.get(regex["pattern"], f"does not match {regex['pattern']}")
-    if bound := _BOUND.match(what):
+    bound = _BOUND.match(what)
+    if bound:
         side = "at least" if ">" in bound["sign"] else "at most"
         if bound["length"]:
             length = len(value) if isinstance(value, str | list | dict) else "?"
@@ -100,7 +105,7 @@ def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
             f"is not known: send one of {', '.join(_choices(_type_at(shape, steps)))}"
         )
     if "RFC3339" in what:
-        return "is no time: send one like 2024-03-01T12:00:00Z"
+        return "is not a time: send one like 2024-03-01T12:00:00Z"
     if "timezone" in what:
         return "has no time zone: add Z or one like +01:00"
     if what.startswith("Expected `"):
@@ -109,15 +114,18 @@ def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
     return f"is refused: {what}"
 
 
-def _steps(at: str) -> list[Step]:
-    return [
-        m["key"] if m["key"] else int(m["index"]) if m["index"] else None
-        for m in _STEP.finditer(at)
-    ]
+def _steps(path_text: str) -> list[Step]:
+    return [_step(match) for match in _STEP.finditer(path_text)]
+
+
+def _step(match: re.Match[str]) -> Step:
+    if match["key"]:
+        return match["key"]
+    return int(match["index"]) if match["index"] else None
 
 
 def _path(steps: Sequence[Step]) -> str:
-    """`messages[0].slot`; some key of a map is left out."""
+    """A path like `messages[0].slot`; unnamed keys of a map are left out."""
     path = ""
     for step in steps:
         if isinstance(step, int):
@@ -136,13 +144,13 @@ def _walk(value: Any, steps: Sequence[Step]) -> Any:
     return value
 
 
-def _show(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = msgspec.json.encode(value).decode("utf-8", "replace")
     return text if len(text) <= 80 else text[:80] + "..."
 
 
 def _type_at(shape: type, steps: Sequence[Step]) -> Any:
-    """The type the value at `steps` should have; unions are followed by what fits the next step."""
+    """The type of the value at `steps`; of a union, the member that has the next step."""
     node: Any = inspect.type_info(shape)
     for step in steps:
         options = [_child(option, step) for option in _options(node)]
@@ -165,18 +173,16 @@ def _options(node: Any) -> Sequence[Any]:
 
 
 def _field_names(node: Any) -> list[str]:
-    return [
-        f.encode_name
-        for option in _options(node)
-        if isinstance(option, inspect.StructType)
-        for f in option.fields
-    ]
+    names: list[str] = []
+    for option in _options(node):
+        if isinstance(option, inspect.StructType):
+            names += [field.encode_name for field in option.fields]
+    return names
 
 
 def _choices(node: Any) -> list[str]:
-    return [
-        m.value
-        for option in _options(node)
-        if isinstance(option, inspect.EnumType)
-        for m in option.cls
-    ]
+    values: list[str] = []
+    for option in _options(node):
+        if isinstance(option, inspect.EnumType):
+            values += [member.value for member in option.cls]
+    return values

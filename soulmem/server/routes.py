@@ -1,4 +1,4 @@
-"""What a door is: one route, the shapes it takes and gives, and the way from a request to its handler."""
+"""Routes: method, path, types of query, body and response, and the way from a request to its handler."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from aiohttp import web
 
 from soulmem.domain.ids import DEFAULT_OWNER, Owner, check_id
-from soulmem.server.answers.common import Answer
-from soulmem.server.as_json import Reply, respond
 from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
 from soulmem.server.errors import http_problem
+from soulmem.server.json_response import Reply, respond
+from soulmem.server.responses.common import ResponseBody
 from soulmem.server.schemas.common import Body, NoBody, Query
 from soulmem.server.streams import Stream
 
@@ -30,43 +30,43 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Q, B]):
-    """A request that passed every rule of its door."""
+    """A request that passed every rule of its route."""
 
     app: web.Application
     owner: Owner
-    ids: Mapping[str, str]  # of the path
+    ids: Mapping[str, str]  # ids in the path, by name
     query: Q
     body: B
     size: int  # bytes of the body
 
     @property
     def engine(self) -> Engine:
-        """The one engine."""
+        """The engine of the application."""
         return self.app[ENGINE]
 
     async def convert(self, work: Callable[[], T]) -> T:
-        """Run `work` over the body, off the loop when the body is large."""
+        """Run `work`, in a thread if the body is large."""
         return await off_loop(self.size, work)
 
 
-Handler = Callable[[Call[Q, B]], Awaitable[Reply[Answer] | Stream]]
+Handler = Callable[[Call[Q, B]], Awaitable[Reply[ResponseBody] | Stream]]
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """One route. `body` None means that none is read; `statuses` are those of success."""
+class Route:
+    """One route. `body` None: no body is read. `statuses` are those of success."""
 
     method: str
     path: str
     handler: Handler[Any, Any]
     query: type[Query]
     body: type[Body] | None
-    answer: type[Answer]
+    response: type[ResponseBody]
     statuses: tuple[int, ...] = (200,)
-    is_use: bool = True  # whether a request shows that somebody uses the sidecar now
+    is_use: bool = True  # whether a request postpones idle work
     limit: int = BODY_LIMIT  # bytes of the body
-    media: str = "application/json"  # of the answer
-    head: bool = True  # of a GET: whether HEAD may do the same, as it changes nothing
+    media: str = "application/json"  # content type of the response
+    head: bool = True  # of a GET: whether HEAD is offered, too
 
     @property
     def summary(self) -> str:
@@ -79,29 +79,29 @@ class Door:
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
 
 
-def door(
+def route(
     method: str,
     path: str,
     *,
     query: type[Q],
     body: type[B] | None,
-    answer: type[Answer],
+    response: type[ResponseBody],
     statuses: tuple[int, ...] = (200,),
     is_use: bool = True,
     limit: int = BODY_LIMIT,
     media: str = "application/json",
     head: bool = True,
-) -> Callable[[Handler[Q, B]], Door]:
-    """Make a handler a door. Without a body `call.body` is NoBody."""
+) -> Callable[[Handler[Q, B]], Route]:
+    """Decorator that makes a handler a route. Without a body, `call.body` is NoBody."""
 
-    def make(handler: Handler[Q, B]) -> Door:
-        return Door(
+    def make(handler: Handler[Q, B]) -> Route:
+        return Route(
             method,
             path,
             handler,
             query,
             body,
-            answer,
+            response,
             statuses,
             is_use,
             limit,
@@ -112,21 +112,24 @@ def door(
     return make
 
 
-def add_doors(app: web.Application, doors: Iterable[Door]) -> None:
-    """Put the doors on the router; a GET that changes nothing answers HEAD too."""
-    for each in doors:
-        handler = partial(_open, each)
+def add_routes(app: web.Application, routes: Iterable[Route]) -> None:
+    """Put the routes on the router, and HEAD beside GET where it is offered."""
+    for each in routes:
+        handler = partial(_handle, each)
         methods = (
             ("GET", "HEAD") if each.method == "GET" and each.head else (each.method,)
         )
         for method in methods:
             app.router.add_route(
-                method, each.path, handler, expect_handler=partial(_invite, each.limit)
+                method,
+                each.path,
+                handler,
+                expect_handler=partial(_answer_expect, each.limit),
             )
 
 
-async def _invite(limit: int, request: web.Request) -> web.StreamResponse | None:
-    """Answer an expectation: the client may send its body, unless that is too large anyway."""
+async def _answer_expect(limit: int, request: web.Request) -> web.StreamResponse | None:
+    """Answer `Expect: 100-continue`: the client may send its body unless it is too large."""
     if request.headers["Expect"].lower() != "100-continue":
         return http_problem(417)
     if (request.content_length or 0) <= limit:
@@ -135,18 +138,21 @@ async def _invite(limit: int, request: web.Request) -> web.StreamResponse | None
     return None
 
 
-async def _open(door: Door, request: web.Request) -> web.StreamResponse:
-    """Path, query, body, engine, answer: in this order, so that nothing large is read in vain."""
+async def _handle(route: Route, request: web.Request) -> web.StreamResponse:
+    """Check path and query, read the body, call the handler, send its response.
+
+    The body comes last, so that an invalid request is refused before it is read.
+    """
     ids = {name: check_id(text, name) for name, text in request.match_info.items()}
-    query = parse_query(request, door.query)
+    query = parse_query(request, route.query)
     body: Body = NoBody()
     raw = b""
-    if door.body is not None:
-        shape = door.body
-        raw = await read_json(request, may_be_empty=shape is NoBody, limit=door.limit)
+    if route.body is not None:
+        shape = route.body
+        raw = await read_json(request, may_be_empty=shape is NoBody, limit=route.limit)
         body = await off_loop(len(raw), lambda: decode(raw, shape))
-    if door.is_use:
+    if route.is_use:
         request.app[ENGINE].touched()
     owner = request.get(OWNER, DEFAULT_OWNER)
-    reply = await door.handler(Call(request.app, owner, ids, query, body, len(raw)))
+    reply = await route.handler(Call(request.app, owner, ids, query, body, len(raw)))
     return await (reply.send(request) if isinstance(reply, Stream) else respond(reply))

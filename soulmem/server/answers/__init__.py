@@ -1,1 +1,0 @@
-"""What is answered over HTTP: msgspec Structs built from the engine's values, one file per resource."""

@@ -1,0 +1,90 @@
+"""Response of the LLM usage: what language models cost, and what waits for one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from soulmem.engine.llm.retry import Deferred
+from soulmem.engine.llm.usage import Spent, UsageLimits
+from soulmem.server.responses.common import ResponseBody
+
+
+class SpentResponse(ResponseBody, frozen=True):
+    """What was spent so far. Failed and repeated calls count, too."""
+
+    calls: int
+    failed: int
+    prompt_tokens: int
+    answer_tokens: int
+    seconds: float
+    memories: int
+
+
+class HourResponse(ResponseBody, frozen=True):
+    """Hourly limits of idle work, for all souls together."""
+
+    calls: int
+    tokens: int
+    memories: int
+    minutes: float
+
+
+class ParkedResponse(ResponseBody, frozen=True):
+    """Work whose model call failed. It is repeated at `again`, or once the chat has continued."""
+
+    chat: str
+    work: str
+    reason: str
+    attempts: int
+    again: datetime
+
+
+class DueResponse(ResponseBody, frozen=True):
+    """Work that the job `consolidate` would do now; `minutes` is null until a call has been measured."""
+
+    calls: int
+    minutes: float | None
+
+
+class LedgerResponse(ResponseBody, frozen=True):
+    """LLM usage of a soul, by kind of work. `down`: why the last call could not reach a model."""
+
+    totals: dict[str, SpentResponse]
+    this_hour: SpentResponse
+    most_an_hour: HourResponse
+    due: DueResponse
+    parked: list[ParkedResponse]
+    down: str | None
+
+
+def spent_response(spent: Spent) -> SpentResponse:
+    """Usage of one kind of work."""
+    return SpentResponse(
+        calls=spent.calls,
+        failed=spent.failed,
+        prompt_tokens=spent.prompt_tokens,
+        answer_tokens=spent.answer_tokens,
+        seconds=round(spent.seconds, 3),
+        memories=spent.nodes,
+    )
+
+
+def hour_response(params: UsageLimits) -> HourResponse:
+    """The hourly limits."""
+    return HourResponse(
+        calls=params.calls,
+        tokens=params.tokens,
+        memories=params.nodes,
+        minutes=params.minutes,
+    )
+
+
+def parked_response(parked: Deferred) -> ParkedResponse:
+    """Work that waits for another attempt."""
+    return ParkedResponse(
+        chat=parked.chat,
+        work=parked.work.value,
+        reason=parked.reason,
+        attempts=parked.attempts,
+        again=parked.again,
+    )
