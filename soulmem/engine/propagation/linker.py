@@ -48,6 +48,7 @@ _PIECE_SIGNS = (
     30_000  # of text looked through in one go: some 10 ms on the compute thread
 )
 _PIECE_TEXTS = 150
+_AT_ONCE = 40  # texts linked together with what else a message means: some 5 ms
 _PIECE_CONCEPTS = 300
 
 Due = tuple[
@@ -103,6 +104,32 @@ class Linker:
         self._compute = compute
         self._clock = clock
         self._complete = complete
+
+    def linked_at_once(self, mind: Mind, change: MindChange) -> MindChange | None:
+        """As `linked`, in one go on the compute thread; None for what needs edges that are not loaded, or
+        looks at too many texts to be done while a recall waits.
+        """
+        if not mind.residency.whole or len(change.put_memories) > _AT_ONCE:
+            return None
+        change = with_fallen(mind, change)
+        renaming = names_told(mind, change, self._clock.now())
+        links = _Found()
+        if renaming is None:
+            after, texts = _to_link(mind, change)
+            if len(texts) > _AT_ONCE:
+                return None
+            self._link(after, mind.names, [m.id for m in texts], links)
+            return links.on(change)
+        sources = _sources(mind, renaming.moved.lost)
+        after, texts, forced = _to_look_at(mind, renaming, sources)
+        if len(texts) > _AT_ONCE:
+            return None
+        glance = Glance(renaming.moved.gained)
+        keys = _worth_a_look(renaming, after, glance, forced, texts, links)
+        self._link_as(mind, renaming, after, keys, links)
+        covers = [key for key in links.abstract if after.memory(key) is not None]
+        self._link_as(mind, renaming, after, covers, links)
+        return links.on(renaming.change)
 
     async def linked(
         self, token: WriteToken, mind: Mind, change: MindChange

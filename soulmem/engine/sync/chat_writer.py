@@ -36,12 +36,21 @@ _PIECE = (
 
 
 @dataclass(frozen=True, slots=True)
+class _MindStep:
+    """What a change of a chat means for one mind."""
+
+    mind: Mind
+    change: MindChange
+    is_linked: bool  # the change holds mentions and all else that follows
+
+
+@dataclass(frozen=True, slots=True)
 class _Step:
     """A change of one chat, thought through: what to store and what each mind then takes over."""
 
     log: ChatLog
     chat: ChatChange
-    minds: tuple[tuple[Mind, MindChange], ...]
+    minds: tuple[_MindStep, ...]
     moved: tuple[ChatId, ...]  # chats whose tree gets another root
 
 
@@ -267,16 +276,20 @@ class ChatWriter:
         chat = new.head.id
         heads = world.heads | {chat: new.head}
         family = world.family(chat, heads)
-        changes = [
-            world.compare(mind, new, family, changed, retract=retract) for mind in minds
-        ]
+        mind_steps = []
+        for mind in minds:
+            change = world.compare(mind, new, family, changed, retract=retract)
+            linked = world.linker.linked_at_once(mind, change)
+            if linked is not None:
+                change = awake(mind, linked)
+            mind_steps.append(_MindStep(mind, change, linked is not None))
         told = ChatChange(new.head, _rewritten(old, new), removed)
         moved = [
             c
             for c in world.heads
             if c != chat and world.family(c) != world.family(c, heads)
         ]
-        return _Step(new, told, tuple(zip(minds, changes, strict=True)), tuple(moved))
+        return _Step(new, told, tuple(mind_steps), tuple(moved))
 
     async def _write(
         self,
@@ -314,11 +327,15 @@ class ChatWriter:
         audit: Sequence[AuditEntry] = (),
     ) -> None:
         """Store it, then take it over."""
-        linked = [
-            (mind, await self._linked(token, world, mind, change))
-            for mind, change in step.minds
-        ]
-        changes = [change for _, change in linked]
+        linked = []
+        for mind_step in step.minds:
+            if not mind_step.is_linked:
+                change = await self._linked(
+                    token, world, mind_step.mind, mind_step.change
+                )
+                mind_step = _MindStep(mind_step.mind, change, True)
+            linked.append(mind_step)
+        changes = [mind_step.change for mind_step in linked]
         stored = Change(
             owner=world.owner,
             chats=[step.chat],
@@ -335,7 +352,8 @@ class ChatWriter:
             return
         await self._store.commit(stored)
         world.keep_log(step.log)
-        for mind, change in linked:
+        for mind_step in linked:
+            mind, change = mind_step.mind, mind_step.change
             for piece in change.pieces(_PIECE):
                 await self._compute.run(mind.apply, piece)
             if change.drop_memories or any(
@@ -364,10 +382,13 @@ class ChatWriter:
     ) -> None:
         """A change that gives other chats' tree another root, by which their episodes are named."""
         heads = world.heads | {step.log.head.id: step.log.head}
-        changes, touched = [stored], {mind.soul.id for mind, _ in step.minds}
+        changes, touched = (
+            [stored],
+            {mind_step.mind.soul.id for mind_step in step.minds},
+        )
         async with self._stored_after(world, changes, touched):
-            for mind, change in step.minds:
-                await self._compute.run(mind.apply, change)
+            for mind_step in step.minds:
+                await self._compute.run(mind_step.mind.apply, mind_step.change)
             for chat in step.moved:
                 log = await world.log(chat)
                 if log is None:
