@@ -32,7 +32,7 @@ from soulmem.engine.sync.souls import SoulService
 from soulmem.engine.tools.dispatch import Tools
 from soulmem.engine.upkeep.backups import BackupKeeper
 from soulmem.engine.upkeep.bin_purge import Bin
-from soulmem.engine.vectors.embedder import Embedding
+from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import ImageKeeper
 from soulmem.engine.world.worlds import Worlds
@@ -64,7 +64,7 @@ class Engine:
     lifecycle: Lifecycle
     idle: IdleWork
     warming: Warming
-    embedding: Embedding
+    embedding: EmbeddingService
     learner: Learner
     consolidator: Consolidator
     usage_persistence: UsagePersistence

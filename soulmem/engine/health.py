@@ -15,7 +15,7 @@ from soulmem.ports.store import StoreHealth
 
 def left_out(mind: Mind) -> list[MemoryId]:
     """Those permanent memories that the last recall had no room for, and which still are permanent."""
-    rows = [(key, mind.row(key)) for key in mind.left_out]
+    rows = [(key, mind.row(key)) for key in mind.omitted_permanent]
     columns = mind.columns
     return [
         key
@@ -59,7 +59,7 @@ def health_of(
         llm_state=llm.state,
         llm_model=llm.model,
         spent=spent,
-        pending=sum(mind.embedded.pending() for mind in minds),
+        pending=sum(mind.vector_queue.pending_memory_count() for mind in minds),
         core_left_out=tuple(
             (mind.soul.id, key) for mind in minds for key in left_out(mind)
         ),

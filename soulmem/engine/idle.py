@@ -19,7 +19,7 @@ from soulmem.engine.upkeep.bin_purge import Bin
 from soulmem.engine.upkeep.forgetting import Forgetter
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
-from soulmem.engine.vectors.embedder import Embedding
+from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import ImageKeeper
 from soulmem.engine.world.worlds import Worlds
@@ -67,7 +67,7 @@ class IdleWork:
     forgetting: Forgetter
     topics: Topics
     bin: Bin
-    embedding: Embedding
+    embedding: EmbeddingService
     snapshots: ImageKeeper
     backups: BackupKeeper
     consolidator: Consolidator
@@ -86,10 +86,10 @@ class IdleWork:
         await self.topics.rest(self.worlds.all())
         await self.services.loader.rest(self.worlds.minds())
         await self.bin.rest(self.worlds.all())
-        await self.embedding.drain()
-        await self.embedding.take_better_model()
+        await self.embedding.wait_pending()
+        await self.embedding.switch_model()
         if all(world.is_awake() for world in self.worlds.all()):
-            await self.embedding.forget_unused()
+            await self.embedding.drop_unused_vectors()
         await self.snapshots.rest(self.worlds.all())
         await self.services.store.maintain()
         await self.backups.rest()
@@ -103,4 +103,4 @@ class IdleWork:
 
     async def _consolidate(self) -> None:
         if await self.consolidator.run_idle(self.worlds.all()):
-            await self.embedding.drain()
+            await self.embedding.wait_pending()

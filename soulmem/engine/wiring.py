@@ -45,7 +45,7 @@ from soulmem.engine.upkeep.bin_purge import Bin
 from soulmem.engine.upkeep.forgetting import Forgetter
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
-from soulmem.engine.vectors.embedder import Embedding, ModelSource
+from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
 from soulmem.engine.world.audit import Auditor
 from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.opening import Opener
@@ -91,7 +91,7 @@ def wire_engine(ports: Ports) -> Engine:
         store=store, compute=compute, clock=clock, events=events, traces=traces
     )
     loader = Loader(store=store, compute=compute, clock=clock, params=params.loading)
-    embedding = Embedding(
+    embedding = EmbeddingService(
         store=store, compute=compute, wanted=ports.model, fallback=ports.fallback
     )
     snapshots = ImageKeeper(
@@ -102,7 +102,7 @@ def wire_engine(ports: Ports) -> Engine:
     def create_world(owner: Owner) -> World:
         async def adopt(mind: Mind) -> None:
             await learner.adopt(owner, mind)
-            await embedding.adopt(mind)
+            await embedding.add_mind(mind)
 
         return World(
             owner=owner,
@@ -112,7 +112,7 @@ def wire_engine(ports: Ports) -> Engine:
             loader=loader,
             open_mind=opener.open,
             on_new_mind=adopt,
-            on_mind_gone=embedding.release,
+            on_mind_gone=embedding.remove_mind,
             soul_defaults=params.soul,
         )
 
@@ -162,7 +162,7 @@ def wire_engine(ports: Ports) -> Engine:
         is_busy=lifecycle.is_generating,
         on_written=embedding.wake,
         params=params.consolidation,
-        reading=embedding.reading,
+        reading=embedding.encoder,
     )
     usage_persistence = UsagePersistence(
         store=store, usage=consolidator.usage, deferrals=consolidator.deferrals

@@ -120,7 +120,7 @@ class KindStage(ModelStage):
         """The kinds of episodes that scenes were found to share."""
         made = {
             product.id
-            for one in (await self.mind()).derived
+            for one in (await self.mind()).derivations
             for product in one.products
         }
         texts = {name for named in NAMED.values() for name in named.values()}

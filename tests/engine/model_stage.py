@@ -151,7 +151,7 @@ class ModelStage(Stage):
         def spelled() -> str:
             facts = [mind.facts[key] for key in mind.facts]
             return repr(
-                (*parts, list(mind.memories.values()), facts, list(mind.derived))
+                (*parts, list(mind.memories.values()), facts, list(mind.derivations))
             )
 
         return await asyncio.to_thread(spelled)

@@ -17,7 +17,7 @@ from soulmem.engine.api.requests import MemoryPatch, NewEdge
 from soulmem.engine.api.results import MemoryView
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.known_names import KnownNames
-from soulmem.engine.propagation.mentions import After, mentioned
+from soulmem.engine.propagation.mentions import MindAfter, mentioned_concepts
 from tests.engine.stage import ME, Stage
 
 SOULS = ("s1", "s2")
@@ -174,10 +174,10 @@ class Namer(RuleBasedStateMachine):
             mind = await self.stage.mind(soul)
             names = KnownNames(mind.soul)
             for memory in mind.memories.values():
-                names.take(memory)
-            assert names.everything() == mind.names.everything()
-            assert names.due(self.stage.clock.now()) == ([], [])
-            after = After(mind, MindChange())
+                names.put(memory)
+            assert names.all_concept_names() == mind.names.all_concept_names()
+            assert names.card_changes(self.stage.clock.now()) == ([], [])
+            after = MindAfter(mind, MindChange())
             for memory in mind.memories.values():
                 if memory.kind in TEXTS:
                     linked: dict[str, Any] = {
@@ -185,4 +185,6 @@ class Namer(RuleBasedStateMachine):
                         for e in mind.edges.of(memory.id)
                         if e.kind is EdgeKind.MENTIONS
                     }
-                    assert linked.keys() == mentioned(after, names, memory), memory.text
+                    assert linked.keys() == mentioned_concepts(after, names, memory), (
+                        memory.text
+                    )

@@ -35,10 +35,12 @@ async def picture(stage: Stage, soul: str) -> Picture:
         },
         "neighbours": {chat: _neighbours(mind, chat) for chat in chats},
         "ages": {
-            chat: _by_memory(mind, mind.ages(ChatId(chat) if chat else None, 0))
+            chat: _by_memory(
+                mind, mind.exchange_ages(ChatId(chat) if chat else None, 0)
+            )
             for chat in chats
         },
-        "tokens": {key: int(mind.costs([row])[0]) for key, row in mind._rows},
+        "tokens": {key: int(mind.token_costs([row])[0]) for key, row in mind._rows},
         "words": _by_memory(
             mind,
             mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(
@@ -55,16 +57,20 @@ async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
 
 def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     out: list[object] = []
-    met = [(key, row) for key, row in mind._rows if not mind.at(row).is_bare_name]
-    searched = [(key, row) for key, row in met if not mind.at(row).is_gone]
-    turns = mind.embedded.turns
+    met = [
+        (key, row) for key, row in mind._rows if not mind.memory_at(row).is_bare_name
+    ]
+    searched = [(key, row) for key, row in met if not mind.memory_at(row).is_gone]
+    turns = mind.vector_queue.text_vectors
     if turns is not None:
         out += [
-            key for key, row in met if mind.at(row).is_gone and turns.has(row + 1)[row]
+            key
+            for key, row in met
+            if mind.memory_at(row).is_gone and turns.has(row + 1)[row]
         ]
     for rows, table in (
-        (searched, mind.embedded.turns),
-        (list(mind._pairs), mind.embedded.pairs),
+        (searched, mind.vector_queue.text_vectors),
+        (list(mind._pairs), mind.vector_queue.pair_vectors),
     ):
         assert table is not None
         for key, row in rows:

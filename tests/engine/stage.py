@@ -193,7 +193,7 @@ class Stage:
             0,
             self.clock.now(),
         )
-        return [mind.at(int(row)) for row in scene.visible.nonzero()[0]]
+        return [mind.memory_at(int(row)) for row in scene.visible.nonzero()[0]]
 
     async def known(
         self, chat: str | None, soul: str = "s1", context_from: str | None = None

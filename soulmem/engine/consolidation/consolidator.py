@@ -54,8 +54,8 @@ from soulmem.engine.llm.usage import (
 )
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.draft_retraction import lost
-from soulmem.engine.vectors.encoder import Reading as Reader
+from soulmem.engine.propagation.draft_retraction import orphaned_drafts
+from soulmem.engine.vectors.encoder import SituationEncoder as Reader
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -266,7 +266,7 @@ class Consolidator:
             return
         read = None
         if self._reader is not None:
-            read = await self._reader.read(texts_to_compare(reports))
+            read = await self._reader.encode(texts_to_compare(reports))
         make = partial(
             habit_change,
             chat=chat,
@@ -377,7 +377,7 @@ class Consolidator:
             change = await self._compute.run(make, mind)
             if change is None or change == MindChange():
                 return 0
-            change = change.asked_by(task.source)
+            change = change.with_source(task.source)
             hand = Hand(Actor.ARCHIVIST, source=task.source, reason=task.work)
             await self._auditor.carry_out(token, world, mind, change, hand)
         self._changes_written += 1
@@ -395,13 +395,13 @@ class Consolidator:
         if mind not in self._swept:
             soul = mind.soul.id
             task = LlmTask(world.owner, soul, CONSOLIDATION, source="consolidation")
-            await self._write(world, mind, lost, task)
+            await self._write(world, mind, orphaned_drafts, task)
             self._swept[mind] = True
 
 
 def _is_current(mind: Mind, call: PlannedCall) -> bool:
     """Whether the chat still tells all that the call reads, and the summary that it continues exists."""
-    if call.after is not None and mind.derived.get(call.after) is None:
+    if call.after is not None and mind.derivations.get(call.after) is None:
         return False
     return all(call.chat in mind.lineages.holders(key) for key in call.read)
 
@@ -416,12 +416,12 @@ def _answer_change(
 ) -> MindChange | None:
     """Stores the answer; None if the chat has changed meanwhile, or another call was quicker."""
     key = derivation_id(mind.soul.id, call)
-    if not _is_current(mind, call) or mind.derived.get(key) is not None:
+    if not _is_current(mind, call) or mind.derivations.get(key) is not None:
         return None
     current_time = clock.now()
     if isinstance(answer, str):
         return summary_change(mind, call, answer, model, current_time)
-    turn = mind.turns(clock.extra_turns)
+    turn = mind.lived_turns(clock.extra_turns)
     converter = DraftConverter(mind, call, passage, answer, model, current_time, turn)
     return converter.change()
 
@@ -446,7 +446,7 @@ def _chats(mind: Mind) -> list[ChatId]:
 
 def _without_summaries(mind: Mind, keys: Sequence[str]) -> MindChange:
     """Removes these versions of a summary and the later ones that continue them."""
-    derivations = mind.derived.with_later(keys)
+    derivations = mind.derivations.with_later(keys)
     removed = []
     for derivation in derivations:
         for product in derivation.products:

@@ -29,7 +29,7 @@ from soulmem.engine.consolidation.draft_builder import DraftBuilder
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
-from soulmem.engine.vectors.encoder import Read
+from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.graph.lineage import Strand
 from soulmem.language.name_tokens import fold
 from soulmem.language.segmentation import thoughts
@@ -58,7 +58,7 @@ def habit_reports(mind: Mind, chat: ChatId) -> list[HabitReport]:
     strand = mind.lineages.strand(chat)
     order = strand.order if strand is not None else ()
     positions = {key: index for index, key in enumerate(order)}
-    derivations = [d for d in mind.derived.held(chat) if d.drafts.habits]
+    derivations = [d for d in mind.derivations.held(chat) if d.drafts.habits]
     derivations.sort(key=lambda d: (positions.get(d.read[0], 0), d.id))
     drafts = []
     for derivation in derivations:
@@ -101,7 +101,7 @@ def texts_to_compare(reports: Iterable[HabitReport]) -> list[str]:
 def habit_change(
     mind: Mind,
     chat: ChatId,
-    read: Read | None,
+    read: EncodedTexts | None,
     clock: Clock,
     params: HabitParams | None = None,
 ) -> MindChange:
@@ -115,7 +115,7 @@ def habit_change(
     if strand is None or not reports:
         return MindChange()
     evidence = [_evidence(report, read, p) for report in reports]
-    builder = DraftBuilder(mind, clock.now(), mind.turns(clock.extra_turns))
+    builder = DraftBuilder(mind, clock.now(), mind.lived_turns(clock.extra_turns))
     converter = _HabitConverter(mind, strand, builder, p)
     for group in wording_groups(_same_habit(mind, reports, read, p), p):
         shown: list[MemoryId] = []
@@ -176,7 +176,7 @@ class _HabitConverter:
         self, group: Sequence[HabitReport]
     ) -> list[tuple[DraftHabit, tuple[MemoryId, ...]]]:
         """The wordings of the group that are stored for this chat, with their evidence."""
-        derivations = self._mind.derived.held(self._strand.chat)
+        derivations = self._mind.derivations.held(self._strand.chat)
         existing = []
         for report in group:
             wanted = self._fires(report.habit)
@@ -305,7 +305,10 @@ class _HabitConverter:
 
 
 def _same_habit(
-    mind: Mind, reports: Sequence[HabitReport], read: Read | None, params: HabitParams
+    mind: Mind,
+    reports: Sequence[HabitReport],
+    read: EncodedTexts | None,
+    params: HabitParams,
 ) -> Bools:
     """Which of the reports mean the same habit, shape (n, n)."""
     situations = [report.habit.when for report in reports]
@@ -321,7 +324,7 @@ def _same_habit(
 
 
 def _evidence(
-    report: HabitReport, read: Read | None, params: HabitParams
+    report: HabitReport, read: EncodedTexts | None, params: HabitParams
 ) -> list[MemoryId]:
     """The messages in which the reaction shows, by its words or by meaning.
 

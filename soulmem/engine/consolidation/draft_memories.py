@@ -22,12 +22,12 @@ from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.anchors import drafted_episode
+from soulmem.engine.views.anchors import drafted_episode_id
 from soulmem.engine.views.concept_descriptions import (
     concept_id,
-    detail,
-    detail_of,
-    other_names,
+    drafted_detail,
+    merged_detail,
+    usable_aliases,
 )
 from soulmem.graph.names import NameIndex
 from soulmem.language.name_tokens import fold
@@ -143,7 +143,7 @@ class DraftConverter:
             return
         episodes = [self._mind.memories[key] for key in cited]
         memory = Memory(
-            id=drafted_episode(self._key, number),
+            id=drafted_episode_id(self._key, number),
             soul=self._mind.soul.id,
             kind=MemoryKind.EPISODE,
             text=draft.text,
@@ -193,8 +193,8 @@ class DraftConverter:
         key = concept_id(soul, name)
         existing = self._mind.memories.get(key)
         if existing is not None:
-            derivations = [*self._mind.derived.of(key), self._derivation(())]
-            described = detail_of(existing, derivations)
+            derivations = [*self._mind.derivations.of(key), self._derivation(())]
+            described = drafted_detail(existing, derivations)
             self._builder.put(replace(existing, concept=described), cited)
             return key
         drafts = [d for d in self._drafts.concepts if concept_id(soul, d.name) == key]
@@ -202,7 +202,9 @@ class DraftConverter:
         memory = self._builder.memories.get(key)
         if memory is None:
             memory = self._builder.new_memory(key, MemoryKind.CONCEPT, text, importance)
-        concept = detail(text, drafts) if drafts else ConceptDetail(ConceptType.ENTITY)
+        concept = (
+            merged_detail(text, drafts) if drafts else ConceptDetail(ConceptType.ENTITY)
+        )
         self._builder.put(replace(memory, concept=concept), cited)
         return key
 
@@ -217,7 +219,7 @@ class DraftConverter:
         taken |= {fold(line.speaker) for line in passage.lines}
         taken |= {fold(name) for name in (passage.soul, *passage.users)}
         lines = [f"{line.speaker}\n{line.text}".casefold() for line in passage.lines]
-        for alias in other_names(draft, taken):
+        for alias in usable_aliases(draft, taken):
             if not _share_a_line(draft.name, alias, lines):
                 continue
             if not self._are_distinct(draft.name, alias):

@@ -32,7 +32,7 @@ class NamedKind:
 def named_kinds(mind: Mind, region: SceneRegion) -> list[NamedKind]:
     """The kinds in use that rest on scenes of the region, ordered by derivation."""
     indices = {key: index for index, key in enumerate(region.keys)}
-    derivations = mind.derived.held(region.chat)
+    derivations = mind.derivations.held(region.chat)
     kinds = []
     for derivation in sorted(kind_derivations(derivations), key=lambda d: d.id):
         kind = _kind(mind, derivation)
@@ -56,12 +56,12 @@ def instance_change(
 
     Each instance is visible in chats that hold its scene and the kind.
     """
-    before = mind.derived.get(kind.derivation)
+    before = mind.derivations.get(kind.derivation)
     current = [key for key in scenes if kind.chat in mind.lineages.holders(key)]
     if before is None or _kind(mind, before) is None or not current:
         return None
     soul, current_time = mind.soul.id, clock.now()
-    turn = float(mind.turns(clock.extra_turns))
+    turn = float(mind.lived_turns(clock.extra_turns))
     edges, derivations = [], []
     for key in current:
         edge = Edge(

@@ -103,7 +103,7 @@ def _characters(texts: Sequence[str], tokens: int) -> int:
 
 
 def _summary_so_far(mind: Mind, call: PlannedCall) -> str:
-    before = mind.derived.get(call.after) if call.after is not None else None
+    before = mind.derivations.get(call.after) if call.after is not None else None
     if before is None or not before.products:
         return ""
     summary = mind.memories.get(MemoryId(before.products[0].id))

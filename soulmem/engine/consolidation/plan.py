@@ -85,7 +85,7 @@ def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
         [*next_drafts, *next_summaries[:1]],
         key=lambda call: (positions[call.read[-1]], call.work is Work.DRAFTS),
     )
-    unshared = [key for key in outdated if mind.derived.holders_of(key) == {chat}]
+    unshared = [key for key in outdated if mind.derivations.holders_of(key) == {chat}]
     calls = len(next_drafts) + len(next_summaries)
     calls += _later_calls(len(order), frontier, slid_until, params.least)
     return ChatPlan(tuple(due), tuple(unshared), slid_until, calls)
@@ -93,7 +93,7 @@ def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
 
 def _derivations(mind: Mind, chat: ChatId, work: Work) -> list[Derivation]:
     """The derivations of one kind of work that the chat holds."""
-    return [d for d in mind.derived.held(chat) if d.work is work]
+    return [d for d in mind.derivations.held(chat) if d.work is work]
 
 
 def _later_calls(length: int, frontier: int, slid_until: int, least: int) -> int:

@@ -104,7 +104,7 @@ class ReplayJob:
             if world.minds.get(mind.soul.id) is not mind:
                 return {"strengthened": 0, "linked": 0}
             current_time = self._clock.now()
-            turn = mind.turns(self._clock.extra_turns)
+            turn = mind.lived_turns(self._clock.extra_turns)
             stronger, new = await self._compute.run(
                 rehearsed_edges, mind, keys, current_time, turn, self._params
             )
@@ -142,7 +142,7 @@ def region_memories(
     """
     n, columns = mind.size, mind.columns
     inside = columns.in_use[:n] & columns.live[:n] & columns.searched[:n]
-    inside[mind.facts.rows()[0]] = False  # a fact is an edge
+    inside[mind.facts.row_arrays()[0]] = False  # a fact is an edge
     if region.chat is not None:
         inside &= _told_in(mind, ChatId(region.chat))
     if region.start is not None:
@@ -152,7 +152,7 @@ def region_memories(
     if region.around is not None:
         inside &= _near(mind, MemoryId(region.around))
     rows = np.flatnonzero(inside)
-    ages = mind.ages(None, extra, rows).astype(np.float64)
+    ages = mind.exchange_ages(None, extra, rows).astype(np.float64)
     uses = mind.recalls.uses(n)[rows].astype(np.int64)
     value = rehearsal_worth(columns.importance[rows], uses, ages, params)
     best = np.lexsort((rows, -value))[: params.memories]
@@ -181,7 +181,7 @@ def rehearsed_edges(
         for edge in existing
         if edge.kind in DECAYING
         and edge.origin is not Origin.USER
-        and mind.time.since(edge, turn) >= params.rest
+        and mind.time.edge_age(edge, turn) >= params.rest
     ]
     linked = {frozenset((edge.source, edge.target)) for edge in existing}
     pairs = pairs_to_link(
@@ -230,7 +230,7 @@ def chats_of(mind: Mind, keys: Sequence[MemoryId]) -> list[ChatId]:
     chats: set[ChatId] = set()
     for key in keys:
         chats.update(mind.lineages.holders(key))
-        chats.update(mind.derived.holders(key))
+        chats.update(mind.derivations.holders(key))
     return sorted(chats)
 
 
@@ -242,8 +242,8 @@ def _strengthened(
         edge,
         touched=current_time,
         at_turn=float(turn),
-        strength=potentiated(mind.strength_of(edge, turn), p.together, p),
-        stability=stability_after(edge.stability, mind.time.since(edge, turn), p),
+        strength=potentiated(mind.edge_strength(edge, turn), p.together, p),
+        stability=stability_after(edge.stability, mind.time.edge_age(edge, turn), p),
     )
 
 
@@ -252,8 +252,8 @@ def _told_in(mind: Mind, chat: ChatId) -> Bools:
     if mind.lineages.strand(chat) is None:
         raise NotFound(f"the soul knows no chat {chat!r}", field="arguments.chat")
     rows = np.zeros(mind.size, bool)
-    rows[mind.order(chat)] = True
-    for key in mind.derived.products(chat):
+    rows[mind.chat_rows(chat)] = True
+    for key in mind.derivations.products(chat):
         row = mind.row(MemoryId(key))
         if row is not None:
             rows[row] = True

@@ -61,7 +61,7 @@ def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
     strand = mind.lineages.strand(chat)
     state = {
         derivation.id
-        for derivation in mind.derived.held(chat)
+        for derivation in mind.derivations.held(chat)
         if derivation.work in (Work.DRAFTS, Work.KIND)
     }
     if strand is not None and strand.held:
@@ -79,14 +79,14 @@ def scene_region(
     strand = mind.lineages.strand(chat)
     if strand is None or strand.held:
         return None
-    derivations = mind.derived.held(chat)
+    derivations = mind.derivations.held(chat)
     drafted: set[MemoryId] = set()
     for derivation in derivations:
         if derivation.work is Work.DRAFTS:
             drafted.update(derivation.read)
     if len(drafted) < params.least:
         return None
-    worth = _worth(mind, mind.order(chat))
+    worth = _worth(mind, mind.chat_rows(chat))
     worth[[key not in drafted for key in strand.order]] = -1.0
     scenes = _scenes(mind, strand.order, worth, params)
     if len(scenes) < params.least:
@@ -132,7 +132,7 @@ def new_calls(
     mind: Mind, region: SceneRegion, clusters: Sequence[SceneCluster]
 ) -> list[PlannedCall]:
     """Calls about these clusters, the best first, without those that share half their scenes with an old one."""
-    old = kind_derivations(mind.derived.held(region.chat))
+    old = kind_derivations(mind.derivations.held(region.chat))
     asked = [frozenset(derivation.read) for derivation in old]
     calls = []
     for cluster in clusters:

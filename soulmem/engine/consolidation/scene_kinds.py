@@ -37,8 +37,8 @@ from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.vectors.encoder import Read
-from soulmem.engine.vectors.encoder import Reading as Reader
+from soulmem.engine.vectors.encoder import EncodedTexts
+from soulmem.engine.vectors.encoder import SituationEncoder as Reader
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
 from soulmem.prompts import kinds
@@ -97,7 +97,7 @@ class SceneKinds:
             return
         read = None
         if self._reader is not None:
-            read = await self._reader.read(region.texts)
+            read = await self._reader.encode(region.texts)
         if read is None:
             return
         if await self._name_clusters(world, mind, region, read, task, within):
@@ -110,7 +110,7 @@ class SceneKinds:
         world: World,
         mind: Mind,
         region: SceneRegion,
-        read: Read,
+        read: EncodedTexts,
         task: LlmTask,
         within: Set[MemoryId] | None,
     ) -> bool:
@@ -137,13 +137,18 @@ class SceneKinds:
         return True
 
     async def _add_instances(
-        self, world: World, mind: Mind, region: SceneRegion, read: Read, task: LlmTask
+        self,
+        world: World,
+        mind: Mind,
+        region: SceneRegion,
+        read: EncodedTexts,
+        task: LlmTask,
     ) -> None:
         """Link further scenes to their kinds, without a model."""
         named = await self._compute.run(named_kinds, mind, region)
         if not named or self._reader is None:
             return
-        words = await self._reader.read([kind.text for kind in named])
+        words = await self._reader.encode([kind.text for kind in named])
         if words is None:
             return
         for kind in named:
@@ -159,7 +164,11 @@ class SceneKinds:
                 await self._write(world, mind, make, task)
 
     async def _further_scenes(
-        self, kind: NamedKind, region: SceneRegion, read: Read, words: Read
+        self,
+        kind: NamedKind,
+        region: SceneRegion,
+        read: EncodedTexts,
+        words: EncodedTexts,
     ) -> list[MemoryId]:
         indices = await asyncio.to_thread(
             further_scenes,
@@ -182,7 +191,7 @@ class SceneKinds:
         mind: Mind,
         call: PlannedCall,
         region: SceneRegion,
-        read: Read,
+        read: EncodedTexts,
         task: LlmTask,
     ) -> bool:
         """Have a cluster named; False if the answer was unreadable, so that the chat is deferred."""
@@ -214,7 +223,7 @@ class SceneKinds:
         return True
 
     async def _fitting(
-        self, drafts: Drafts, call: PlannedCall, region: SceneRegion, read: Read
+        self, drafts: Drafts, call: PlannedCall, region: SceneRegion, read: EncodedTexts
     ) -> Drafts:
         """The drafted kinds with those of their scenes that they fit; without kinds that do not fit."""
         if self._reader is None:
@@ -223,7 +232,7 @@ class SceneKinds:
         vectors = read.rows(region.texts)
         fitting = []
         for draft in drafts.abstracts:
-            words = await self._reader.read([draft.text])
+            words = await self._reader.encode([draft.text])
             if words is None:
                 continue
             cited = {indices[call.read[line - 1]]: line for line in draft.lines}
@@ -248,7 +257,10 @@ class SceneKinds:
         """
         if not _is_current(mind, call):
             return None
-        current_time, turn = self._clock.now(), mind.turns(self._clock.extra_turns)
+        current_time, turn = (
+            self._clock.now(),
+            mind.lived_turns(self._clock.extra_turns),
+        )
         converter = DraftConverter(
             mind, call, passage, drafts, model, current_time, turn
         )

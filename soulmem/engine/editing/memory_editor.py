@@ -38,10 +38,10 @@ from soulmem.engine.editing import memory_views as listing
 from soulmem.engine.editing.user_edges import check_fires, check_topic, joined
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.tombstones import returning
+from soulmem.engine.propagation.tombstones import recreated_if_purged
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import with_doubt
-from soulmem.engine.views.provenance import sources
+from soulmem.engine.views.provenance import source_places
 from soulmem.engine.world.audit import BY_USER, Hand
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -163,7 +163,9 @@ class MemoryEditor:
                 )
             ):
                 new = replace(
-                    new, origin=Origin.USER, place=next(iter(sources(mind, old)), None)
+                    new,
+                    origin=Origin.USER,
+                    place=next(iter(source_places(mind, old)), None),
                 )
             if (
                 patch.timelines is Timelines.THIS
@@ -238,7 +240,7 @@ class MemoryEditor:
             if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
-                if new.origin in DERIVED and not sources(mind, old):
+                if new.origin in DERIVED and not source_places(mind, old):
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 elif (
                     new.origin in DERIVED and old.state is MemoryState.FORGOTTEN
@@ -246,7 +248,7 @@ class MemoryEditor:
                     new = replace(
                         new,
                         origin=Origin.USER,
-                        place=next(iter(sources(mind, old)), None),
+                        place=next(iter(source_places(mind, old)), None),
                     )
                 elif new.origin is Origin.CARD and new.kind is not MemoryKind.CONCEPT:
                     new = replace(new, origin=Origin.USER)
@@ -390,7 +392,7 @@ def _check_purgeable(mind: Mind, memory: Memory) -> None:
         raise Conflict(
             f"memory {memory.id!r} is not in the bin: delete it first", field="confirm"
         )
-    if returning(mind, [memory]):
+    if recreated_if_purged(mind, [memory]):
         raise Conflict(
             f"memory {memory.id!r} is told by a chat or the card and would come back: it stays in the bin"
             " until they do not tell it any more",

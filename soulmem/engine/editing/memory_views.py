@@ -20,12 +20,16 @@ from soulmem.engine.api.requests import MemoryFilter, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.anchors import anchors_of
-from soulmem.engine.views.concept_activation import presences, strengths, told_in
+from soulmem.engine.views.concept_activation import (
+    concept_activations,
+    memory_strengths,
+    places_mentioning,
+)
 from soulmem.engine.views.doubted import is_in_doubt, opinion_of
-from soulmem.engine.views.fact_validity import standing_of
-from soulmem.engine.views.faded_edges import edge_left, edges_left
-from soulmem.engine.views.provenance import sources
-from soulmem.engine.views.timeline import newest_first, overlapping, place_of
+from soulmem.engine.views.fact_validity import fact_validities
+from soulmem.engine.views.faded_edges import unfaded_edge, unfaded_edges
+from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.graph.association import MEMORY_KINDS
 
 _CURSOR = re.compile(r"(-1|[0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
@@ -39,16 +43,16 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     found = mind.memories.get(memory)
     if found is None:
         raise NotFound(f"no memory {memory!r}", field="id")
-    edges = tuple(edges_left(mind, memory, extra_turns))
-    usage, standing = mind.recalls.usage(memory), standing_of(mind, edges)
+    edges = tuple(unfaded_edges(mind, memory, extra_turns))
+    usage, standing = mind.recalls.usage(memory), fact_validities(mind, edges)
     if found.kind is not MemoryKind.CONCEPT:
         (view,) = viewed(mind, [found], extra_turns)
         return replace(view, edges=edges, usage=usage, anchors=anchors_of(mind, found))
-    present = presences(mind, [memory], extra_turns)[memory]
+    present = concept_activations(mind, [memory], extra_turns)[memory]
     (view,) = viewed(mind, [found], extra_turns)
     return replace(
         view,
-        sources=view.sources or told_in(mind, memory, _PLACES),
+        sources=view.sources or places_mentioning(mind, memory, _PLACES),
         edges=edges,
         usage=usage,
         base_activation=present.activation,
@@ -61,11 +65,11 @@ def viewed(
 ) -> list[MemoryView]:
     """Memories with their sources, how strong they are, and what the user thinks of them."""
     rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
-    left = strengths(mind, rows, extra_turns).tolist()
+    left = memory_strengths(mind, rows, extra_turns).tolist()
     return [
         MemoryView(
             memory,
-            sources(mind, memory),
+            source_places(mind, memory),
             strength=1.0 if memory.permanent else strength,
             feedback=opinion_of(mind, memory.id).score,
             in_doubt=is_in_doubt(mind, memory.id),
@@ -179,7 +183,7 @@ def span_page(
     """One page behind `after` of what overlaps the span, oldest first."""
     found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
     cursor = (
-        "_".join(("0", *map(str, place_of(found[limit - 1]))))
+        "_".join(("0", *map(str, position_of(found[limit - 1]))))
         if len(found) > limit
         else None
     )
@@ -215,7 +219,7 @@ def cursor_of(text: str) -> tuple[int, int, str]:
 
 
 def _micros(memory: Memory) -> int:
-    return place_of(memory)[0]
+    return position_of(memory)[0]
 
 
 def surroundings(
@@ -225,7 +229,7 @@ def surroundings(
 
     Raises NotFound.
     """
-    turn = mind.turns(extra_turns)
+    turn = mind.lived_turns(extra_turns)
     if center is None:
         in_use = mind.columns.in_use[: mind.size]
         chosen = {m.id: None for m in islice(newest_first(mind, in_use), limit)}
@@ -247,10 +251,10 @@ def surroundings(
     left = [
         left
         for edge in mind.edges.between(chosen)
-        if (left := edge_left(mind, edge, turn)) is not None
+        if (left := unfaded_edge(mind, edge, turn)) is not None
     ]
     edges = sorted(left, key=lambda edge: edge.id)
-    return GraphView(views, edges, standing_of(mind, edges))
+    return GraphView(views, edges, fact_validities(mind, edges))
 
 
 def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
@@ -258,7 +262,7 @@ def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
     left = (
         left
         for edge in mind.edges.of(memory)
-        if (left := edge_left(mind, edge, turn)) is not None
+        if (left := unfaded_edge(mind, edge, turn)) is not None
     )
     edges = sorted(left, key=lambda e: (-e.strength, e.source, e.target))
     others = (e.target if e.source == memory else e.source for e in edges)

@@ -199,15 +199,17 @@ def _unsaid(
     """
     undone = {
         d.id
-        for d in mind.derived
+        for d in mind.derivations
         if (d.source == job if since is None else d.made >= since)
     }
     if since is None and job is None:
         return ()
     out = []
-    for one in map(mind.derived.get, sorted(undone)):
+    for one in map(mind.derivations.get, sorted(undone)):
         assert one is not None
-        kept = tuple(p for p in one.products if not mind.derived.without(p.id, undone))
+        kept = tuple(
+            p for p in one.products if not mind.derivations.without(p.id, undone)
+        )
         if kept != one.products:
             out.append(replace(one, products=kept))
     return tuple(out)

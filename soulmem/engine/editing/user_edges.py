@@ -45,7 +45,7 @@ def joined(
     wishes = [
         _wish(mind, memory, asked, f"edges[{at}]") for at, asked in enumerate(wanted)
     ]
-    turn = mind.turns(extra_turns) if wishes else 0
+    turn = mind.lived_turns(extra_turns) if wishes else 0
     causes = {
         w.target.id
         for w in wishes

@@ -18,7 +18,7 @@ from soulmem.engine.exchange.bundle_plan import (
 from soulmem.engine.exchange.bundle_renaming import bundle_for
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.runtime.jobs import JobRun
-from soulmem.engine.vectors.embedder import Embedding
+from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
@@ -35,7 +35,7 @@ class BundleImport:
         services: Services,
         *,
         learner: Learner,
-        embedding: Embedding,
+        embedding: EmbeddingService,
     ) -> None:
         self._world = services.world_of
         self._store = services.store

@@ -14,7 +14,7 @@ from soulmem.engine.exchange.bundle_import import BundleImport
 from soulmem.engine.exchange.chat_import import ChatImport
 from soulmem.engine.exchange.lore_import import LoreImport
 from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
-from soulmem.engine.vectors.embedder import Embedding
+from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.transfer.book import read_world
 from soulmem.transfer.card import read_card
 from soulmem.transfer.chat_log import ChatLog, read_chat_log
@@ -39,7 +39,7 @@ class ImportJobs:
         chats: ChatImport,
         lore: LoreImport,
         bundles: BundleImport,
-        embedding: Embedding,
+        embedding: EmbeddingService,
     ) -> None:
         self._jobs = jobs
         self._bundles = bundles
@@ -136,7 +136,7 @@ class ImportJobs:
     async def _minutes(self, texts: Sequence[str], vectors: int) -> float:
         """Estimated minutes until all these texts can be recalled, from the pace of a few of them."""
         step = max(1, len(texts) // _SAMPLES)
-        pace = await self._embedding.pace(texts[::step][:_SAMPLES])
+        pace = await self._embedding.seconds_per_text(texts[::step][:_SAMPLES])
         return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
 
 

@@ -20,7 +20,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import KnownName, Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.renaming import joined_by_hand
+from soulmem.engine.propagation.renaming import user_linked_concepts
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.chat_writer import ChatWriter
@@ -159,7 +159,7 @@ class LoreImport:
                 drop.append(memory.id)
         if owner is not None:
             await self._loader.complete(owner, mind, drop)
-        kept = await self._compute.run(joined_by_hand, mind, drop)
+        kept = await self._compute.run(user_linked_concepts, mind, drop)
         removed = set(drop) - {memory.id for memory in kept}
         counts = LoreCounts(changed=len(untagged), removed=len(removed), kept=len(kept))
         binned = [

@@ -16,7 +16,7 @@ from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.api.results import RecalledMemory, Trace
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.doubted import opinion_of
-from soulmem.engine.views.faded_edges import is_kept
+from soulmem.engine.views.faded_edges import is_protected
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
 from soulmem.governance.audit_values import (
@@ -111,7 +111,7 @@ class FeedbackService:
                     by=Actor.USER,
                 )
             )
-            await self._compute.run(mind.learn, changed)
+            await self._compute.run(mind.put_edge_weights, changed)
             await self._compute.run(mind.opinions.put, [new])
         return FeedbackResult(new, len(edges), entry.id)
 
@@ -121,7 +121,7 @@ class FeedbackService:
         """The edges that led there, as they are and as they will be: those that were walked, and what else
         joins two memories of the way, for uses teach that too. Computes.
         """
-        turn = mind.turns(self._clock.extra_turns)
+        turn = mind.lived_turns(self._clock.extra_turns)
         out = []
         beside = (
             edge.id for edge in mind.edges.between([step.id for step in brought.path])
@@ -132,8 +132,8 @@ class FeedbackService:
             edge = mind.edges.get(key)
             if edge is None or edge.kind not in DECAYING:
                 continue
-            now = mind.strength_of(edge, turn)
-            keep = edge.uses > 0 or is_kept(mind, edge)
+            now = mind.edge_strength(edge, turn)
+            keep = edge.uses > 0 or is_protected(mind, edge)
             then = strength_after(
                 now,
                 verdict,

@@ -144,7 +144,7 @@ class Learner:
             mind.opinions.put, await self._store.opinions(owner, mind.soul.id)
         )
         await self._compute.run(
-            mind.take_derivations, await self._store.derivations(owner, mind.soul.id)
+            mind.load_derivations, await self._store.derivations(owner, mind.soul.id)
         )
         await self.look_round([mind])
 
@@ -161,7 +161,9 @@ class Learner:
     def _look_round(self, mind: Mind) -> None:
         extra = self._clock.extra_turns
         attention.wake(mind, self._params.attention)
-        attention.look_round(mind, mind.turns(extra), extra, self._params.attention)
+        attention.look_round(
+            mind, mind.lived_turns(extra), extra, self._params.attention
+        )
 
     async def _teach_all(self, world: World, chat: ChatId) -> None:
         """Every lesson that the chat allows now; one that cannot be stored waits for the next time."""
@@ -222,14 +224,14 @@ class Learner:
         await self._compute.run(self._take, mind, learned)
 
     def _learn(self, mind: Mind, reply: Reply, noted: Noted) -> Learned | None:
-        turn = mind.turns(self._clock.extra_turns)
+        turn = mind.lived_turns(self._clock.extra_turns)
         return learn(
             mind, reply, noted, self._clock.now(), turn, self._params.plasticity
         )
 
     def _take(self, mind: Mind, learned: Learned) -> None:
         """Take over what has been stored. Computes."""
-        mind.learn(learned.edges)
+        mind.put_edge_weights(learned.edges)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         attention.recalled(mind, learned.record, self._params.attention)
 

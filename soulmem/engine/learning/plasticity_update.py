@@ -17,7 +17,7 @@ from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.faded_edges import is_kept
+from soulmem.engine.views.faded_edges import is_protected
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +137,13 @@ def _used(
     new = replace(edge, uses=edge.uses + 1, touched=now, at_turn=float(turn))
     if edge.kind not in DECAYING:
         return new
-    strength = mind.strength_of(edge, turn)
+    strength = mind.edge_strength(edge, turn)
     return replace(
         new,
         strength=potentiated(strength, share, params),
-        stability=stability_after(edge.stability, mind.time.since(edge, turn), params),
+        stability=stability_after(
+            edge.stability, mind.time.edge_age(edge, turn), params
+        ),
     )
 
 
@@ -150,10 +152,10 @@ def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
 
     What is left of a strength is a part of it: so the stored one falls by the same part as the present one.
     """
-    strength = mind.strength_of(edge, turn)
+    strength = mind.edge_strength(edge, turn)
     if strength <= 0.0:
         return edge
     lower = depressed(
-        strength, keep=edge.uses > 0 or is_kept(mind, edge), params=params
+        strength, keep=edge.uses > 0 or is_protected(mind, edge), params=params
     )
     return replace(edge, strength=edge.strength * (lower / strength))

@@ -63,12 +63,13 @@ def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> No
     if working is None:
         return
     n = mind.size
-    ages = mind.ages(None, extra)
+    ages = mind.exchange_ages(None, extra)
     young = (
         (ages < params.working.grace) & mind.columns.live[:n] & mind.columns.active[:n]
     )
     written = {
-        mind.at(int(row)).id: turn - int(ages[row]) for row in np.flatnonzero(young)
+        mind.memory_at(int(row)).id: turn - int(ages[row])
+        for row in np.flatnonzero(young)
     }
     active = dict.fromkeys(working, turn)
     created = mind.columns.created[:n]

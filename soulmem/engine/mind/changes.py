@@ -1,4 +1,4 @@
-"""What a change means to one mind: the memories and edges it writes or drops, and a chat's new strand."""
+"""MindChange: memories, edges and derivations to write or drop, and at most one chat's new strand."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from soulmem.ports.store import Change
 
 @dataclass(frozen=True, slots=True)
 class MindChange:
-    """What is to be stored, then applied: memories and edges written anew or dropped, and at most one new
-    strand.
+    """A change that is stored first and then applied to the loaded mind.
+
+    `strand` is the new order of one chat's episodes; None leaves all chats as they are.
     """
 
     put_memories: tuple[Memory, ...] = ()
@@ -30,13 +31,13 @@ class MindChange:
     strand: Strand | None = None
     by: Actor = Actor.ENGINE
     audit: tuple[AuditEntry, ...] = ()
-    purge_audit: tuple[str, ...] = ()  # targets whose entries lose their words
+    purge_audit: tuple[str, ...] = ()  # targets whose audit entries lose their texts
     put_derivations: tuple[Derivation, ...] = ()
     drop_derivations: tuple[str, ...] = ()
     put_opinions: tuple[Opinion, ...] = ()
 
-    def stored(self, owner: Owner, souls: Sequence[Soul] = ()) -> Change:
-        """What of it the store keeps."""
+    def to_store_change(self, owner: Owner, souls: Sequence[Soul] = ()) -> Change:
+        """The part of the change that the store keeps; `souls` are written along with it."""
         return Change(
             owner=owner,
             souls=souls,
@@ -52,22 +53,27 @@ class MindChange:
             put_opinions=self.put_opinions,
         )
 
-    def asked_by(self, job: str) -> MindChange:
-        """The same, its derivations marked with the job."""
+    def with_source(self, job: str) -> MindChange:
+        """A copy whose new derivations have the job `job` as their source."""
         return replace(
             self,
             put_derivations=tuple(replace(d, source=job) for d in self.put_derivations),
         )
 
-    def pieces(self, size: int) -> Iterator[MindChange]:
-        """The same change in steps: new memories unseen at first, with the edges among what is there by then,
-        and then the strand that shows them all at once.
+    def batches(self, size: int) -> Iterator[MindChange]:
+        """The change as batches of at most `size` new memories, to be stored and applied in order.
+
+        An edge is in the first batch by which both its ends exist. All else, the strand
+        that makes the new memories visible included, is in the last batch.
         """
         early = max(0, len(self.put_memories) - size)
         if not early:
             yield self
             return
-        step = {memory.id: at // size for at, memory in enumerate(self.put_memories)}
+        step = {
+            memory.id: position // size
+            for position, memory in enumerate(self.put_memories)
+        }
         last = early // size + (early % size > 0)
         edges: defaultdict[int, list[Edge]] = defaultdict(list)
         for edge in self.put_edges:
@@ -75,19 +81,25 @@ class MindChange:
         for number in range(last):
             some = self.put_memories[number * size : (number + 1) * size]
             yield MindChange(put_memories=some, put_edges=tuple(edges[number]))
-        rest = tuple(
-            edge for number in edges if number >= last for edge in edges[number]
-        )
+        rest: list[Edge] = []
+        for number, some_edges in edges.items():
+            if number >= last:
+                rest += some_edges
         yield replace(
-            self, put_memories=self.put_memories[last * size :], put_edges=rest
+            self,
+            put_memories=self.put_memories[last * size :],
+            put_edges=tuple(rest),
         )
 
 
-def renamed(before: Iterable[Memory], now: Iterable[Memory]) -> dict[MemoryId, Memory]:
-    """For each of `now` that its message had under another id in `before`: what it was then.
+def episodes_with_new_ids(
+    before: Iterable[Memory], after: Iterable[Memory]
+) -> dict[MemoryId, Memory]:
+    """New id to old memory, for each of `after` whose message had another id in `before`.
 
-    The id of an episode changes with the name of its speaker and with the root of its chats.
+    The id of an episode depends on the name of its speaker and on the root chat of its
+    family, so it changes with them.
     """
     former = {m.evidence[0]: m for m in before if m.origin is Origin.CHAT}
-    pairs = ((m.id, former.get(m.evidence[0])) for m in now)
+    pairs = ((m.id, former.get(m.evidence[0])) for m in after)
     return {key: old for key, old in pairs if old is not None and old.id != key}

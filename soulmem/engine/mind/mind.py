@@ -22,12 +22,12 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.facts import Facts
 from soulmem.engine.mind.known_names import KnownNames
-from soulmem.engine.mind.name_counts import Sightings
-from soulmem.engine.mind.name_scope import NameReach
+from soulmem.engine.mind.name_counts import NameCounts
+from soulmem.engine.mind.name_scope import NameScope
 from soulmem.engine.mind.soul_clock import SoulTime
 from soulmem.engine.mind.text_terms import TextTerms
-from soulmem.engine.mind.vector_queue import Embedded, TextKey
-from soulmem.engine.mind.visibility import Bools, Ints, Neighbours, Sight
+from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
+from soulmem.engine.mind.visibility import Bools, Ints, Neighbours, Visibility
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_arrays import EdgeArrays
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
     rows: Rows[MemoryId]
     pairs: Pairs
-    sight: Sight
+    visibility: Visibility
 
 
 class Mind:
@@ -70,21 +70,23 @@ class Mind:
         self.residency = Residency()
         self.recalls = Recalls(self._rows)
         self.opinions = Opinions(self._rows)
-        self.left_out: tuple[
+        self.omitted_permanent: tuple[
             MemoryId, ...
         ] = ()  # permanent ones that the last recall had no room for
-        self._sight = Sight(self.memories, self._rows, self._pairs, self.columns)
-        self.lineages = self._sight.lineages
-        self.derived = self._sight.derived
-        self.time = SoulTime(
-            lambda: self.soul.settings.clock, self._sight, self.columns
+        self._visibility = Visibility(
+            self.memories, self._rows, self._pairs, self.columns
         )
-        self.embedded = Embedded(
+        self.lineages = self._visibility.lineages
+        self.derivations = self._visibility.derivations
+        self.time = SoulTime(
+            lambda: self.soul.settings.clock, self._visibility, self.columns
+        )
+        self.vector_queue = VectorQueue(
             self._rows, self._pairs, self.text_of, self._is_searched
         )
         self.names = KnownNames(soul)
-        self.sightings = Sightings()
-        self.name_reach = NameReach(self.edges, self.columns, self.residency)
+        self.name_counts = NameCounts()
+        self.name_scope = NameScope(self.edges, self.columns, self.residency)
         self.facts = Facts(self.edges, self.memories, self._rows)
         self.terms = TextTerms(
             self.memories, self.edges, self._rows, lambda key: self.names.names_of(key)
@@ -97,7 +99,7 @@ class Mind:
 
     def frame(self) -> Frame:
         """What rows stand for, and the strands."""
-        return Frame(self._rows, self._pairs, self._sight)
+        return Frame(self._rows, self._pairs, self._visibility)
 
     @property
     def size(self) -> int:
@@ -138,81 +140,91 @@ class Mind:
         texts = iter(self.memories.texts_at(others))
         return [facts[row] if row in facts else next(texts) for row in rows]
 
-    def at(self, row: int) -> Memory:
+    def memory_at(self, row: int) -> Memory:
         """The memory at a row in use."""
         key = self.id_at(row)
-        return self.facts.known(key) if self.facts.is_at(row) else self.memories[key]
+        return (
+            self.facts.fact_of(key) if self.facts.has_row(row) else self.memories[key]
+        )
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
         """Every edge that starts or ends at the memory."""
         return sorted(self.edges.of(memory), key=lambda edge: edge.id)
 
-    def turns(self, extra: int) -> int:
+    def lived_turns(self, extra: int) -> int:
         """The exchanges that the soul lived, and `extra` turns of a moved clock."""
-        return self._sight.exchanges() + extra
+        return self._visibility.exchange_count() + extra
 
-    def strengths(self, edges: EdgeArrays, extra: int, before: float = 0.0) -> Floats:
+    def edge_strengths(
+        self, edges: EdgeArrays, extra: int, before: float = 0.0
+    ) -> Floats:
         """What is left of the strength of each of these edges now, or so many turns `before`, 0..1."""
-        elapsed = np.maximum(self.time.since_touched(edges, extra) - before, 0.0)
+        elapsed = np.maximum(self.time.turns_since_touch(edges, extra) - before, 0.0)
         return edges.strength_at(0.0, -elapsed, self.soul.settings.forgetting)
 
-    def strength_of(self, edge: Edge, turn: float) -> float:
+    def edge_strength(self, edge: Edge, turn: float) -> float:
         """The same of one edge, when so many exchanges are lived."""
-        elapsed = self.time.since(edge, turn)
+        elapsed = self.time.edge_age(edge, turn)
         return replace(edge, at_turn=-elapsed).strength_at(
             0.0, self.soul.settings.forgetting
         )
 
-    def ages(self, chat: ChatId | None, extra: int, rows: Ints | None = None) -> Ints:
+    def exchange_ages(
+        self, chat: ChatId | None, extra: int, rows: Ints | None = None
+    ) -> Ints:
         """See `Sight.ages`."""
-        return self._sight.ages(chat, extra, rows)
+        return self._visibility.exchange_ages(chat, extra, rows)
 
-    def known(
+    def accessible_rows(
         self,
         chat: ChatId | None,
         family: ChatId | None,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
         """See `Sight.known`; a fact is known where both that it tells of are."""
-        known = self._sight.known(chat, family, self.soul.settings.scope, holds)
-        self.facts.narrow(known)
-        known[self._sight.unknown_facts(chat, family, self.soul.settings.scope)] = False
+        known = self._visibility.accessible_rows(
+            chat, family, self.soul.settings.scope, holds
+        )
+        self.facts.hide_incomplete(known)
+        known[
+            self._visibility.inaccessible_facts(chat, family, self.soul.settings.scope)
+        ] = False
         if chat is not None:
-            self.name_reach.narrow(known)
+            self.name_scope.hide_unsupported(known)
         return known
 
-    def visible(
+    def visible_rows(
         self,
         chat: ChatId | None,
         family: ChatId | None,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
         """See `Sight.visible`; of facts those that are known."""
-        return self.shown(self.known(chat, family, holds))
+        return self.displayable_rows(self.accessible_rows(chat, family, holds))
 
-    def shown(self, known: Bools) -> Bools:
+    def displayable_rows(self, known: Bools) -> Bools:
         """Of these rows those of a kind to be shown."""
         return np.asarray(known & self.columns.active[: known.size])
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """See `Sight.neighbours`."""
-        return self._sight.neighbours(chat)
+        return self._visibility.neighbours(chat)
 
-    def order(self, chat: ChatId) -> Ints:
+    def chat_rows(self, chat: ChatId) -> Ints:
         """See `Sight.order`."""
-        return self._sight.order(chat)
+        return self._visibility.chat_rows(chat)
 
-    def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
+    def tail_rows(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
         """See `Sight.rows_from`."""
-        return self._sight.rows_from(chat, is_inside)
+        return self._visibility.tail_rows(chat, is_inside)
 
-    def expect(self, strand: Strand) -> None:
+    def preload_strand(self, strand: Strand) -> None:
         """Take over what a chat tells before its memories are here: each shows once it comes."""
         self._changes += 1
         paired = self.lineages.put(strand)
-        self._sight.take_strand(strand, ())
+        self._visibility.put_strand(strand, ())
         for pair in paired:
-            self.embedded.want(pair)
+            self.vector_queue.enqueue(pair)
 
     def apply(self, change: MindChange) -> None:
         """Take over what has been stored."""
@@ -222,7 +234,7 @@ class Mind:
         paired: Iterable[Pair] = ()
         before: tuple[MemoryId, ...] = ()
         touched: set[MemoryId] = {m.id for m in change.put_memories}
-        drafted = set[str]().union(*map(self.derived.drop, change.drop_derivations))
+        drafted = set[str]().union(*map(self.derivations.drop, change.drop_derivations))
         if change.strand is not None:
             compared: StrandChange = self.lineages.compare(change.strand)
             old = self.lineages.strand(change.strand.chat)
@@ -238,8 +250,8 @@ class Mind:
                 touched.update(before, change.strand.order)
             paired = self.lineages.put(change.strand)
             self.columns.grow(self._rows.capacity)
-            drafted |= self.derived.told(told_anew(old, change.strand))
-        drafted = drafted.union(*map(self.derived.put, change.put_derivations))
+            drafted |= self.derivations.told(told_anew(old, change.strand))
+        drafted = drafted.union(*map(self.derivations.put, change.put_derivations))
         texts = self._texts_changed(change)
         self._changes += 1
         reworded = [
@@ -254,21 +266,21 @@ class Mind:
             self._drop_memory(key)
         self.terms.refresh(texts)
         for pair, row in gone_pairs:
-            self.embedded.forget(pair, row)
+            self.vector_queue.drop(pair, row)
         if change.strand is not None:
-            self._sight.take_strand(change.strand, before)
+            self._visibility.put_strand(change.strand, before)
         for pair in paired:
-            self.embedded.want(pair)
+            self.vector_queue.enqueue(pair)
         for key in (*touched, *map(MemoryId, drafted)):
-            self._sight.refresh(key)
+            self._visibility.refresh_flags(key)
 
-    def take_derivations(self, derivations: Iterable[Derivation]) -> None:
+    def load_derivations(self, derivations: Iterable[Derivation]) -> None:
         """Those that are stored, of a mind that was just opened."""
         for one in derivations:
-            for key in self.derived.put(one):
-                self._sight.refresh(MemoryId(key))
+            for key in self.derivations.put(one):
+                self._visibility.refresh_flags(MemoryId(key))
 
-    def learn(self, edges: Iterable[Edge]) -> None:
+    def put_edge_weights(self, edges: Iterable[Edge]) -> None:
         """Take over what known edges weigh now; nothing has to be found or told anew."""
         for edge in edges:
             self.edges.put(edge)
@@ -298,7 +310,7 @@ class Mind:
         )
         for key in change.drop_memories:
             if self.names.names_of(key):
-                out.update((text, None) for text in self.terms.texts_of(key))
+                out.update((text, None) for text in self.terms.texts_mentioning(key))
         return out
 
     def _reads_differently(self, memory: Memory) -> bool:
@@ -320,10 +332,10 @@ class Mind:
         for key in change.drop_edges:
             self.edges.drop(key)
             self._drop_fact(MemoryId(key))
-        for key in self.facts.touching(reworded):
+        for key in self.facts.facts_about(reworded):
             self._put_fact(self.facts[key])
 
-    def take_page(self, page: EdgePage) -> None:
+    def load_edges(self, page: EdgePage) -> None:
         """Take over stored edges that are not here yet."""
         self.edges.load(page)
         for key, kind in zip(page.id, page.kind, strict=True):
@@ -339,7 +351,7 @@ class Mind:
             dict.fromkeys(s for s, kind in kinds if kind == EdgeKind.MENTIONS.value)
         )
 
-    def take_soul(self, soul: Soul) -> bool:
+    def set_soul(self, soul: Soul) -> bool:
         """New name or settings; True when the known names changed, so that words must be indexed again."""
         renamed = soul.known_names() != self.soul.known_names()
         self._changes += 1
@@ -348,7 +360,7 @@ class Mind:
             self.tokeniser = Tokeniser(soul.known_names())
         return renamed
 
-    def take_names(self, names: KnownNames) -> None:
+    def set_names(self, names: KnownNames) -> None:
         """What texts are spotted by from now on; the same concepts, of another card."""
         self._changes += 1
         self.names = names
@@ -367,7 +379,7 @@ class Mind:
             return f"{self.memories.text(key[0])}\n{self.memories.text(key[1])}"
         return self.facts.text(key) or self.memories.text(key)
 
-    def costs(
+    def token_costs(
         self, rows: Iterable[int], texts: Callable[[int], str] | None = None
     ) -> Ints:
         """The tokens that the texts of these rows, which are in use, cost at most; `texts` where at hand."""
@@ -400,8 +412,8 @@ class Mind:
         )
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
-        self.names.take(memory)
-        self.sightings.swap(old, memory)
+        self.names.put(memory)
+        self.name_counts.swap(old, memory)
         was_searched, is_searched = bool(self.columns.searched[row]), memory.is_searched
         self.columns.searched[row] = is_searched
         if old is None or old.text != memory.text or was_searched is not is_searched:
@@ -409,15 +421,17 @@ class Mind:
             self.columns.unspaced[row] = is_unspaced(memory.text)
             if is_searched:
                 self.words.put(row, self.tokeniser.tokens(memory.text))
-                self.embedded.want(memory.id)
+                self.vector_queue.enqueue(memory.id)
             else:
                 self.words.drop(row)
-                self.embedded.forget(memory.id, row)
+                self.vector_queue.drop(memory.id, row)
             if old is not None and memory.kind is MemoryKind.EPISODE:
                 for pair in self._pairs.beside(memory.id):
-                    self.embedded.want(pair)
+                    self.vector_queue.enqueue(pair)
         is_renamed = bool(called) and called != self.names.names_of(memory.id)
-        return dict.fromkeys(self.terms.texts_of(memory.id)) if is_renamed else {}
+        return (
+            dict.fromkeys(self.terms.texts_mentioning(memory.id)) if is_renamed else {}
+        )
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
@@ -435,26 +449,26 @@ class Mind:
         self.columns.unspaced[row] = is_unspaced(fact.text)
         self.columns.kind[row] = MEMORY_KINDS.index(fact.kind)
         self.words.put(row, self.tokeniser.tokens(fact.text))
-        self.embedded.want(fact.id)
+        self.vector_queue.enqueue(fact.id)
 
     def _drop_fact(self, key: MemoryId) -> None:
         if self.facts.drop(key):
             self._free(key)
 
     def _drop_memory(self, key: MemoryId) -> None:
-        for fact in self.facts.touching([key]):
+        for fact in self.facts.facts_about([key]):
             self._drop_fact(fact)
-        self.sightings.swap(self.memories.pop(key, None), None)
-        self.names.forget(key)
+        self.name_counts.swap(self.memories.pop(key, None), None)
+        self.names.drop(key)
         self.edges.drop_of(key)
-        self._sight.forget(key)
+        self._visibility.drop(key)
         self._free(key)
 
     def _free(self, key: MemoryId) -> None:
         """Its row is another's from now on."""
         row = self._rows.drop(key)
         self.recalls.drop(key, row)
-        self.embedded.forget(key, row)
+        self.vector_queue.drop(key, row)
         if row is not None:
             self.words.drop(row)
             self.terms.incidence.drop(row)

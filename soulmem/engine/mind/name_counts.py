@@ -32,7 +32,7 @@ from soulmem.language.pinyin import sound
 Swap = tuple[Memory | None, Memory | None]  # what a memory was, and what it is to be
 
 
-class Sightings:
+class NameCounts:
     """Names by their fold, those that sound alike together."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Sightings:
         """Every name there is."""
         return list(self._spellings)
 
-    def alike(self, folded: str) -> list[str]:
+    def sounding_alike(self, folded: str) -> list[str]:
         """The folds of names that sound as this one, itself included."""
         key = sound(folded)
         return (
@@ -88,7 +88,7 @@ class Sightings:
             else [folded]
         )
 
-    def holders(self, folded: str) -> set[MemoryId]:
+    def memories_with(self, folded: str) -> set[MemoryId]:
         """Who gives the name."""
         return set().union(
             *(self._told[one] for one in self._spellings.get(folded, ()))

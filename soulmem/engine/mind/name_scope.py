@@ -20,7 +20,7 @@ _CHAT = ORIGINS.index(Origin.CHAT)
 _ENOUGH = 2
 
 
-class NameReach:
+class NameScope:
     """Reads mentions; what it finds of them is kept until an edge or a name changes."""
 
     def __init__(
@@ -31,7 +31,7 @@ class NameReach:
         self._learned = np.zeros(0, np.bool_)
         self._source = self._target = self._names = np.zeros(0, np.int64)
 
-    def narrow(self, known: NDArray[np.bool_]) -> None:
+    def hide_unsupported(self, known: NDArray[np.bool_]) -> None:
         """Let learned names not be known, shape (rows,), that fewer known texts mention."""
         if not self._residency.whole:  # most mentions are in the store
             return

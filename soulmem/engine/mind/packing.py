@@ -29,31 +29,31 @@ _NAMES_AT_ONCE = 200  # concepts whose names are put in order in one go: some 10
 Pieces = Iterator[dict[str, NDArray[Any]]]
 
 
-def pieces(mind: Mind) -> Pieces:
+def packed_parts(mind: Mind) -> Pieces:
     """The mind as arrays of its own, piece by piece; it must stay as it is until the last one."""
     while mind.memories.pack(_AT_ONCE):
         yield {}
     frame = mind.frame()
     yield named("memories", mind.memories.packed())
-    yield named("names", mind.sightings.packed(frame.rows))
+    yield named("names", mind.name_counts.packed(frame.rows))
     yield {"ids": frame.rows.packed(), "pairs": frame.pairs.ends()}
     yield named("columns", mind.columns.packed(mind.size))
     yield named("edges", mind.edges.packed())
     yield named("facts", mind.facts.packed())
-    yield named("sight", frame.sight.packed())
+    yield named("sight", frame.visibility.packed())
     for _ in mind.words.gather():
         yield {}
     yield _copied(named("words", mind.words.packed()))
     yield named("terms", _terms(mind))
     for name, table in (
-        ("turns", mind.embedded.turns),
-        ("following", mind.embedded.pairs),
+        ("turns", mind.vector_queue.text_vectors),
+        ("following", mind.vector_queue.pair_vectors),
     ):
         if table is not None:
             yield _copied(named(name, table.packed()))
 
 
-def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
+def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
     """Fill a new mind with what `pieces` gave, step by step. `model` is the one its vectors are of."""
     frame = mind.frame()
     frame.rows.restore(arrays["ids"])
@@ -62,24 +62,24 @@ def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
     mind.memories.restore(part("memories", arrays))
     mind.columns.restore(part("columns", arrays))
     yield
-    mind.sightings.restore(part("names", arrays), ids.__getitem__)
+    mind.name_counts.restore(part("names", arrays), ids.__getitem__)
     yield
     mind.edges.restore(part("edges", arrays))
     mind.facts.restore(part("facts", arrays))
     yield
     frame.pairs.restore(arrays["pairs"], arrays["sight.pairs.values"])
     yield
-    yield from frame.sight.restore(part("sight", arrays), ids.__getitem__)
+    yield from frame.visibility.restore(part("sight", arrays), ids.__getitem__)
     mind.words = LexicalIndex.unpacked(part("words", arrays))
     mind.terms.incidence = Incidence.unpacked(PackedIncidence(**part("terms", arrays)))
     yield
     if model is None:
-        mind.embedded.want_all()
+        mind.vector_queue.enqueue_all()
     else:
         turns, following = (
             VectorTable.unpacked(part(name, arrays)) for name in ("turns", "following")
         )
-        mind.embedded.restore(
+        mind.vector_queue.restore(
             model, turns, following, _without_vector(mind, turns, following)
         )
     yield
@@ -87,7 +87,7 @@ def restored(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
     concepts = np.flatnonzero(codes & (mind.columns.created[: mind.size] != 0)).tolist()
     for start in range(0, len(concepts), _NAMES_AT_ONCE):
         for row in concepts[start : start + _NAMES_AT_ONCE]:
-            mind.names.take(mind.at(row))
+            mind.names.put(mind.memory_at(row))
         yield
 
 

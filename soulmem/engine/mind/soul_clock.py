@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.edges import Edge
 from soulmem.domain.soul import SoulClock
-from soulmem.engine.mind.visibility import Sight
+from soulmem.engine.mind.visibility import Visibility
 from soulmem.graph.columns import Columns
 from soulmem.graph.edge_arrays import EdgeArrays
 
@@ -33,66 +33,75 @@ class SoulTime:
     """
 
     def __init__(
-        self, clock: Callable[[], SoulClock], sight: Sight, columns: Columns
+        self, clock: Callable[[], SoulClock], sight: Visibility, columns: Columns
     ) -> None:
-        self.now: Callable[[], float] = time.time  # POSIX seconds; a test may move it
+        self.wall_clock: Callable[[], float] = (
+            time.time
+        )  # POSIX seconds; a test may move it
         self._clock = clock
-        self._sight = sight
+        self._visibility = sight
         self._columns = columns
 
-    def reading(self, extra: int) -> float:
+    def current_turn(self, extra: int) -> float:
         """What the clock shows now; `extra` are turns of a moved clock."""
         if self._clock() is SoulClock.WALL:
-            return self.now() / _DAY * TURNS_A_DAY
+            return self.wall_clock() / _DAY * TURNS_A_DAY
         return float(
-            self._at_turns(np.asarray([self._sight.exchanges() + extra], np.float64))[0]
+            self._at_turns(
+                np.asarray([self._visibility.exchange_count() + extra], np.float64)
+            )[0]
         )
 
-    def when(self, moments: Floats) -> Floats:
+    def turns_at(self, moments: Floats) -> Floats:
         """What it showed at these moments, POSIX seconds, as far as they were lived."""
         if self._clock() is SoulClock.WALL:
             return np.asarray(moments / _DAY * TURNS_A_DAY)
-        lived = np.searchsorted(self._sight.told(), moments, "right").astype(np.float64)
+        lived = np.searchsorted(
+            self._visibility.exchange_times(), moments, "right"
+        ).astype(np.float64)
         return self._at_turns(lived)
 
-    def touched(self, moments: Floats, turns: Floats) -> Floats:
+    def turns_at_touch(self, moments: Floats, turns: Floats) -> Floats:
         """What it showed at these moments, POSIX seconds, which were noted as these turns; NaN: not noted."""
         if self._clock() is SoulClock.WALL:
-            return self.when(moments)
+            return self.turns_at(moments)
         unknown = np.isnan(turns)
         if unknown.any():
-            lived = np.searchsorted(self._sight.told(), moments, "right")
+            lived = np.searchsorted(self._visibility.exchange_times(), moments, "right")
             turns = np.where(unknown, lived, turns)
         return self._at_turns(turns)
 
-    def since_touched(self, edges: EdgeArrays, extra: int) -> Floats:
+    def turns_since_touch(self, edges: EdgeArrays, extra: int) -> Floats:
         """Turns since each edge was touched, at least 0."""
-        then = self.touched(edges.touched / 1e6, edges.at_turn)
-        return np.asarray(np.maximum(self.reading(extra) - then, 0.0))
+        then = self.turns_at_touch(edges.touched / 1e6, edges.at_turn)
+        return np.asarray(np.maximum(self.current_turn(extra) - then, 0.0))
 
-    def since(self, edge: Edge, turn: float) -> float:
+    def edge_age(self, edge: Edge, turn: float) -> float:
         """Turns since one edge was touched, when so many exchanges are lived."""
         if self._clock() is SoulClock.WALL:
             return max(
-                self.reading(0) - edge.touched.timestamp() / _DAY * TURNS_A_DAY, 0.0
+                self.current_turn(0) - edge.touched.timestamp() / _DAY * TURNS_A_DAY,
+                0.0,
             )
         at_turn = edge.at_turn
         if at_turn is None:
             at_turn = float(
-                np.searchsorted(self._sight.told(), edge.touched.timestamp(), "right")
+                np.searchsorted(
+                    self._visibility.exchange_times(), edge.touched.timestamp(), "right"
+                )
             )
         now, then = self._at_turns(np.asarray([turn, at_turn], np.float64))
         return max(float(now - then), 0.0)
 
-    def ages(self, rows: Ints, exchanges: Ints, extra: int) -> Floats:
+    def row_ages(self, rows: Ints, exchanges: Ints, extra: int) -> Floats:
         """How old these rows are, at least 0; `exchanges` is what `Sight.ages` says of them."""
         clock = self._clock()
         if clock is SoulClock.TURNS:
             return np.maximum(exchanges, 0).astype(np.float64)
         if clock is SoulClock.WALL:
-            then = self.when(self._columns.happened[rows])
-            return np.asarray(np.maximum(self.reading(extra) - then, 0.0))
-        lived = float(self._sight.exchanges() + extra)
+            then = self.turns_at(self._columns.happened[rows])
+            return np.asarray(np.maximum(self.current_turn(extra) - then, 0.0))
+        lived = float(self._visibility.exchange_count() + extra)
         now, then = (
             self._at_turns(np.full(1, lived)),
             self._at_turns(lived - exchanges.astype(np.float64)),
@@ -111,7 +120,7 @@ class SoulTime:
 
     def _steps(self) -> Floats:
         """How far each exchange moved the story's clock, in the order they took place."""
-        story = self._sight.told_of_story()
+        story = self._visibility.exchange_story_times()
         known = np.flatnonzero(story)
         steps = np.ones(story.size)
         if known.size:

@@ -35,11 +35,11 @@ class TextTerms:
         self.incidence = Incidence()
         self._memories, self._edges, self._rows = memories, edges, rows
         self._names_of = names_of
-        self.waits = False  # while a soul is being read: a text is indexed once, when its mentions are here
+        self.paused = False  # while a soul is being read: a text is indexed once, when its mentions are here
 
     def refresh(self, keys: Iterable[MemoryId]) -> None:
         """Index these texts anew; what is no text, or gone, is ignored."""
-        for key in keys if not self.waits else ():
+        for key in keys if not self.paused else ():
             memory, row = self._memories.get(key), self._rows.row(key)
             if memory is not None and row is not None and memory.kind in TEXTS:
                 concepts = [
@@ -49,7 +49,7 @@ class TextTerms:
                 ]
                 self.incidence.put(row, self._held(memory.terms, concepts))
 
-    def texts_of(self, concept: MemoryId) -> Iterator[MemoryId]:
+    def texts_mentioning(self, concept: MemoryId) -> Iterator[MemoryId]:
         """The texts that mention the concept."""
         return (
             edge.source
@@ -57,7 +57,7 @@ class TextTerms:
             if _mentions(edge) and edge.target == concept
         )
 
-    def numbers(
+    def query_terms(
         self, words: Iterable[Term], concepts: Iterable[MemoryId]
     ) -> dict[int, float]:
         """The terms of a cue that some text holds, and how much each matters in it, 0..1."""
@@ -67,18 +67,18 @@ class TextTerms:
         )
         return {number: salience for number, salience in found if number is not None}
 
-    def concept(self, term: int) -> MemoryId | None:
+    def concept_of(self, term: int) -> MemoryId | None:
         """The concept that a term of the incidence stands for, None for a word."""
         key = self.incidence.key(term)
         return MemoryId(key[len(_CONCEPT) :]) if key.startswith(_CONCEPT) else None
 
-    def number_of(self, concept: MemoryId) -> int | None:
+    def term_of(self, concept: MemoryId) -> int | None:
         """The term that stands for a concept, None when no text mentions it."""
         return self.incidence.number(_CONCEPT + concept)
 
     def label(self, term: int) -> str:
         """What a term is called."""
-        concept = self.concept(term)
+        concept = self.concept_of(term)
         if concept is None:
             return self.incidence.key(term)
         known = self._memories.get(concept)

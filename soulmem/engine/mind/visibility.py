@@ -62,7 +62,7 @@ class Neighbours:
     position: RowNumbers
 
 
-class Sight:
+class Visibility:
     """The strands of a soul as rows, and the flags of each row that decide who may see it."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Sight:
         columns: Columns,
     ) -> None:
         self.lineages = Lineages(pairs)
-        self.derived = Derivations(self.lineages)
+        self.derivations = Derivations(self.lineages)
         self._memories = memories
         self._rows = rows
         self._pairs = pairs
@@ -89,12 +89,12 @@ class Sight:
         self._nearby: dict[
             ChatId | None, Neighbours
         ] = {}  # of the chats asked about last
-        self._told: NDArray[np.float64] | None = (
+        self._exchange_times: NDArray[np.float64] | None = (
             None  # what `told` says, until a row is another
         )
-        self._lived: Ints | None = None  # what `_learned` says, likewise
+        self._created_times: Ints | None = None  # what `_learned` says, likewise
 
-    def visible(
+    def visible_rows(
         self,
         chat: ChatId | None,
         family: ChatId | None,
@@ -102,10 +102,10 @@ class Sight:
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
         """Which rows a recall in `chat` may show, shape (rows,): those it knows and of a kind to be shown."""
-        known = self.known(chat, family, scope, holds)
+        known = self.accessible_rows(chat, family, scope, holds)
         return np.asarray(known & self._columns.active[: known.size])
 
-    def known(
+    def accessible_rows(
         self,
         chat: ChatId | None,
         family: ChatId | None,
@@ -138,15 +138,15 @@ class Sight:
             reach[self._strand_rows[chat][0]] = True
             held = (row for m in strand.held if (row := self._rows.row(m)) is not None)
             reach[[row for row in held if not columns.everywhere[row]]] = False
-        if self.derived:
-            self._reach_drafts(reach, chat, family)
+        if self.derivations:
+            self._mark_drafts(reach, chat, family)
         for memory, place in self._bound.items():
             row = self._rows.row(memory)
             if row is not None:
                 reach[row] = holds(chat, place)
         return np.asarray(usable & reach)
 
-    def _reach_drafts(self, reach: Bools, chat: ChatId, family: ChatId | None) -> None:
+    def _mark_drafts(self, reach: Bools, chat: ChatId, family: ChatId | None) -> None:
         """Add what a model drafted from what `chat` holds: of its family all but what only others hold."""
         code, columns = (
             self._families.row(family) if family is not None else None,
@@ -156,36 +156,40 @@ class Sight:
             reach |= (columns.origin[: reach.size] == _MODEL) & (
                 columns.family[: reach.size] == code
             )
-        beside = self.rows_of(self._beside(chat, family))
+        beside = self.rows_of(self._drafts_of_other_branches(chat, family))
         reach[[row for row in beside if columns.family[row] == code]] = False
-        reach[self.rows_of(self.derived.products(chat).intersection(self._in_many))] = (
-            True
-        )
+        reach[
+            self.rows_of(self.derivations.products(chat).intersection(self._in_many))
+        ] = True
 
-    def unknown_facts(
+    def inaccessible_facts(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope
     ) -> list[int]:
         """The rows of facts that a language model drafted from what `chat` does not hold."""
-        if not self.derived:
+        if not self.derivations:
             return []
-        unknown = self.derived.loose()
+        unknown = self.derivations.loose()
         if chat is not None and scope is Scope.CHARACTER:
-            unknown |= self._beside(chat, family)
+            unknown |= self._drafts_of_other_branches(chat, family)
         elif chat is not None:
-            unknown = set(self.derived.edges() - self.derived.products(chat))
-        return self.rows_of(unknown & self.derived.edges())
+            unknown = set(self.derivations.edges() - self.derivations.products(chat))
+        return self.rows_of(unknown & self.derivations.edges())
 
-    def _beside(self, chat: ChatId, family: ChatId | None) -> set[str]:
+    def _drafts_of_other_branches(
+        self, chat: ChatId, family: ChatId | None
+    ) -> set[str]:
         """What was drafted from what other chats of the family hold, and this one does not."""
         others = (
             s.chat for s in self.lineages if s.family == family and s.chat != chat
         )
-        return set().union(*map(self.derived.products, others)) - self.derived.products(
-            chat
-        )
+        return set().union(
+            *map(self.derivations.products, others)
+        ) - self.derivations.products(chat)
 
     def _families_of(self, product: str) -> frozenset[ChatId]:
-        strands = (self.lineages.strand(chat) for chat in self.derived.holders(product))
+        strands = (
+            self.lineages.strand(chat) for chat in self.derivations.holders(product)
+        )
         return frozenset(strand.family for strand in strands if strand is not None)
 
     def rows_of(self, products: Iterable[str]) -> list[int]:
@@ -225,20 +229,22 @@ class Sight:
         self._nearby[chat] = out
         return out
 
-    def told(self) -> NDArray[np.float64]:
+    def exchange_times(self) -> NDArray[np.float64]:
         """When each exchange the soul lived took place, in POSIX seconds, ascending; to be read only."""
-        if self._told is None:
+        if self._exchange_times is None:
             n = self._rows.capacity
             columns = self._columns
-            self._told = columns.happened[:n][
+            self._exchange_times = columns.happened[:n][
                 columns.opens_exchange[:n] & columns.live[:n]
             ]
-            self._told.sort(kind="stable")  # chats are runs in order, which are merged
-        return self._told
+            self._exchange_times.sort(
+                kind="stable"
+            )  # chats are runs in order, which are merged
+        return self._exchange_times
 
-    def _learned(self) -> Ints:
+    def _exchange_created_times(self) -> Ints:
         """When each exchange became known, but for those read in bulk; microseconds, ascending."""
-        if self._lived is None:
+        if self._created_times is None:
             n = self._rows.capacity
             columns = self._columns
             created = np.sort(
@@ -247,26 +253,28 @@ class Sight:
             _, place, count = np.unique(
                 created, return_inverse=True, return_counts=True
             )
-            self._lived = np.asarray(
+            self._created_times = np.asarray(
                 created[2 * count[place] <= PromotionParams().imported], np.int64
             )
-        return self._lived
+        return self._created_times
 
-    def told_of_story(self) -> NDArray[np.float64]:
+    def exchange_story_times(self) -> NDArray[np.float64]:
         """When each of them took place by the story's calendar, in the same order; 0: not known."""
         n = self._rows.capacity
         columns = self._columns
         told = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
         return columns.story[told[np.lexsort((told, columns.happened[told]))]]
 
-    def exchanges(self) -> int:
+    def exchange_count(self) -> int:
         """How many there were."""
         n = self._rows.capacity
         return int(
             np.count_nonzero(self._columns.opens_exchange[:n] & self._columns.live[:n])
         )
 
-    def ages(self, chat: ChatId | None, extra: int, rows: Ints | None = None) -> Ints:
+    def exchange_ages(
+        self, chat: ChatId | None, extra: int, rows: Ints | None = None
+    ) -> Ints:
         """For each of these rows, or of all, the exchanges the soul lived since: in `chat` those after it,
         elsewhere those told later.
 
@@ -274,12 +282,12 @@ class Sight:
         """
         n = self._rows.capacity
         asked = np.arange(n) if rows is None else rows
-        told = self.told()
+        told = self.exchange_times()
         ages = told.size - np.searchsorted(told, self._columns.happened[asked], "right")
         # What was made by hand is as old as what was said since, whatever dates those messages bear.
         by_hand = np.flatnonzero(~np.isin(self._columns.origin[asked], _FROM_CHATS))
         if by_hand.size:
-            lived = self._learned()
+            lived = self._exchange_created_times()
             since = lived.size - np.searchsorted(
                 lived, self._columns.created[asked[by_hand]], "right"
             )
@@ -296,7 +304,7 @@ class Sight:
             ages = np.where(since[asked] >= 0, since[asked], ages)
         return np.asarray(ages + extra, np.int64)
 
-    def rows_from(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
+    def tail_rows(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
         """Rows told in `chat` from the first slot on that `is_inside`; scanned from the end."""
         strand = self.lineages.strand(chat)
         out: list[int] = []
@@ -311,7 +319,7 @@ class Sight:
                 out.append(row)
         return out
 
-    def order(self, chat: ChatId) -> Ints:
+    def chat_rows(self, chat: ChatId) -> Ints:
         """The rows of what the chat tells, in its order."""
         return self._strand_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
 
@@ -363,10 +371,10 @@ class Sight:
             self.lineages.restore(strand)
             self._strand_rows[strand.chat] = rows, pairs
             self._nearby.clear()
-            self._told = self._lived = None
+            self._exchange_times = self._created_times = None
             yield
 
-    def take_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
+    def put_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
         """Rows of the strand and of its pairs, as the lineages have them; only where its order differs from
         `before` are they looked up.
         """
@@ -391,9 +399,9 @@ class Sight:
         self._columns.family[rows] = self._families.add(strand.family)
         self._strand_rows[strand.chat] = rows, pairs
 
-    def refresh(self, key: MemoryId) -> None:
+    def refresh_flags(self, key: MemoryId) -> None:
         """Bring a row's flags in line with its memory and its holders."""
-        self._told = self._lived = None
+        self._exchange_times = self._created_times = None
         row, memory = self._rows.row(key), self._memories.get(key)
         if row is None or memory is None:
             return
@@ -431,9 +439,9 @@ class Sight:
         ):
             self._bound[key] = memory.place
 
-    def forget(self, key: MemoryId) -> None:
+    def drop(self, key: MemoryId) -> None:
         """The memory is gone; its row's flags are the caller's to clear."""
-        self._told = self._lived = None
+        self._exchange_times = self._created_times = None
         self._bound.pop(key, None)
         self._in_many.pop(key, None)
 

@@ -13,14 +13,14 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryState, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.concept_descriptions import detail_of
+from soulmem.engine.views.concept_descriptions import drafted_detail
 
 
-def with_fallen(mind: Mind, change: MindChange) -> MindChange:
+def with_retracted_drafts(mind: Mind, change: MindChange) -> MindChange:
     """The change with what follows for what was drafted: what falls for good, what goes to the bin with its
     chat, and what comes back with it. Computes; unchanged when nothing follows.
     """
-    if not mind.derived:
+    if not mind.derivations:
         return change
     put = {m.id: m for m in change.put_memories}
     gone = {key for key in change.drop_memories if key not in put}
@@ -31,7 +31,7 @@ def with_fallen(mind: Mind, change: MindChange) -> MindChange:
             for key in went
             if key not in put or put[key].state is not MemoryState.RETRACTED
         }
-    fallen = {one.id: one for one in mind.derived.fallen(gone)}
+    fallen = {one.id: one for one in mind.derivations.fallen(gone)}
     if fallen:
         change = _fell(mind, change, fallen)
     return _binned(mind, change)
@@ -45,7 +45,7 @@ def _fell(mind: Mind, change: MindChange, fallen: dict[str, Derivation]) -> Mind
     for made in {
         made.id: made for one in fallen.values() for made in one.products
     }.values():
-        others = mind.derived.without(made.id, fallen)
+        others = mind.derivations.without(made.id, fallen)
         if made.is_edge:
             edge = mind.edges.get(made.id)
             if not others and (edge is None or edge.origin is Origin.MODEL):
@@ -66,7 +66,7 @@ def _fell(mind: Mind, change: MindChange, fallen: dict[str, Derivation]) -> Mind
         if not others:
             drop[key] = None
             put.pop(key, None)
-        elif (left := replace(known, concept=detail_of(known, others))) != known:
+        elif (left := replace(known, concept=drafted_detail(known, others))) != known:
             put[key] = replace(left, revision=known.revision + 1)
     return replace(
         change,
@@ -94,9 +94,9 @@ def _binned(mind: Mind, change: MindChange) -> MindChange:
                 back_with.append(memory.id)
     if not gone_with and not back_with:
         return change
-    without = {one.id for one in mind.derived.fallen(gone_with)}
+    without = {one.id for one in mind.derivations.fallen(gone_with)}
     is_told = _Told(mind, change, without)
-    touched = mind.derived.fallen([*gone_with, *back_with])
+    touched = mind.derivations.fallen([*gone_with, *back_with])
     put = {}
     for key in {
         made.id for one in touched for made in one.products if not made.is_edge
@@ -104,7 +104,7 @@ def _binned(mind: Mind, change: MindChange) -> MindChange:
         known = mind.memories.get(MemoryId(key))
         if known is None or known.origin is not Origin.MODEL:
             continue
-        makers = [one for one in mind.derived.of(key) if one.id not in without]
+        makers = [one for one in mind.derivations.of(key) if one.id not in without]
         stands = any(map(is_told, makers))
         if not stands and known.state is MemoryState.ACTIVE:
             put[known.id] = replace(known, state=MemoryState.RETRACTED)
@@ -129,7 +129,8 @@ class _Told:
         chain, at = [one], one.id
         while (
             at not in self._known
-            and (before := self._mind.derived.get(chain[-1].after or "")) is not None
+            and (before := self._mind.derivations.get(chain[-1].after or ""))
+            is not None
         ):
             chain.append(before)
             at = before.id
@@ -145,11 +146,11 @@ class _Told:
         return found is not None and found.state is not MemoryState.RETRACTED
 
 
-def lost(mind: Mind) -> MindChange:
+def orphaned_drafts(mind: Mind) -> MindChange:
     """What must go because its messages are not even in the store any more. Computes."""
     read: Iterable[MemoryId] = dict.fromkeys(
-        key for one in mind.derived for key in one.read
+        key for one in mind.derivations for key in one.read
     )
     gone = [key for key in read if key not in mind.memories]
-    fallen = {one.id: one for one in mind.derived.fallen(gone)}
+    fallen = {one.id: one for one in mind.derivations.fallen(gone)}
     return _fell(mind, MindChange(), fallen) if fallen else MindChange()

@@ -14,7 +14,7 @@ from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.situation import ConceptDetail
 from soulmem.engine.mind.known_names import KnownNames
-from soulmem.engine.mind.name_counts import Sightings
+from soulmem.engine.mind.name_counts import NameCounts
 
 ENOUGH = 2  # messages
 
@@ -24,13 +24,15 @@ def learned_id(soul: SoulId, folded: str) -> MemoryId:
     return MemoryId(derived_id("n", soul, folded))
 
 
-def learned_due(
-    names: KnownNames, sightings: Sightings, folds: Iterable[str], now: datetime
+def learned_name_changes(
+    names: KnownNames, sightings: NameCounts, folds: Iterable[str], now: datetime
 ) -> tuple[list[Memory], list[MemoryId]]:
     """Concepts to be written anew, and those that nobody gives any more, of the names that fold so."""
     put: list[Memory] = []
     drop: list[MemoryId] = []
-    for folded in sorted({one for some in folds for one in sightings.alike(some)}):
+    for folded in sorted(
+        {one for some in folds for one in sightings.sounding_alike(some)}
+    ):
         known = names.concept(learned_id(names.soul.id, folded))
         if known is not None and (
             not known.is_learned_name or known.state is MemoryState.BIN
@@ -52,7 +54,7 @@ def learned_due(
 
 
 def _wanted(
-    names: KnownNames, sightings: Sightings, folded: str
+    names: KnownNames, sightings: NameCounts, folded: str
 ) -> tuple[str, ...] | None:
     """What the concept of that name is called, its own name first; None when there is to be none."""
     spellings = sightings.spellings(folded)
@@ -60,7 +62,7 @@ def _wanted(
         return None
     others = [
         one
-        for one in sightings.alike(folded)
+        for one in sightings.sounding_alike(folded)
         if one != folded and one.isascii() != folded.isascii()
     ]
     if any(sightings.is_speaker(one) for one in (folded, *others)):
@@ -77,10 +79,12 @@ def _wanted(
     return (spellings[0], *(sightings.spellings(one)[0] for one in sorted(others)))
 
 
-def _is_enough(sightings: Sightings, folded: str, others: Iterable[str]) -> bool:
+def _is_enough(sightings: NameCounts, folded: str, others: Iterable[str]) -> bool:
     return (
         len(
-            sightings.holders(folded).union(*(sightings.holders(one) for one in others))
+            sightings.memories_with(folded).union(
+                *(sightings.memories_with(one) for one in others)
+            )
         )
         >= ENOUGH
     )

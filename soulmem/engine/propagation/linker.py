@@ -21,22 +21,26 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.draft_retraction import with_fallen
-from soulmem.engine.propagation.learned_names import learned_due
-from soulmem.engine.propagation.mentions import After, affected, relinked
-from soulmem.engine.propagation.name_texts import texts_with
+from soulmem.engine.propagation.draft_retraction import with_retracted_drafts
+from soulmem.engine.propagation.learned_names import learned_name_changes
+from soulmem.engine.propagation.mentions import (
+    MindAfter,
+    mention_changes,
+    texts_to_relink,
+)
+from soulmem.engine.propagation.name_texts import candidate_texts
 from soulmem.engine.propagation.renaming import (
-    Moved,
+    NameChanges,
     Renaming,
-    all_names,
-    concepts_changed,
-    in_steps,
-    joined_by_hand,
-    left_over,
-    moved_names,
-    names_of_card,
-    names_told,
-    take,
+    all_folded_names,
+    apply_concepts,
+    card_known_names,
+    compare_names,
+    renaming_by_concepts,
+    renaming_by_messages,
+    transaction_steps,
+    unlinked_concepts,
+    user_linked_concepts,
 )
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
@@ -111,8 +115,8 @@ class Linker:
         """
         if not mind.residency.whole or len(change.put_memories) > _AT_ONCE:
             return None
-        change = with_fallen(mind, change)
-        renaming = names_told(mind, change, self._clock.now())
+        change = with_retracted_drafts(mind, change)
+        renaming = renaming_by_messages(mind, change, self._clock.now())
         links = _Found()
         if renaming is None:
             after, texts = _to_link(mind, change)
@@ -120,29 +124,33 @@ class Linker:
                 return None
             self._link(after, mind.names, [m.id for m in texts], links)
             return links.on(change)
-        sources = _sources(mind, renaming.moved.lost)
+        sources = _sources(mind, renaming.name_changes.losing_concepts)
         after, texts, forced = _to_look_at(mind, renaming, sources)
         if len(texts) > _AT_ONCE:
             return None
-        glance = Glance(renaming.moved.gained)
+        glance = Glance(renaming.name_changes.gained_names)
         keys = _worth_a_look(renaming, after, glance, forced, texts, links)
         self._link_as(mind, renaming, after, keys, links)
         covers = [key for key in links.abstract if after.memory(key) is not None]
         self._link_as(mind, renaming, after, covers, links)
         return links.on(renaming.change)
 
-    async def linked(
+    async def with_mentions(
         self, token: WriteToken, mind: Mind, change: MindChange
     ) -> MindChange:
         """The change of texts, with the names they teach and their mentions; other names stay as they are.
 
         What was drafted from texts that go, goes with them.
         """
-        change = await self._compute.run(with_fallen, mind, change)
-        renaming = await self._compute.run(names_told, mind, change, self._clock.now())
-        while renaming is not None and await self._complete(mind, renaming.moved.lost):
+        change = await self._compute.run(with_retracted_drafts, mind, change)
+        renaming = await self._compute.run(
+            renaming_by_messages, mind, change, self._clock.now()
+        )
+        while renaming is not None and await self._complete(
+            mind, renaming.name_changes.losing_concepts
+        ):
             renaming = await self._compute.run(
-                names_told, mind, change, self._clock.now()
+                renaming_by_messages, mind, change, self._clock.now()
             )
         if renaming is not None:
             return await self._followed(mind, renaming)
@@ -170,21 +178,23 @@ class Linker:
             return await self._carried_on(
                 mind, await self._new_card(mind, change, soul)
             )
-        change = await self._compute.run(with_fallen, mind, change)
+        change = await self._compute.run(with_retracted_drafts, mind, change)
         if any(m.kind is MemoryKind.CONCEPT for m in change.put_memories):
             now = self._clock.now()
-            renaming = await self._compute.run(concepts_changed, mind, change, now)
+            renaming = await self._compute.run(renaming_by_concepts, mind, change, now)
             while await self._complete(
                 mind, renaming.change.drop_memories
             ):  # what ties them decides
-                renaming = await self._compute.run(concepts_changed, mind, change, now)
+                renaming = await self._compute.run(
+                    renaming_by_concepts, mind, change, now
+                )
             return await self._carried_on(mind, renaming)
-        return Steps([await self.linked(token, mind, change)])
+        return Steps([await self.with_mentions(token, mind, change)])
 
     async def unfinished(self, token: WriteToken, mind: Mind) -> Steps:
         """What an interrupted change of names left to do; nothing, as a rule."""
         await self._complete(mind, await self._compute.run(_not_in_use, mind))
-        suspects = await self._compute.run(left_over, mind, self._clock.now())
+        suspects = await self._compute.run(unlinked_concepts, mind, self._clock.now())
         if suspects is None:
             return Steps([])
         back = tuple(
@@ -213,7 +223,7 @@ class Linker:
                 *change.put_memories,
             )
         }
-        fresh = await asyncio.to_thread(names_of_card, soul, concepts.values())
+        fresh = await asyncio.to_thread(card_known_names, soul, concepts.values())
         written = {m.id: m for m in change.put_memories}
         gone: list[MemoryId] = []
         for due in (
@@ -221,14 +231,17 @@ class Linker:
             _learned_due,
         ):  # what is learned depends on what the card has
             put, drop, kept = await self._due(mind, fresh, due)
-            await asyncio.to_thread(take, fresh, put, drop)
+            await asyncio.to_thread(apply_concepts, fresh, put, drop)
             written.update((m.id, m) for m in (*kept, *put))
             gone += drop
         change = replace(
             change, put_memories=tuple(written.values()), drop_memories=tuple(gone)
         )
         moved = await asyncio.to_thread(
-            moved_names, mind.names.everything(), fresh.everything(), suspects
+            compare_names,
+            mind.names.all_concept_names(),
+            fresh.all_concept_names(),
+            suspects,
         )
         return Renaming(change, fresh, moved)
 
@@ -246,21 +259,23 @@ class Linker:
             kept: list[Memory] = []
             for start in range(0, len(drop), _PIECE_CONCEPTS):
                 some = drop[start : start + _PIECE_CONCEPTS]
-                kept += await self._compute.run(joined_by_hand, mind, some)
+                kept += await self._compute.run(user_linked_concepts, mind, some)
             if not kept:
                 return put, drop, known
-            take(fresh, kept)
+            apply_concepts(fresh, kept)
             known += kept
 
     async def _carried_on(self, mind: Mind, renaming: Renaming) -> Steps:
         whole = await self._followed(mind, renaming)
-        steps = await asyncio.to_thread(in_steps, mind, renaming.moved.concepts, whole)
-        return Steps(steps, renaming.fresh)
+        steps = await asyncio.to_thread(
+            transaction_steps, mind, renaming.name_changes.changed_concepts, whole
+        )
+        return Steps(steps, renaming.card_names)
 
     async def _followed(self, mind: Mind, renaming: Renaming) -> MindChange:
         """The change with all the mentions that it alters."""
-        await self._complete(mind, renaming.moved.lost)
-        lost, sources = list(renaming.moved.lost), set[MemoryId]()
+        await self._complete(mind, renaming.name_changes.losing_concepts)
+        lost, sources = list(renaming.name_changes.losing_concepts), set[MemoryId]()
         for start in range(0, len(lost), _PIECE_CONCEPTS):
             sources |= await self._compute.run(
                 _sources, mind, lost[start : start + _PIECE_CONCEPTS]
@@ -268,7 +283,7 @@ class Linker:
         after, texts, forced = await self._compute.run(
             _to_look_at, mind, renaming, sources
         )
-        glance = Glance(renaming.moved.gained)
+        glance = Glance(renaming.name_changes.gained_names)
         found = _Found()
         for piece in _pieces(texts):
             keys = await self._compute.run(
@@ -291,7 +306,7 @@ class Linker:
         self,
         mind: Mind,
         renaming: Renaming,
-        after: After,
+        after: MindAfter,
         keys: Iterable[MemoryId],
         found: _Found,
     ) -> None:
@@ -299,9 +314,13 @@ class Linker:
             self._link(after, names, keys, found)
 
     def _link(
-        self, after: After, names: KnownNames, keys: Iterable[MemoryId], found: _Found
+        self,
+        after: MindAfter,
+        names: KnownNames,
+        keys: Iterable[MemoryId],
+        found: _Found,
     ) -> None:
-        put, drop = relinked(
+        put, drop = mention_changes(
             after, names, keys, self._clock.now(), self._clock.extra_turns
         )
         found.put += put
@@ -309,16 +328,16 @@ class Linker:
 
 
 def _card_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
-    return fresh.due(now)
+    return fresh.card_changes(now)
 
 
 def _learned_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
-    return learned_due(fresh, mind.sightings, all_names(mind), now)
+    return learned_name_changes(fresh, mind.name_counts, all_folded_names(mind), now)
 
 
 def _worth_a_look(
     renaming: Renaming,
-    after: After,
+    after: MindAfter,
     glance: Glance,
     forced: Collection[MemoryId],
     texts: Iterable[Memory],
@@ -327,7 +346,7 @@ def _worth_a_look(
     """Those of the texts that may hold a name that changed; abstract episodes are left for later."""
     keys = []
     for memory in texts:
-        if memory.id in forced or _may_name(memory, renaming.moved, glance):
+        if memory.id in forced or _may_name(memory, renaming.name_changes, glance):
             if memory.kind is MemoryKind.ABSTRACT_EPISODE:
                 found.abstract[memory.id] = None
             else:
@@ -336,11 +355,11 @@ def _worth_a_look(
     return keys
 
 
-def _may_name(memory: Memory, moved: Moved, glance: Glance) -> bool:
-    if moved.gained and glance.may_hold(memory.text):
+def _may_name(memory: Memory, moved: NameChanges, glance: Glance) -> bool:
+    if moved.gained_names and glance.may_hold(memory.text):
         return True
-    return bool(moved.heard) and any(
-        not n.isascii() and sound(n) in moved.heard for n in memory.names
+    return bool(moved.gained_sounds) and any(
+        not n.isascii() and sound(n) in moved.gained_sounds for n in memory.names
     )
 
 
@@ -348,11 +367,11 @@ def _not_in_use(mind: Mind) -> list[MemoryId]:
     return [m.id for m in mind.names.concepts() if m.state is not MemoryState.ACTIVE]
 
 
-def _to_link(mind: Mind, change: MindChange) -> tuple[After, list[Memory]]:
-    after = After(mind, change)
+def _to_link(mind: Mind, change: MindChange) -> tuple[MindAfter, list[Memory]]:
+    after = MindAfter(mind, change)
     return after, [
         m
-        for key in affected(mind, change, after)
+        for key in texts_to_relink(mind, change, after)
         if (m := after.memory(key)) is not None
     ]
 
@@ -369,15 +388,19 @@ def _sources(mind: Mind, concepts: Iterable[MemoryId]) -> set[MemoryId]:
 
 def _to_look_at(
     mind: Mind, renaming: Renaming, sources: set[MemoryId]
-) -> tuple[After, list[Memory], set[MemoryId]]:
+) -> tuple[MindAfter, list[Memory], set[MemoryId]]:
     """The texts that may have to be linked anew, and those of them that must, with `sources`."""
-    after = After(mind, renaming.change)
-    forced = sources.union(affected(mind, renaming.change, after))
-    keys, moved = sorted(forced), renaming.moved
-    if moved.gained or moved.heard:
-        everywhere = renaming.held is None or moved.heard
-        holding = mind.memories if everywhere else texts_with(mind, moved.gained)
-        keys = list(dict.fromkeys((*holding, *(renaming.held or ()), *forced)))
+    after = MindAfter(mind, renaming.change)
+    forced = sources.union(texts_to_relink(mind, renaming.change, after))
+    keys, moved = sorted(forced), renaming.name_changes
+    if moved.gained_names or moved.gained_sounds:
+        everywhere = renaming.naming_memories is None or moved.gained_sounds
+        holding = (
+            mind.memories if everywhere else candidate_texts(mind, moved.gained_names)
+        )
+        keys = list(
+            dict.fromkeys((*holding, *(renaming.naming_memories or ()), *forced))
+        )
     texts = [
         m for key in keys if (m := after.memory(key)) is not None and m.kind in TEXTS
     ]

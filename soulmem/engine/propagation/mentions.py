@@ -26,7 +26,7 @@ _OURS = (EdgeKind.MENTIONS, EdgeKind.INSTANCE_OF)
 _THEIRS = (Origin.USER, Origin.MODEL)
 
 
-class After:
+class MindAfter:
     """A mind as it will be once a change is taken over, as far as mentions depend on it."""
 
     def __init__(self, mind: Mind, change: MindChange) -> None:
@@ -39,7 +39,7 @@ class After:
             if edge.kind in _OURS:
                 for end in {edge.source, edge.target}:
                     self._fresh[end].append(edge)
-        self.turn = mind.turns(0) + sum(map(opens_exchange, change.put_memories))
+        self.turn = mind.lived_turns(0) + sum(map(opens_exchange, change.put_memories))
 
     def memory(self, key: MemoryId) -> Memory | None:
         """The memory, unless it goes."""
@@ -89,7 +89,7 @@ class After:
             yield from (e.source for e in self.edges(memory.id, EdgeKind.INSTANCE_OF))
 
 
-def affected(mind: Mind, change: MindChange, after: After) -> list[MemoryId]:
+def texts_to_relink(mind: Mind, change: MindChange, after: MindAfter) -> list[MemoryId]:
     """The texts whose mentions the change may alter, names being as they are."""
     out: dict[MemoryId, None] = {}
     for memory in change.put_memories:
@@ -109,7 +109,9 @@ def affected(mind: Mind, change: MindChange, after: After) -> list[MemoryId]:
     return [key for key in out if after.memory(key) is not None]
 
 
-def mentioned(after: After, names: KnownNames, memory: Memory) -> set[MemoryId]:
+def mentioned_concepts(
+    after: MindAfter, names: KnownNames, memory: Memory
+) -> set[MemoryId]:
     """The concepts that the text is to be linked to."""
     if memory.kind not in TEXTS or memory.state not in NAMEABLE:
         return set()
@@ -123,8 +125,8 @@ def mentioned(after: After, names: KnownNames, memory: Memory) -> set[MemoryId]:
     return found
 
 
-def relinked(
-    after: After,
+def mention_changes(
+    after: MindAfter,
     names: KnownNames,
     keys: Iterable[MemoryId],
     now: datetime,
@@ -137,7 +139,7 @@ def relinked(
         memory = after.memory(key)
         if memory is None:
             continue
-        wanted = mentioned(after, names, memory)
+        wanted = mentioned_concepts(after, names, memory)
         for edge in after.edges(key, EdgeKind.MENTIONS):
             if (
                 edge.source == key

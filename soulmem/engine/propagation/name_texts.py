@@ -13,7 +13,7 @@ from soulmem.language.scripts import UNSPACED
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
-def texts_with(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
+def candidate_texts(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
     """All memories that may hold one of the names, and some that do not."""
     out: dict[MemoryId, None] = {}
     for name in names:

@@ -11,7 +11,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 
 
-def awake(mind: Mind, change: MindChange) -> MindChange:
+def with_reawakened(mind: Mind, change: MindChange) -> MindChange:
     """The change, with what was forgotten in use again of which its texts speak. Computes."""
     put = {memory.id: memory for memory in change.put_memories}
     woken: dict[MemoryId, Memory] = {}

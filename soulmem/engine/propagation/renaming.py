@@ -13,28 +13,28 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
-from soulmem.engine.mind.known_names import Called, KnownNames
+from soulmem.engine.mind.known_names import ConceptNames, KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.name_counts import Swap
-from soulmem.engine.propagation.learned_names import learned_due
+from soulmem.engine.propagation.learned_names import learned_name_changes
 from soulmem.language.name_tokens import fold
 from soulmem.language.pinyin import romanised
 
 _AT_ONCE = 1_000  # rows; larger changes are stored in several transactions
 
-_NOTHING = Called()
+_NOTHING = ConceptNames()
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class NameChanges:
     """What a change of names means."""
 
-    gained: tuple[str, ...]  # names that texts may hold now
-    heard: frozenset[str]  # sounds of names that texts may hold now
-    lost: frozenset[MemoryId]  # concepts that may lose texts
-    concepts: frozenset[MemoryId]  # all those whose names differ
+    gained_names: tuple[str, ...]  # names that texts may hold now
+    gained_sounds: frozenset[str]  # sounds of names that texts may hold now
+    losing_concepts: frozenset[MemoryId]  # concepts that may lose texts
+    changed_concepts: frozenset[MemoryId]  # all those whose names differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,37 +42,39 @@ class Renaming:
     """A change of names, thought through but for the texts: `names` gives them as they will be."""
 
     change: MindChange
-    fresh: KnownNames | None  # None: the mind's own, with the concepts of the change
-    moved: Moved
-    held: frozenset[MemoryId] | None = (
+    card_names: (
+        KnownNames | None
+    )  # None: the mind's own, with the concepts of the change
+    name_changes: NameChanges
+    naming_memories: frozenset[MemoryId] | None = (
         None  # who gives the names that were learned; None: look at every text
     )
 
     def names(self, mind: Mind) -> AbstractContextManager[KnownNames]:
         """The names to link by, on the compute thread, for one piece of work."""
-        if self.fresh is not None:
-            return nullcontext(self.fresh)
+        if self.card_names is not None:
+            return nullcontext(self.card_names)
         return mind.names.as_if(self.change.put_memories, self.change.drop_memories)
 
 
-def names_of_card(soul: Soul, concepts: Iterable[Memory]) -> KnownNames:
+def card_known_names(soul: Soul, concepts: Iterable[Memory]) -> KnownNames:
     """Known names of the card as given, with these concepts."""
     names = KnownNames(soul)
-    take(names, concepts)
+    apply_concepts(names, concepts)
     return names
 
 
-def take(
+def apply_concepts(
     names: KnownNames, memories: Iterable[Memory], gone: Iterable[MemoryId] = ()
 ) -> None:
     """Let the names know of concepts that come and go."""
     for memory in memories:
-        names.take(memory)
+        names.put(memory)
     for key in gone:
-        names.forget(key)
+        names.drop(key)
 
 
-def joined_by_hand(mind: Mind, drop: Iterable[MemoryId]) -> list[Memory]:
+def user_linked_concepts(mind: Mind, drop: Iterable[MemoryId]) -> list[Memory]:
     """Those of the card-made concepts that the user tied to something: they become the user's own."""
     out = []
     for key in drop:
@@ -82,11 +84,11 @@ def joined_by_hand(mind: Mind, drop: Iterable[MemoryId]) -> list[Memory]:
     return out
 
 
-def moved_names(
-    before: Mapping[MemoryId, Called],
-    after: Mapping[MemoryId, Called],
+def compare_names(
+    before: Mapping[MemoryId, ConceptNames],
+    after: Mapping[MemoryId, ConceptNames],
     suspects: Collection[MemoryId] = (),
-) -> Moved:
+) -> NameChanges:
     """What differs between two states of names."""
     gained: dict[str, None] = {}
     heard: set[str] = set()
@@ -102,38 +104,40 @@ def moved_names(
     moved = {
         key for key in before.keys() | after.keys() if before.get(key) != after.get(key)
     }
-    return Moved(
+    return NameChanges(
         tuple(gained), frozenset(heard), frozenset(lost), frozenset(moved | lost)
     )
 
 
-def concepts_changed(mind: Mind, change: MindChange, now: datetime) -> Renaming:
+def renaming_by_concepts(mind: Mind, change: MindChange, now: datetime) -> Renaming:
     """What follows from concepts that the user makes, changes, bins or takes back; the card is as it was."""
     put = {m.id: m for m in change.put_memories}
     old = [m for key in put if (m := mind.memories.get(key)) is not None]
     while True:
         with (
             mind.names.as_if(put.values(), change.drop_memories),
-            mind.sightings.as_if(
+            mind.name_counts.as_if(
                 _swaps(mind, change)
             ) as told,  # undoing brings texts and names at once
         ):
-            fresh, drop = mind.names.due(now, [*old, *put.values()])
+            fresh, drop = mind.names.card_changes(now, [*old, *put.values()])
             near = told | _folds_near([*old, *put.values()])
-            learned, unlearned = learned_due(mind.names, mind.sightings, near, now)
+            learned, unlearned = learned_name_changes(
+                mind.names, mind.name_counts, near, now
+            )
             fresh, drop = [*fresh, *learned], [*drop, *unlearned]
-        kept = joined_by_hand(mind, drop)
+        kept = user_linked_concepts(mind, drop)
         if not kept:
             break
         put.update((m.id, m) for m in kept)
     put.update((m.id, m) for m in fresh)
     gone = (*change.drop_memories, *drop)
     ids = {*put, *gone}
-    before = {key: mind.names.called(key) for key in ids}
+    before = {key: mind.names.concept_names(key) for key in ids}
     with mind.names.as_if(put.values(), gone):
-        after = {key: mind.names.called(key) for key in ids}
+        after = {key: mind.names.concept_names(key) for key in ids}
     whole = replace(change, put_memories=tuple(put.values()), drop_memories=gone)
-    return Renaming(whole, None, moved_names(before, after))
+    return Renaming(whole, None, compare_names(before, after))
 
 
 def _folds_near(concepts: Iterable[Memory]) -> set[str]:
@@ -156,19 +160,21 @@ def _swaps(mind: Mind, change: MindChange) -> list[Swap]:
     return put + [(mind.memories.get(key), None) for key in change.drop_memories]
 
 
-def names_told(mind: Mind, change: MindChange, now: datetime) -> Renaming | None:
+def renaming_by_messages(
+    mind: Mind, change: MindChange, now: datetime
+) -> Renaming | None:
     """What messages that come and go mean for learned names; None when no name comes, changes or goes."""
-    with mind.sightings.as_if(_swaps(mind, change)) as folds:
-        fresh, drop = learned_due(mind.names, mind.sightings, folds, now)
-        kept = joined_by_hand(mind, drop)
-        held = {m.id: mind.sightings.holders(fold(m.text)) for m in fresh}
+    with mind.name_counts.as_if(_swaps(mind, change)) as folds:
+        fresh, drop = learned_name_changes(mind.names, mind.name_counts, folds, now)
+        kept = user_linked_concepts(mind, drop)
+        held = {m.id: mind.name_counts.memories_with(fold(m.text)) for m in fresh}
     if not fresh and not drop:
         return None
     put = {m.id: m for m in (*kept, *fresh)}
     gone = [key for key in drop if key not in put]
-    before = {key: mind.names.called(key) for key in (*put, *gone)}
+    before = {key: mind.names.concept_names(key) for key in (*put, *gone)}
     with mind.names.as_if(put.values(), gone):
-        after = {key: mind.names.called(key) for key in before}
+        after = {key: mind.names.concept_names(key) for key in before}
     whole = replace(
         change,
         put_memories=(
@@ -178,11 +184,11 @@ def names_told(mind: Mind, change: MindChange, now: datetime) -> Renaming | None
         drop_memories=(*change.drop_memories, *gone),
     )
     return Renaming(
-        whole, None, moved_names(before, after), frozenset().union(*held.values())
+        whole, None, compare_names(before, after), frozenset().union(*held.values())
     )
 
 
-def left_over(mind: Mind, now: datetime) -> list[Memory] | None:
+def unlinked_concepts(mind: Mind, now: datetime) -> list[Memory] | None:
     """Concepts whose links are not known to be complete; None when there is nothing to do at all."""
     concepts = mind.names.concepts()
     suspects = [
@@ -191,15 +197,17 @@ def left_over(mind: Mind, now: datetime) -> list[Memory] | None:
         if m.state is MemoryState.STALE
         or (m.state not in NAMEABLE and _is_linked(mind, m.id))
     ]
-    put, drop = mind.names.due(now)
-    learned, unlearned = learned_due(mind.names, mind.sightings, all_names(mind), now)
+    put, drop = mind.names.card_changes(now)
+    learned, unlearned = learned_name_changes(
+        mind.names, mind.name_counts, all_folded_names(mind), now
+    )
     return suspects if suspects or put or drop or learned or unlearned else None
 
 
-def all_names(mind: Mind) -> list[str]:
+def all_folded_names(mind: Mind) -> list[str]:
     """The folds of all names that messages give, and of those that were learned."""
     learned = (fold(m.text) for m in mind.names.concepts() if m.is_learned_name)
-    return list(dict.fromkeys((*mind.sightings.folds(), *learned)))
+    return list(dict.fromkeys((*mind.name_counts.folds(), *learned)))
 
 
 def _is_linked(mind: Mind, key: MemoryId) -> bool:
@@ -217,7 +225,7 @@ def _rows(change: MindChange) -> int:
     return sum(map(len, parts))
 
 
-def in_steps(
+def transaction_steps(
     mind: Mind, moved: Collection[MemoryId], whole: MindChange
 ) -> list[MindChange]:
     """The change of names in transactions of bounded size: one, as a rule.

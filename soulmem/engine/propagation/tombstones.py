@@ -8,14 +8,14 @@ from datetime import datetime, timezone
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.learned_names import learned_due
-from soulmem.engine.propagation.renaming import all_names
+from soulmem.engine.propagation.learned_names import learned_name_changes
+from soulmem.engine.propagation.renaming import all_folded_names
 from soulmem.language.name_tokens import fold
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 
-def returning(mind: Mind, binned: Collection[Memory]) -> set[MemoryId]:
+def recreated_if_purged(mind: Mind, binned: Collection[Memory]) -> set[MemoryId]:
     """Those of the memories in the bin that a chat tells, and concepts that the card or messages name.
     Computes.
     """
@@ -24,8 +24,10 @@ def returning(mind: Mind, binned: Collection[Memory]) -> set[MemoryId]:
     if not concepts:
         return out
     with mind.names.as_if((), [memory.id for memory in concepts]) as names:
-        made = names.due(_SOME_TIME)[0]
-        made += learned_due(names, mind.sightings, all_names(mind), _SOME_TIME)[0]
+        made = names.card_changes(_SOME_TIME)[0]
+        made += learned_name_changes(
+            names, mind.name_counts, all_folded_names(mind), _SOME_TIME
+        )[0]
     ids = {memory.id for memory in made}
     called = {folded for memory in made for folded in _folds(memory)}
     return out | {

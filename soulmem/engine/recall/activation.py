@@ -59,7 +59,9 @@ class TermActivation:
         """The concept of a term; a mere word is no memory and gets an id derived from its spelling."""
         table = self._mind.terms
         word = derived_id("w", self._mind.soul.id, table.incidence.key(term))
-        return PathStep(table.concept(term) or MemoryId(word), table.label(term), edge)
+        return PathStep(
+            table.concept_of(term) or MemoryId(word), table.label(term), edge
+        )
 
 
 def activate_terms(
@@ -69,7 +71,7 @@ def activate_terms(
     table, salience = mind.terms, dict[int, float]()
     for text, share, concepts in context.named_by_part():
         usable = _usable_concepts(mind, context, concepts)
-        for term, value in table.numbers(terms(text), usable).items():
+        for term, value in table.query_terms(terms(text), usable).items():
             salience[term] = max(salience.get(term, 0.0), share * value)
     seeds = np.fromiter(salience, np.int64, len(salience))
     energy = np.fromiter(salience.values(), np.float64, len(salience))

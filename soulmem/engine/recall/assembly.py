@@ -42,7 +42,7 @@ from soulmem.engine.recall.habit_lines import (
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.recall.ranking import Ranked, vectors_at
 from soulmem.engine.recall.walks import WalkPath
-from soulmem.engine.views.provenance import sources
+from soulmem.engine.views.provenance import source_places
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
 from soulmem.retrieval.reserved_slots import order_with_slots
@@ -147,7 +147,7 @@ class _Selection:
                 core.append((memory, line))
             else:
                 left_out.append(memory.id)
-        self._mind.left_out = tuple(left_out)
+        self._mind.omitted_permanent = tuple(left_out)
         return core
 
     def take_summary(self) -> list[Chosen]:
@@ -230,7 +230,7 @@ class _Selection:
             return []
         ranked = self._ranked
         text_of_row = dict(zip(self._rows, self._texts, strict=True))
-        costs = self._mind.costs(self._rows, text_of_row.__getitem__)
+        costs = self._mind.token_costs(self._rows, text_of_row.__getitem__)
         slots = ranked.association_slots
         reserved = _positions(
             ranked,
@@ -252,7 +252,7 @@ class _Selection:
     def _is_new(self, i: int) -> bool:
         """Whether the prompt does not say a candidate; then what is new of it is kept in `rendered`."""
         row = self._rows[i]
-        memory = self._ranked.deduplicated.rendered(row, self._mind.at(row))
+        memory = self._ranked.deduplicated.rendered(row, self._mind.memory_at(row))
         # A fact of a few words may stand beside the message that told it: it knows since when it holds, and
         # who said so as well. What the prompt says in so many words needs neither.
         is_short_fact = memory.id in self._mind.facts and not is_sentence(
@@ -367,7 +367,7 @@ class _View:
             why=reason_sentence(reason, mind.soul.name, self._language),
             path=_steps(mind, memory, path),
             edges=tuple(edge.id for edge in edges),
-            sources=sources(mind, memory, self._context.request.chat),
+            sources=source_places(mind, memory, self._context.request.chat),
             age_turns=reason.age_turns,
             visibility=1.0,
         )
@@ -425,7 +425,7 @@ class _View:
 def _permanent(mind: Mind, context: RecallContext) -> list[Memory]:
     """The permanent memories that this recall may show, the most important first."""
     rows = np.flatnonzero(mind.columns.permanent[: mind.size] & context.visible)
-    memories = [mind.at(row) for row in rows.tolist()]
+    memories = [mind.memory_at(row) for row in rows.tolist()]
     return sorted(memories, key=lambda memory: (-memory.importance, memory.id))
 
 
@@ -444,7 +444,7 @@ def _ages(
 ) -> dict[MemoryId, int]:
     """How many exchanges ago each of these took place."""
     rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
-    ages = mind.ages(context.request.chat, context.extra_turns, rows).tolist()
+    ages = mind.exchange_ages(context.request.chat, context.extra_turns, rows).tolist()
     return {memory.id: age for memory, age in zip(memories, ages, strict=True)}
 
 

@@ -28,8 +28,8 @@ from soulmem.engine.api.requests import (
 )
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.time_question import TimeQuestion, find_time_question
-from soulmem.engine.views.chat_summary import drafted_inside, summary_before
-from soulmem.engine.views.doubted import not_passed, rows_in_doubt
+from soulmem.engine.views.chat_summary import drafts_within_window, summary_before
+from soulmem.engine.views.doubted import blocked_for_walks, rows_in_doubt
 from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
 from soulmem.language.scripts import is_unspaced
@@ -267,10 +267,10 @@ def _usable_and_visible(
 ) -> tuple[Bools, Bools]:
     """The rows that walks may pass, and those that may be in the answer, before window and time range."""
     family = world.family(chat) if chat is not None else None
-    usable = mind.known(chat, family, world.holds)
+    usable = mind.accessible_rows(chat, family, world.holds)
     doubted = [] if with_doubted else rows_in_doubt(mind)
-    usable[not_passed(mind, doubted)] = False
-    visible = mind.shown(usable)
+    usable[blocked_for_walks(mind, doubted)] = False
+    visible = mind.displayable_rows(usable)
     visible[doubted] = False
     if chat is not None:
         visible[mind.opinions.kept_out(chat)] = False
@@ -291,13 +291,13 @@ def _window(
     reserved = (
         _last_exchanges(messages, reserved_turns) if request.reserve_window else []
     )
-    rows = mind.rows_from(chat, {m.slot for m in messages}.__contains__)
-    open_rows = set(mind.rows_from(chat, {m.slot for m in reserved}.__contains__))
+    rows = mind.tail_rows(chat, {m.slot for m in messages}.__contains__)
+    open_rows = set(mind.tail_rows(chat, {m.slot for m in reserved}.__contains__))
     closed = [row for row in rows if row not in open_rows]
     shown = _shown_to_model(messages[: len(messages) - len(reserved)], request)
     return _Window(
         rows=rows,
-        hidden=[*closed, *drafted_inside(mind, chat, closed)],
+        hidden=[*closed, *drafts_within_window(mind, chat, closed)],
         texts=tuple(m.text for m in shown),
     )
 
@@ -354,7 +354,10 @@ def _cosines(
     """Cosines of the query with each row, shape (n,), and with each pair, with one more at the end that stands
     for no pair; NaN where there is no vector.
     """
-    own_table, pair_table = mind.embedded.turns, mind.embedded.pairs
+    own_table, pair_table = (
+        mind.vector_queue.text_vectors,
+        mind.vector_queue.pair_vectors,
+    )
     if (
         vectors is None
         or not own_table

@@ -20,8 +20,8 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.views.fact_validity import Standings
-from soulmem.engine.views.provenance import sources
+from soulmem.engine.views.fact_validity import FactValidities
+from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.retrieval.scoring import scaled
@@ -73,7 +73,7 @@ class Deduplicated:
         texts = mind.texts_at(rows)
         for i, row in enumerate(rows):
             if row in self.ended_facts:
-                texts[i] = self.rendered(row, mind.at(row)).text
+                texts[i] = self.rendered(row, mind.memory_at(row)).text
         return texts
 
     def with_duplicate_sources(
@@ -84,7 +84,7 @@ class Deduplicated:
         for key in self.duplicates.get(row, ()):
             duplicate = mind.row(key)
             if duplicate is not None:
-                places += sources(mind, mind.at(duplicate), chat)
+                places += source_places(mind, mind.memory_at(duplicate), chat)
         if len(places) == len(answer.sources):
             return answer
         return replace(answer, sources=tuple(dict.fromkeys(places)))
@@ -145,7 +145,7 @@ class _Candidates:
         drafts of several model answers that read the same message. The best stays.
         """
         cited = self._cited_messages(rows)
-        derived = self._mind.derived
+        derived = self._mind.derivations
         answers: dict[int, set[str]] = {}
         for row in cited:
             answers[row] = {derivation.id for derivation in derived.of(self.keys[row])}
@@ -167,7 +167,7 @@ class _Candidates:
 
     def _cited_messages(self, rows: Ints) -> dict[int, frozenset[MemoryId]]:
         """The messages that each drafted episode cites; of messages that are the only one of a draft, itself."""
-        columns, derived = self._mind.columns, self._mind.derived
+        columns, derived = self._mind.columns, self._mind.derivations
         scenes = rows[columns.kind[rows] == _EPISODE]
         cited: dict[int, frozenset[MemoryId]] = {}
         single: set[MemoryId] = set()
@@ -215,7 +215,7 @@ class _Candidates:
 
     def _cited_rows(self, draft: int) -> list[int]:
         """The rows of the messages that a draft cites, as far as they are there."""
-        cited = self._mind.derived.cited(self.keys[draft])
+        cited = self._mind.derivations.cited(self.keys[draft])
         rows = [self._mind.row(key) for key in cited]
         return [row for row in rows if row is not None]
 
@@ -237,16 +237,16 @@ class _Facts:
     def __init__(
         self, mind: Mind, context: RecallContext, candidates: _Candidates, rows: Ints
     ) -> None:
-        self._standings = Standings(mind, context.usable, context.request.chat)
+        self._standings = FactValidities(mind, context.usable, context.request.chat)
         self.edges: dict[int, Edge] = {}
         self.ended: dict[int, FactValidity] = {}
         self.duplicates: Duplicates = {}
-        for row in rows[mind.facts.flags(mind.size)[rows]].tolist():
+        for row in rows[mind.facts.row_flags(mind.size)[rows]].tolist():
             key = candidates.keys[row]
             if not self._standings.may_end(mind.edges.verb_of(key)):
                 continue
             edge = mind.edges.known(key)
-            if not self._standings.is_alone(key, edge):
+            if not self._standings.has_no_related(key, edge):
                 self.edges[row] = edge
 
     def judge(self, rows: Ints, score: Floats, past: float) -> Ints:

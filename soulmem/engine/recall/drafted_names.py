@@ -14,7 +14,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.views.fact_validity import Standings
+from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.graph.names import NameIndex
@@ -37,17 +37,19 @@ class DraftedNames:
         Where texts are linked to another concept of that name, no walk starts from the drafted one. But other
         names of a thing are always searched for in texts.
         """
-        if not mind.derived:
+        if not mind.derivations:
             return context
         self._refresh(mind)
-        standings = Standings(mind, context.usable, context.request.chat)
+        standings = FactValidities(mind, context.usable, context.request.chat)
         named, other_names = [], dict[str, float]()
         for text, share, concepts in context.named_by_part():
-            drafted = [key for key in self._index.find(text) if standings.is_known(key)]
+            drafted = [
+                key for key in self._index.find(text) if standings.is_accessible(key)
+            ]
             new = (key for key in drafted if _is_new(mind, mind.memories[key].text))
             named.append(((*concepts, *new), share))
             for key in (*concepts, *drafted):
-                for other in standings.names_of(key):
+                for other in standings.alias_concepts(key):
                     name = mind.memories[other].text
                     other_names[name] = max(other_names.get(name, 0.0), share)
         return replace(
@@ -74,6 +76,6 @@ class DraftedNames:
 def _is_new(mind: Mind, name: str) -> bool:
     """Whether only drafts have the name."""
     folded = fold(name)
-    if mind.names.is_taken(folded) or mind.sightings.is_speaker(folded):
+    if mind.names.is_taken(folded) or mind.name_counts.is_speaker(folded):
         return False
     return not mind.names.index.find(name)

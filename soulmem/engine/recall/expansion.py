@@ -151,10 +151,10 @@ def _start(
         return None
     passable = context.usable & (mind.columns.kind[: mind.size] != _TRIGGER)
     # A fact is a step between two memories, not a place.
-    passable &= ~mind.facts.flags(mind.size)
+    passable &= ~mind.facts.row_flags(mind.size)
     # A learned name takes more from the moments before and after a text than it gives: walks through them
     # cost LoCoMo 1.6 points of R@10, English role-play queries as much. Activation finds what occurs with them.
-    passable[mind.name_reach.rows(mind.size)] = False
+    passable[mind.name_scope.rows(mind.size)] = False
     graph = walks.refresh(context.extra_turns).graph
     salience: dict[int, float] = {}
     for concepts, share in context.named_concepts:
@@ -176,7 +176,7 @@ def _start(
 
 def _with_facts(mind: Mind, potential: Doubles) -> Floats:
     """The potential with that of facts: of each the smaller one of its two ends."""
-    facts, subjects, objects = mind.facts.rows()
+    facts, subjects, objects = mind.facts.row_arrays()
     out = potential.astype(np.float32)
     out[facts] = np.minimum(out[subjects], out[objects])
     return out

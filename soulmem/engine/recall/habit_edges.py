@@ -65,7 +65,9 @@ def collect_habit_edges(mind: Mind, params: ActionSelectionParams) -> HabitEdges
         if not _is_scene(mind, instance, whole, triggers):
             ways += _ways_over(instance, whole, 1.0, triggers)
             ways += _ways_over(whole, instance, params.instance, triggers)
-        elif opens_exchange(mind.at(instance)):  # the soul's own words are no situation
+        elif opens_exchange(
+            mind.memory_at(instance)
+        ):  # the soul's own words are no situation
             scenes[whole].append(instance)
     habits: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for concept, action, strength, _ in _edges(mind, edges, EdgeKind.KNOWS_HABIT):
@@ -108,7 +110,7 @@ def _is_scene(mind: Mind, instance: int, whole: int, triggers: Triggers) -> bool
     """Whether the instance is a line of a chat in which the situation `whole` occurred."""
     if whole not in triggers or instance in triggers:
         return False
-    return mind.at(instance).origin is Origin.CHAT
+    return mind.memory_at(instance).origin is Origin.CHAT
 
 
 def _ways_over(

@@ -14,7 +14,7 @@ from soulmem.engine.api.results import PathStep, RecalledMemory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.habits import Habit
-from soulmem.engine.views.provenance import sources
+from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
@@ -101,7 +101,7 @@ def recalled_habit(
         fired=habit.fired,
         why=reason_sentence(reason, mind.soul.name, language),
         path=(*steps, last),
-        sources=sources(mind, memory, context.request.chat),
+        sources=source_places(mind, memory, context.request.chat),
         age_turns=age,
         visibility=1.0,
     )

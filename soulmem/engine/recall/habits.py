@@ -19,7 +19,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.habit_edges import HabitEdges, collect_habit_edges
 from soulmem.engine.recall.situation_fit import SituationFit
-from soulmem.engine.vectors.encoder import Read
+from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.segmentation import thoughts
@@ -58,7 +58,7 @@ class HabitInput:
 
     sentences: tuple[str, ...]
     intent: str | None = None
-    read: Read | None = None  # vectors of these and of the situations
+    read: EncodedTexts | None = None  # vectors of these and of the situations
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Habits:
         if intent:
             texts.append(intent)
             rows += edges.tendencies
-        return texts + [spoken(mind.at(row)) for row in rows]
+        return texts + [spoken(mind.memory_at(row)) for row in rows]
 
     def of(
         self, mind: Mind, context: RecallContext, habit_input: HabitInput
@@ -207,7 +207,7 @@ class Habits:
 
     def _nearest(self, mind: Mind, query: Floats | None, rows: Ints) -> Ints:
         """The rows nearest to the query, all when they are few."""
-        table, most = mind.embedded.turns, self.params.instances
+        table, most = mind.vector_queue.text_vectors, self.params.instances
         if rows.size <= most:
             return rows
         if table is None or query is None or query.shape[1] != table.dim:
@@ -283,8 +283,8 @@ def _visible_tendencies(
     return tendencies
 
 
-def _has_vector(mind: Mind, row: int, read: Read | None) -> bool:
-    return read is not None and spoken(mind.at(row)) in read.vectors
+def _has_vector(mind: Mind, row: int, read: EncodedTexts | None) -> bool:
+    return read is not None and spoken(mind.memory_at(row)) in read.vectors
 
 
 def _is_usable(way: TriggerPath, usable: Bools) -> bool:

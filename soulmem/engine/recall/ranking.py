@@ -21,7 +21,7 @@ from soulmem.engine.recall.deduplication import (
 from soulmem.engine.recall.expansion import Expansion, ExpansionParams, expand
 from soulmem.engine.recall.time_question import prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult, Walks
-from soulmem.engine.views.concept_activation import strengths
+from soulmem.engine.views.concept_activation import memory_strengths
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
@@ -175,7 +175,7 @@ def rank(
 
 def vectors_at(mind: Mind, rows: Ints) -> Floats:
     """The vectors of these memories, float32[rows, dim]; NaN where there is none."""
-    table = mind.embedded.turns
+    table = mind.vector_queue.text_vectors
     if table is None:
         return np.full((rows.size, 1), np.nan, np.float32)
     return table.rows(rows)
@@ -284,7 +284,7 @@ def _mood_fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
         return None
     out = np.zeros(rows.size, np.float32)
     for i in np.flatnonzero(mind.columns.feeling[rows] > 0).tolist():
-        emotions = mind.at(int(rows[i])).situation.emotions
+        emotions = mind.memory_at(int(rows[i])).situation.emotions
         out[i] = fit(mood, [(e.label, e.intensity) for e in emotions])
     return out
 
@@ -298,9 +298,9 @@ def _weights(
     factors = MemoryFactors(
         importance=mind.columns.importance[rows].astype(np.float64),
         feeling=mind.columns.feeling[rows].astype(np.float64),
-        retention=strengths(mind, rows, extra, chat),
+        retention=memory_strengths(mind, rows, extra, chat),
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
-        since_use=mind.recalls.since_use(rows, mind.turns(extra)),
+        since_use=mind.recalls.since_use(rows, mind.lived_turns(extra)),
         content=_shared_tags(mind, context, rows),
         feedback=mind.opinions.scores(mind.size)[rows],
     )
@@ -314,6 +314,6 @@ def _shared_tags(mind: Mind, context: RecallContext, rows: Ints) -> Doubles:
     if not wanted:
         return shares
     for i, row in enumerate(rows.tolist()):
-        tags = {tag.casefold() for tag in mind.at(row).tags}
+        tags = {tag.casefold() for tag in mind.memory_at(row).tags}
         shares[i] = len(wanted & tags) / len(wanted)
     return shares

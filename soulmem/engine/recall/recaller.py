@@ -40,8 +40,8 @@ from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
 from soulmem.engine.recall.trace_fields import trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.walks import WalkingParams, Walks
-from soulmem.engine.vectors.embedder import Embedding
-from soulmem.engine.vectors.encoder import Read
+from soulmem.engine.vectors.embedder import EmbeddingService
+from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.retrieval import query as queries
@@ -109,7 +109,7 @@ class Recaller:
         self,
         services: Services,
         *,
-        embedding: Embedding,
+        embedding: EmbeddingService,
         learner: Learner,
         params: RecallParams,
         traces: Traces,
@@ -133,7 +133,7 @@ class Recaller:
         self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
         # Tasks that were late go on: the next turn needs the same vectors.
         self._asking: set[asyncio.Task[Floats | None]] = set()
-        self._reading: set[asyncio.Task[Read | None]] = set()
+        self._reading: set[asyncio.Task[EncodedTexts | None]] = set()
 
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
         """How an answer came about. Raises NotFound."""
@@ -287,7 +287,7 @@ class Recaller:
         A late vector is kept for the next turn.
         """
         texts = [text for text, _ in parts]
-        asking = asyncio.create_task(self._embedding.question(texts))
+        asking = asyncio.create_task(self._embedding.embed_query(texts))
         self._asking.add(asking)
         asking.add_done_callback(self._asking.discard)
         waited = max(0.0, _EMBEDDING_SHARE * seconds)
@@ -307,7 +307,7 @@ class Recaller:
         )
         if not texts:
             return habit_input
-        reading = asyncio.create_task(self._embedding.reading.read(texts))
+        reading = asyncio.create_task(self._embedding.encoder.encode(texts))
         self._reading.add(reading)
         reading.add_done_callback(self._reading.discard)
         waited = max(0.0, _EMBEDDING_SHARE * seconds)

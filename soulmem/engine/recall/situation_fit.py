@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import spoken
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.vectors.encoder import Read
+from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.retrieval.calibration import rarity, word_fit
 from soulmem.retrieval.signature import signature_fit
 
@@ -35,11 +35,11 @@ class SituationFit:
         mind: Mind,
         lines: Sequence[str],
         rows: Ints,
-        read: Read | None,
+        read: EncodedTexts | None,
         scenes: Mapping[int, Sequence[int]],
     ) -> Floats:
         """On the scale of `Calibration.fit`, shape (lines, rows). Words decide where there are no vectors."""
-        situations = [spoken(mind.at(row)) for row in rows.tolist()]
+        situations = [spoken(mind.memory_at(row)) for row in rows.tolist()]
         scene_texts = [_texts_at(mind, scenes.get(row, ())) for row in rows.tolist()]
         if read is not None:
             vectors = [read.rows(texts) for texts in scene_texts]
@@ -78,4 +78,4 @@ class SituationFit:
 
 
 def _texts_at(mind: Mind, rows: Sequence[int]) -> list[str]:
-    return [spoken(mind.at(row)) for row in rows]
+    return [spoken(mind.memory_at(row)) for row in rows]

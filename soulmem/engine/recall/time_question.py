@@ -168,7 +168,7 @@ def time_slots(
     rows = np.flatnonzero(asked.certainty >= asked.certainty.max() - 1e-6)
     if rows.size < places:
         rows = np.flatnonzero(asked.certainty)
-    length = np.minimum(mind.costs(rows) / params.worth_tokens, 1.0)
+    length = np.minimum(mind.token_costs(rows) / params.worth_tokens, 1.0)
     worth = asked.certainty[rows] + weigh(rows) * (0.5 + 0.5 * length)
     chosen = rows[
         spread_over_time(asked.happened[rows], worth.astype(np.float32), places)
@@ -228,7 +228,7 @@ def _conversations(
         (strand.chat for strand in mind.lineages), key=lambda key: (key != chat, key)
     )
     for key in chats:
-        rows = mind.order(key)
+        rows = mind.chat_rows(key)
         rows = rows[free[rows]]
         free[rows] = False
         pauses = np.diff(mind.columns.happened[rows]) > _PAUSE

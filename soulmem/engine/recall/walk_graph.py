@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.faded_edges import strengths_left
+from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.graph.association import (
     WALKED,
     AssociationParams,
@@ -127,7 +127,7 @@ class WalkGraphs:
 
     def _wanted(self, mind: Mind, extra_turns: int) -> _BuiltFor:
         settings = mind.soul.settings
-        faded = mind.time.reading(extra_turns) // self._params.fade_turns
+        faded = mind.time.current_turn(extra_turns) // self._params.fade_turns
         return _BuiltFor(
             int(faded), mind.residency.revision, settings.forgetting, settings.clock
         )
@@ -144,7 +144,8 @@ class WalkGraphs:
     def _turns_since(self, mind: Mind, extra_turns: int, built_for: _BuiltFor) -> float:
         """Turns since the moment whose strengths that state has."""
         return (
-            mind.time.reading(extra_turns) - built_for.faded * self._params.fade_turns
+            mind.time.current_turn(extra_turns)
+            - built_for.faded * self._params.fade_turns
         )
 
     def _brought_up_to_date(
@@ -173,7 +174,7 @@ def _built(mind: Mind, extra: int, late: float, p: WalkGraphParams) -> WalkGraph
         fan = np.bincount(sources, minlength=mind.size)
     else:  # some mentions are not in memory
         fan = mind.residency.mentions(mind.size, sources)
-    strength = strengths_left(mind, edges, extra, late)
+    strength = remaining_strengths(mind, edges, extra, late)
     weight = edge_weights(edges, strength, p.weights, fan)
     graph = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
     return _with_facts(mind, graph, fan, _slots_of_facts(mind, edges))
@@ -194,7 +195,7 @@ def _patched(
     edges = mind.edges.arrays(WALKED, rows)
     if edges.slot.size > p.patched * old.graph.edge.size:
         return None
-    strength = strengths_left(mind, edges, extra, late)
+    strength = remaining_strengths(mind, edges, extra, late)
     weight = edge_weights(edges, strength, p.weights, fan)
     part = arcs(edges, weight, mind.columns.kind[: mind.size], p.association, rows)
     graph = with_rows(old.graph, part, rows)
@@ -231,7 +232,7 @@ def _with_facts(
     mind: Mind, graph: Csr, fan: Ints, slot: Numbers, before: WalkGraph | None = None
 ) -> WalkGraph:
     """The walk graph of these arcs; `places` stays empty where `before` has the same facts."""
-    facts, subjects, objects = mind.facts.rows()
+    facts, subjects, objects = mind.facts.row_arrays()
     missing = facts[slot[facts] < 0].tolist()
     for row, key in zip(missing, mind.ids_at(missing), strict=True):
         place = mind.edges.slot(key)
@@ -257,7 +258,9 @@ def _with_facts(
 
 def _slots_of_facts(mind: Mind, edges: EdgeArrays) -> Numbers:
     """`WalkGraph.slot` from these edges; -1 also where several edges join the two ends of a fact."""
-    facts, subjects, objects = (rows.astype(np.int64) for rows in mind.facts.rows())
+    facts, subjects, objects = (
+        rows.astype(np.int64) for rows in mind.facts.row_arrays()
+    )
     relations = np.flatnonzero(edges.kind == _RELATES)
     pairs = pair_of(
         edges.source[relations].astype(np.int64),

@@ -21,7 +21,7 @@ from soulmem.engine.api.requests import SyncAnswer, SyncRequest
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
-from soulmem.engine.propagation.reawakening import awake
+from soulmem.engine.propagation.reawakening import with_reawakened
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.topic_words import stale_topics
 from soulmem.engine.world.audit import BY_USER
@@ -145,7 +145,7 @@ class ChatWriter:
         """Another mind about hidden messages."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
-            await self._compute.run(mind.take_soul, new)
+            await self._compute.run(mind.set_soul, new)
             for head in list(world.heads.values()):
                 log = await world.log(head.id) if new.id in head.cast else None
                 if log is not None:
@@ -281,7 +281,7 @@ class ChatWriter:
             change = world.compare(mind, new, family, changed, retract=retract)
             linked = world.linker.linked_at_once(mind, change)
             if linked is not None:
-                change = awake(mind, linked)
+                change = with_reawakened(mind, linked)
             mind_steps.append(_MindStep(mind, change, linked is not None))
         told = ChatChange(new.head, _rewritten(old, new), removed)
         moved = [
@@ -354,7 +354,7 @@ class ChatWriter:
         world.keep_log(step.log)
         for mind_step in linked:
             mind, change = mind_step.mind, mind_step.change
-            for piece in change.pieces(_PIECE):
+            for piece in change.batches(_PIECE):
                 await self._compute.run(mind.apply, piece)
             if change.drop_memories or any(
                 m.state is not MemoryState.ACTIVE for m in change.put_memories
@@ -374,7 +374,7 @@ class ChatWriter:
     ) -> MindChange:
         """The change with what follows for mentions, and what they bring back to mind."""
         return await self._compute.run(
-            awake, mind, await world.linker.linked(token, mind, change)
+            with_reawakened, mind, await world.linker.with_mentions(token, mind, change)
         )
 
     async def _move(
@@ -414,7 +414,7 @@ class ChatWriter:
             change = await self._compute.run(world.compare, mind, log, family)
         change = await self._linked(token, world, mind, change)
         await self._compute.run(mind.apply, change)
-        return change.stored(world.owner)
+        return change.to_store_change(world.owner)
 
     @asynccontextmanager
     async def _stored_after(

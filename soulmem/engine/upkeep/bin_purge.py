@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.tombstones import returning
+from soulmem.engine.propagation.tombstones import recreated_if_purged
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.upkeep.soul_purge import SoulBin
 from soulmem.engine.world.audit import Hand
@@ -155,5 +155,5 @@ def _binned(mind: Mind) -> list[Memory]:
             continue
         if memory is not None and memory.state in _BINNED:
             out.append(memory)
-    kept = returning(mind, out)
+    kept = recreated_if_purged(mind, out)
     return [memory for memory in out if memory.id not in kept]

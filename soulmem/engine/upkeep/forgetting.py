@@ -19,8 +19,12 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.anchors import anchors_of
-from soulmem.engine.views.concept_activation import STABILITY, presences, unused_for
-from soulmem.engine.views.faded_edges import strengths_left
+from soulmem.engine.views.concept_activation import (
+    STABILITY,
+    concept_activations,
+    turns_since_recall,
+)
+from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -137,7 +141,7 @@ def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]
     plain = may & np.isin(columns.kind[:n], _TEXTS) & ~named
     plain &= columns.importance[:n] < params.promotion.importance
     texts = np.flatnonzero(plain)
-    ages = mind.time.ages(texts, mind.ages(None, extra, texts), extra)
+    ages = mind.time.row_ages(texts, mind.exchange_ages(None, extra, texts), extra)
     texts = texts[ages >= _lasts(mind, params)]
     least = texts[np.argsort(columns.importance[texts], kind="stable")]
     return [mind.id_at(int(row)) for row in (*least, *np.flatnonzero(unheld))]
@@ -158,7 +162,7 @@ def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
     count for the concept.
     """
     n = mind.size
-    holds = strengths_left(mind, edges, extra) > 0.0
+    holds = remaining_strengths(mind, edges, extra) > 0.0
     own = (edges.kind == _MENTIONS) & (mind.columns.kind[edges.target] == _CONCEPT)
     by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
     had = _ends(edges.source, n) + _ends(edges.target, n)
@@ -175,7 +179,9 @@ def forgotten(
     """
     known = [m for key in suspected if (m := mind.memories.get(key)) is not None]
     concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
-    present = presences(mind, [m.id for m in concepts], extra, params.activation)
+    present = concept_activations(
+        mind, [m.id for m in concepts], extra, params.activation
+    )
     out = [
         m
         for m in concepts
@@ -187,7 +193,7 @@ def forgotten(
         for m in known
         if m.kind is not MemoryKind.CONCEPT and not m.names and not anchors_of(mind, m)
     ]
-    unused = unused_for(mind, [m.id for m in texts], extra)
+    unused = turns_since_recall(mind, [m.id for m in texts], extra)
     for memory in texts:
         siblings = int(
             np.count_nonzero(

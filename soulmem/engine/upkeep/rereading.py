@@ -67,7 +67,7 @@ class Rereader:
                 and mind.memories.get(memory.id) == memory
             )
             if put:
-                change = await world.linker.linked(
+                change = await world.linker.with_mentions(
                     token, mind, MindChange(put_memories=put)
                 )
                 await world.carry_out(token, mind, Steps([change]))

@@ -19,7 +19,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobKind, JobRun
-from soulmem.engine.views.provenance import concepts_called, rows_in_use
+from soulmem.engine.views.provenance import concepts_named, rows_in_use
 from soulmem.engine.world.audit import Hand
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -198,7 +198,7 @@ def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
         if memory.state is not _ACTIVE:
             continue
         for name in topic.members:
-            for concept in concepts_called(mind, name):
+            for concept in concepts_named(mind, name):
                 edge = Edge(
                     mind.soul.id,
                     concept,

@@ -18,9 +18,9 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import SoulId
 from soulmem.engine.api.results import EmbedderHealth
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.mind.vector_queue import TextKey, Wanted
+from soulmem.engine.mind.vector_queue import PendingText, TextKey
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.vectors.encoder import Reading
+from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
 from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import Embedder
@@ -40,7 +40,7 @@ _RETRY_SECONDS = 5.0  # after a failure of the store or the model
 _NO_PROMPT = "the embedding model {} was trained with a prompt and is used without: set embedder.query_prompt"
 
 
-class Embedding:
+class EmbeddingService:
     """The one place that calls an embedder.
 
     All models share one thread, so a question waits for one batch at most.
@@ -76,7 +76,7 @@ class Embedding:
         self._quiet.set()
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
-        self.reading = Reading(fallback)
+        self.encoder = SituationEncoder(fallback)
 
     def start(self) -> None:
         """Begin to load and to work; returns at once."""
@@ -92,7 +92,7 @@ class Embedding:
         await asyncio.gather(*self._tasks, self._saved(), return_exceptions=True)
         self._quiet.set()  # whoever waits for the work waits in vain
         self._models.stop()
-        self.reading.stop()
+        self.encoder.stop()
         self._loader.stop()
 
     def health(self) -> EmbedderHealth:
@@ -121,7 +121,7 @@ class Embedding:
         """Returns once some model answers, or none will."""
         await self._settled.wait()
 
-    async def question(self, texts: Sequence[str]) -> Vector | None:
+    async def embed_query(self, texts: Sequence[str]) -> Vector | None:
         """Unit vectors of `texts`, shape (len(texts), dim); None while no model is loaded or when it
         failed.
         """
@@ -135,7 +135,7 @@ class Embedding:
             self._fail(error)
             return None
 
-    async def pace(self, texts: Sequence[str]) -> float:
+    async def seconds_per_text(self, texts: Sequence[str]) -> float:
         """Seconds that texts like these take each, measured on them; 0 without a model or texts."""
         embedder = self._embedder
         if embedder is None or not texts:
@@ -144,13 +144,13 @@ class Embedding:
         await self._models.run(embedder.embed, list(texts))
         return (time.perf_counter() - began) / len(texts)
 
-    async def adopt(self, mind: Mind) -> None:
+    async def add_mind(self, mind: Mind) -> None:
         """Give a newly opened mind its stored vectors and look after it from now on."""
         self._minds.append(mind)
         await self._equip(mind, self._embedder)
         self.wake()
 
-    def release(self, mind: Mind) -> None:
+    def remove_mind(self, mind: Mind) -> None:
         """Look after this mind no more."""
         self._minds = [other for other in self._minds if other is not mind]
 
@@ -159,14 +159,14 @@ class Embedding:
         self._quiet.clear()
         self._work.set()
 
-    async def drain(self) -> None:
+    async def wait_pending(self) -> None:
         """Returns when every text of every open mind has its vector, or no model can give it one."""
         await self._settled.wait()
         if self._embedder is not None:
             self.wake()
             await self._quiet.wait()
 
-    async def take_better_model(self) -> bool:
+    async def switch_model(self) -> bool:
         """Idle work: once the wanted model is there, embed everything with it, then change over.
 
         True when changed.
@@ -175,7 +175,7 @@ class Embedding:
         if better is None:
             return False
         for mind in list(self._minds):
-            texts = await self._compute.run(mind.embedded.all_texts)
+            texts = await self._compute.run(mind.vector_queue.all_texts)
             await self._embed_missing(better, texts)
         self._embedder, self._better, self._is_fallback = better, None, False
         self._notes.pop("fallback", None)
@@ -186,7 +186,7 @@ class Embedding:
         self.wake()
         return True
 
-    async def forget_unused(self) -> None:
+    async def drop_unused_vectors(self) -> None:
         """Idle work: drop stored vectors that no text of any open mind needs.
 
         Only when every soul is open. Listing them takes 3 s for 280,000, so it is done once after a start,
@@ -197,14 +197,16 @@ class Embedding:
             return
         swept = (
             model,
-            tuple((mind.soul.id, mind.embedded.forgotten) for mind in self._minds),
+            tuple(
+                (mind.soul.id, mind.vector_queue.dropped_texts) for mind in self._minds
+            ),
         )
         if swept == self._swept:
             return
         needed = {
             _key(w.text)
             for mind in self._minds
-            for w in await self._compute.run(mind.embedded.all_texts)
+            for w in await self._compute.run(mind.vector_queue.all_texts)
         }
         async for stored in self._store.vector_keys(model):
             stale = [(m, key) for m, key in stored if key not in needed or m != model]
@@ -220,7 +222,7 @@ class Embedding:
 
     async def _load_models(self) -> None:
         wanted, fallback = self._wanted_source, self._fallback_source
-        if wanted is not None and await self._loader.run(wanted.is_at_hand):
+        if wanted is not None and await self._loader.run(wanted.is_local):
             embedder = await self._try(wanted)
             if embedder is not None:
                 await self._use(embedder, is_fallback=False)
@@ -229,7 +231,7 @@ class Embedding:
         if fallback is not None:
             embedder = await self._try(fallback)
             if embedder is not None:
-                self.reading.take(embedder)
+                self.encoder.use_model(embedder)
                 await self._use(embedder, is_fallback=self._wanted_source is not None)
         self._settled.set()
         if wanted is not None:
@@ -283,11 +285,11 @@ class Embedding:
         """Tables of the model's size, then what is stored and not in them."""
         if embedder is None:
             return
-        if mind.embedded.model != embedder.model:  # else they came with an image
+        if mind.vector_queue.model != embedder.model:  # else they came with an image
             await self._compute.run(
-                mind.embedded.use_model, embedder.dim, embedder.model
+                mind.vector_queue.use_model, embedder.dim, embedder.model
             )
-        keys = await self._compute.run(mind.embedded.missing)
+        keys = await self._compute.run(mind.vector_queue.pending_keys)
         taking: asyncio.Task[None] | None = None
         for start in range(0, len(keys), _READ):
             piece = await self._compute.run(
@@ -327,10 +329,12 @@ class Embedding:
         if embedder is None:
             return False
         for mind in list(self._minds):
-            wanted = await self._compute.run(mind.embedded.wanted, self._batch())
+            wanted = await self._compute.run(
+                mind.vector_queue.next_texts, self._batch()
+            )
             if (
                 wanted
-                and (table := mind.embedded.turns) is not None
+                and (table := mind.vector_queue.text_vectors) is not None
                 and table.dim == embedder.dim
             ):
                 vectors = await self._vectors(embedder, [w.text for w in wanted])
@@ -362,7 +366,9 @@ class Embedding:
     def _is_asked(self) -> bool:
         return time.monotonic() - self._asked < _ASKED_SECONDS
 
-    async def _embed_missing(self, embedder: Embedder, texts: Sequence[Wanted]) -> None:
+    async def _embed_missing(
+        self, embedder: Embedder, texts: Sequence[PendingText]
+    ) -> None:
         for start in range(0, len(texts), _READ):
             by_key = {_key(w.text): w.text for w in texts[start : start + _READ]}
             found = await self._store.vectors(embedder.model, sorted(by_key))
@@ -399,25 +405,25 @@ def _key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _with_names(mind: Mind, keys: Sequence[TextKey]) -> dict[str, list[Wanted]]:
+def _with_names(mind: Mind, keys: Sequence[TextKey]) -> dict[str, list[PendingText]]:
     """These texts by the names that the store knows their vectors by."""
-    out: dict[str, list[Wanted]] = {}
-    for wanted in mind.embedded.texts(keys):
+    out: dict[str, list[PendingText]] = {}
+    for wanted in mind.vector_queue.texts(keys):
         out.setdefault(_key(wanted.text), []).append(wanted)
     return out
 
 
 def _take(
-    mind: Mind, wanted: Mapping[str, Sequence[Wanted]], stored: Mapping[str, bytes]
+    mind: Mind, wanted: Mapping[str, Sequence[PendingText]], stored: Mapping[str, bytes]
 ) -> None:
     for name, data in stored.items():
         vector = np.frombuffer(data, "<f4")
-        mind.embedded.take((one, vector) for one in wanted[name])
+        mind.vector_queue.store_vectors((one, vector) for one in wanted[name])
 
 
 def _take_into(
-    table: VectorTable, mind: Mind, vectors: Sequence[tuple[Wanted, Vector]]
+    table: VectorTable, mind: Mind, vectors: Sequence[tuple[PendingText, Vector]]
 ) -> None:
     """Unless another model has taken over meanwhile: its vectors do not mix with these."""
-    if mind.embedded.turns is table:
-        mind.embedded.take(vectors)
+    if mind.vector_queue.text_vectors is table:
+        mind.vector_queue.store_vectors(vectors)

@@ -25,7 +25,7 @@ _REMEMBERED = 4096  # texts whose vector is at hand, 8 MB
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class EncodedTexts:
     """Unit vectors by text, and how their cosines read."""
 
     vectors: Mapping[str, Vector]
@@ -38,7 +38,7 @@ class Read:
         return np.stack(rows) if rows else np.zeros((0, unknown.size), np.float32)
 
 
-class Reading:
+class SituationEncoder:
     """Texts to vectors in a millisecond each.
 
     For telling situations the packaged encoder, trained on talk and its answers, beats multilingual-e5-small:
@@ -53,7 +53,7 @@ class Reading:
         self._calibration: Calibration | None = None
         self._known: OrderedDict[str, Vector] = OrderedDict()
 
-    def take(self, embedder: Embedder) -> None:
+    def use_model(self, embedder: Embedder) -> None:
         """Use this encoder, which has been loaded already."""
         self._embedder = embedder
 
@@ -61,7 +61,7 @@ class Reading:
         """Read nothing more."""
         self._worker.stop()
 
-    async def read(self, texts: Iterable[str]) -> Read | None:
+    async def encode(self, texts: Iterable[str]) -> EncodedTexts | None:
         """Vectors of the texts; None when there is no encoder.
 
         The first time it is loaded, in a second or so. Who cannot wait leaves: the work goes on.
@@ -84,7 +84,7 @@ class Reading:
             self._known.move_to_end(text)
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
-        return Read(found, calibration) if calibration is not None else None
+        return EncodedTexts(found, calibration) if calibration is not None else None
 
     def _calibrate(self) -> Calibration | None:
         if self._calibration is None and self._source is not None:

@@ -16,5 +16,5 @@ class ModelSource:
     """
 
     name: str
-    is_at_hand: Callable[[], bool]
+    is_local: Callable[[], bool]
     load: Callable[[], Embedder]

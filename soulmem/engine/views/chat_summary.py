@@ -17,22 +17,24 @@ from soulmem.graph.association import MEMORY_KINDS
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 
 
-def drafted_inside(mind: Mind, chat: ChatId, inside: Collection[int]) -> list[int]:
+def drafts_within_window(
+    mind: Mind, chat: ChatId, inside: Collection[int]
+) -> list[int]:
     """The rows of what was drafted of nothing but the messages at the rows `inside`, the last of the chat.
 
     An action is not what was said: it may be told whatever stands on the screen.
     """
-    if not mind.derived or not inside:
+    if not mind.derivations or not inside:
         return []
     told = {mind.id_at(row) for row in inside}
     made = {
         product.id
-        for one in mind.derived.held(chat)
+        for one in mind.derivations.held(chat)
         if one.read[-1] in told
         for product in one.products
         if told.issuperset(product.cited or one.read)
     }
-    only = (key for key in made if told.issuperset(mind.derived.cited(key)))
+    only = (key for key in made if told.issuperset(mind.derivations.cited(key)))
     rows = (row for key in only if (row := mind.row(MemoryId(key))) is not None)
     return [row for row in rows if mind.columns.kind[row] != _ACTION]
 
@@ -41,7 +43,9 @@ def summary_before(
     mind: Mind, chat: ChatId | None, inside: Sequence[int]
 ) -> Memory | None:
     """What sums up the chat as far as it lies before the rows `inside`, which are its last."""
-    strand = mind.lineages.strand(chat) if chat is not None and mind.derived else None
+    strand = (
+        mind.lineages.strand(chat) if chat is not None and mind.derivations else None
+    )
     if strand is None:
         return None
     found = newest_summary(mind, strand.chat, len(strand.order) - len(inside))
@@ -63,7 +67,7 @@ def newest_summary(
     strand = mind.lineages.strand(chat)
     if strand is None:
         return None
-    held = [one for one in mind.derived.held(chat) if one.work is Work.SUMMARY]
+    held = [one for one in mind.derivations.held(chat) if one.work is Work.SUMMARY]
     if not held:
         return None
     chain, _ = summary_chain(strand.order, held)

@@ -25,7 +25,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.usage import Usage
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.provenance import sources
+from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.mentions import LATEST
 from soulmem.language.name_tokens import Tokens, fold
@@ -41,24 +41,24 @@ _SALIENCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class ConceptActivation:
     """How present a concept is."""
 
     activation: float  # 0..1
     idle: float  # turns of the soul's clock since it was met or recalled last
 
 
-def presences(
+def concept_activations(
     mind: Mind,
     concepts: Iterable[MemoryId],
     extra: int,
     params: ActivationParams | None = None,
-) -> dict[MemoryId, Presence]:
+) -> dict[MemoryId, ConceptActivation]:
     """How present each of these concepts is now; `extra` turns of a moved clock count."""
     p = params or ActivationParams()
-    now, pace = mind.time.reading(extra), mind.soul.settings.forgetting
+    now, pace = mind.time.current_turn(extra), mind.soul.settings.forgetting
     return {
-        key: Presence(
+        key: ConceptActivation(
             base_activation(met, now, pace, p),
             max(0.0, now - max(one.turn for one in met)),
         )
@@ -66,7 +66,7 @@ def presences(
     }
 
 
-def retained(
+def raised_by_activation(
     mind: Mind,
     rows: Ints,
     fading: Floats,
@@ -98,9 +98,9 @@ def retained(
     ]
     whose, when = np.asarray(used, np.float64).reshape(-1, 2).T
     concept = np.concatenate([place[target], whose.astype(np.int64)])
-    moments = np.concatenate([mind.time.touched(touched / 1e6, at_turn), when])
+    moments = np.concatenate([mind.time.turns_at_touch(touched / 1e6, at_turn), when])
     gain = np.repeat([p.mention * _SALIENCE, p.recall], [target.size, when.size])
-    now, pace = mind.time.reading(extra), mind.soul.settings.forgetting
+    now, pace = mind.time.current_turn(extra), mind.soul.settings.forgetting
     active = base_activations(concept, moments, gain, now, pace, p)
     out: Floats = fading.copy()
     met = concepts[: active.size]
@@ -108,21 +108,23 @@ def retained(
     return out
 
 
-def strengths(mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None) -> Floats:
+def memory_strengths(
+    mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None
+) -> Floats:
     """How fresh each of these memories is still, 0..1: what time and the soul's dial left of it. Concepts are
     at least as fresh as they are present.
     """
-    age = mind.time.ages(rows, mind.ages(chat, extra, rows), extra)
-    return retained(
+    age = mind.time.row_ages(rows, mind.exchange_ages(chat, extra, rows), extra)
+    return raised_by_activation(
         mind, rows, np.exp(-age * mind.soul.settings.forgetting / STABILITY), extra
     )
 
 
-def unused_for(
+def turns_since_recall(
     mind: Mind, memories: Iterable[MemoryId], extra: int
 ) -> dict[MemoryId, float]:
     """Turns of the soul's clock since the last recall of each; those never recalled are left out."""
-    now = mind.time.reading(extra)
+    now = mind.time.current_turn(extra)
     used = [
         (key, usage)
         for key in memories
@@ -134,12 +136,12 @@ def unused_for(
     return out
 
 
-def told_in(
+def places_mentioning(
     mind: Mind, concept: MemoryId, most: int, first: ChatId | None = None
 ) -> tuple[Place, ...]:
     """Where texts mention it, the latest first."""
     texts = (mind.memories[edge.source] for edge in _mentions(mind, concept))
-    places = (place for text in texts for place in sources(mind, text, first))
+    places = (place for text in texts for place in source_places(mind, text, first))
     return tuple(
         dict.fromkeys(place for place, _ in zip(places, range(most), strict=False))
     )
@@ -156,7 +158,7 @@ def _met(
         [np.nan if e.at_turn is None else e.at_turn for _, e in found], np.float64
     )
     for (key, edge), at in zip(
-        found, mind.time.touched(moments, turns).tolist(), strict=True
+        found, mind.time.turns_at_touch(moments, turns).tolist(), strict=True
     ):
         out[key].append(mention_event(at, _salience(mind, key, edge), p))
     used = [
@@ -171,7 +173,7 @@ def _met(
         if key not in out:  # made by hand, and never met since
             made = np.asarray([known.created.timestamp()], np.float64)
             out[key].append(
-                mention_event(float(mind.time.when(made)[0]), known.importance, p)
+                mention_event(float(mind.time.turns_at(made)[0]), known.importance, p)
             )
     return out
 
@@ -183,7 +185,7 @@ def _used(
     stamps = [(key, stamp) for key, usage in used for stamp in usage.stamps]
     moments = np.asarray([stamp.at.timestamp() for _, stamp in stamps], np.float64)
     turns = np.asarray([stamp.turn for _, stamp in stamps], np.float64)
-    shown = mind.time.touched(moments, turns).tolist()
+    shown = mind.time.turns_at_touch(moments, turns).tolist()
     return ((key, at) for (key, _), at in zip(stamps, shown, strict=True))
 
 

@@ -26,7 +26,7 @@ def concept_id(soul: SoulId, name: str) -> MemoryId:
     return MemoryId(derived_id("d", soul, "concept", _ARTICLE.sub("", folded)))
 
 
-def other_names(draft: DraftConcept, taken: Collection[str]) -> list[str]:
+def usable_aliases(draft: DraftConcept, taken: Collection[str]) -> list[str]:
     """What the drafted concept is also called, as far as that picks one thing out: a name of its own, and
     nobody else's. Two things made one tell what nobody said.
 
@@ -54,7 +54,7 @@ def _is_own(alias: str) -> bool:
     )
 
 
-def detail_of(
+def drafted_detail(
     memory: Memory, derivations: Iterable[Derivation]
 ) -> ConceptDetail | None:
     """The fields of the concept by what these derivations drafted, the last one's word counting; None for
@@ -68,10 +68,10 @@ def detail_of(
         for draft in one.drafts.concepts
         if concept_id(memory.soul, draft.name) == memory.id
     ]
-    return detail(memory.text, drafted)
+    return merged_detail(memory.text, drafted)
 
 
-def detail(name: str, drafted: Iterable[DraftConcept]) -> ConceptDetail:
+def merged_detail(name: str, drafted: Iterable[DraftConcept]) -> ConceptDetail:
     """What several drafts of one concept say together."""
     found = ConceptDetail()
     for draft in drafted:

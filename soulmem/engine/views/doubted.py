@@ -46,6 +46,6 @@ def rows_in_doubt(mind: Mind) -> list[int]:
     return [row for key in keys if (row := mind.row(key)) is not None]
 
 
-def not_passed(mind: Mind, rows: list[int]) -> list[int]:
+def blocked_for_walks(mind: Mind, rows: list[int]) -> list[int]:
     """Of these rows those that no thought passes through either: a name stays a way to what it stands in."""
     return [row for row in rows if mind.columns.kind[row] != _CONCEPT]

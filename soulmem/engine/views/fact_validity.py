@@ -35,7 +35,7 @@ from soulmem.language.relations import Relation, relation_of
 _MOST_NAMES = 16  # that one thing goes by
 
 
-class Standings:
+class FactValidities:
     """How the facts stand that one view knows; for one answer, on one state of the mind."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Standings:
         claim = self.claim(edge)
         if claim is None:
             return FactValidity()
-        others = self.beside(claim, edge)
+        others = self.related_claims(claim, edge)
         twins = [other for other in others if is_same_fact(other, claim)]
         told = sorted({moment for one in (claim, *twins) for moment in one.times})
         by_hand = any(one.by_hand for one in (claim, *twins))
@@ -89,10 +89,10 @@ class Standings:
             alone = relation.topic is None and not any(
                 _touch(one, relation) for one in others
             )
-            self._may_end[verb] = not alone or bool(self._mind.derived)
+            self._may_end[verb] = not alone or bool(self._mind.derivations)
         return self._may_end[verb]
 
-    def beside(self, claim: FactClaim, edge: Edge) -> list[FactClaim]:
+    def related_claims(self, claim: FactClaim, edge: Edge) -> list[FactClaim]:
         """What the view knows that ends the fact if it is later, or tells the same in other words."""
         found = {
             key: self._mind.edges.known(key) for key in self._of_pair(edge)
@@ -108,13 +108,13 @@ class Standings:
             if are_exclusive(one, claim) or is_same_fact(one, claim)
         ]
 
-    def is_alone(self, key: str, edge: Edge) -> bool:
+    def has_no_related(self, key: str, edge: Edge) -> bool:
         """Whether `beside` is empty, whatever is claimed: nobody has to look when what was told."""
         return self._of_pair(edge) <= {key} and self._of_topics(edge).keys() <= {key}
 
-    def one_of(self, memory: MemoryId) -> MemoryId:
+    def canonical_concept(self, memory: MemoryId) -> MemoryId:
         """The name that stands for all names which the view knows the thing by."""
-        if not self._mind.derived:
+        if not self._mind.derivations:
             return memory  # of all that the user wrote nothing is made one
         if memory not in self._ones:
             names = dict.fromkeys([memory])
@@ -136,15 +136,15 @@ class Standings:
         verbs = self._touched[edge.verb]
         pairs = [
             (s, o)
-            for s in self.names_of(edge.source)
-            for o in self.names_of(edge.target)
+            for s in self.alias_concepts(edge.source)
+            for o in self.alias_concepts(edge.target)
         ]
         if relation.is_mutual:
             pairs += [(o, s) for s, o in pairs]
         keys = {
             edge_id(EdgeKind.RELATES, s, o, verb) for s, o in pairs for verb in verbs
         }
-        return {key for key in keys if self.is_known(MemoryId(key))}
+        return {key for key in keys if self.is_accessible(MemoryId(key))}
 
     def _of_topics(self, edge: Edge) -> dict[str, Edge]:
         """The known relations of its ends that it may rule out, or they it."""
@@ -160,7 +160,7 @@ class Standings:
 
     def _of_topic(self, subject: MemoryId, topic: str) -> dict[str, Edge]:
         """The known relations of one thing that are about the topic; looked for once."""
-        key = (self.one_of(subject), topic)
+        key = (self.canonical_concept(subject), topic)
         if key not in self._topics:
             verbs = [
                 verb
@@ -169,11 +169,11 @@ class Standings:
             ]
             found = (
                 e
-                for name in self.names_of(subject)
+                for name in self.alias_concepts(subject)
                 for e in self._mind.edges.relations(name, verbs)
             )
             self._topics[key] = {
-                i: e for e in found if self.is_known(MemoryId(i := e.id))
+                i: e for e in found if self.is_accessible(MemoryId(i := e.id))
             }
         return self._topics[key]
 
@@ -186,18 +186,20 @@ class Standings:
         ]
         for name in names:
             for edge in self._mind.edges.relations(name, verbs) if verbs else ():
-                if self.is_known(MemoryId(edge.id)):
+                if self.is_accessible(MemoryId(edge.id)):
                     yield edge.target if edge.source == name else edge.source
-            yield from filter(self.is_known, called_alike(self._mind, name))
+            yield from filter(
+                self.is_accessible, concepts_named_alike(self._mind, name)
+            )
 
-    def is_known(self, key: MemoryId) -> bool:
+    def is_accessible(self, key: MemoryId) -> bool:
         """Whether the view knows the memory or the fact."""
         row = self._mind.row(key)
         return row is not None and bool(self._known[row])
 
-    def names_of(self, memory: MemoryId) -> list[MemoryId]:
+    def alias_concepts(self, memory: MemoryId) -> list[MemoryId]:
         """The concepts of all names that the view knows the thing by."""
-        one = self.one_of(memory)
+        one = self.canonical_concept(memory)
         if one not in self._names:
             self._names[one] = [
                 name for name, known in self._ones.items() if known == one
@@ -208,7 +210,7 @@ class Standings:
         told = sorted(self._told(key, edge))
         if not told:
             return None
-        ends = self.one_of(edge.source), self.one_of(edge.target)
+        ends = self.canonical_concept(edge.source), self.canonical_concept(edge.target)
         by_hand = edge.origin is Origin.USER
         return FactClaim(key, *ends, relation_of(edge.verb), tuple(told), by_hand)
 
@@ -223,7 +225,7 @@ class Standings:
                 ),
                 0,
             )
-        for one in mind.derived.of(key):
+        for one in mind.derivations.of(key):
             chat = self._teller(one)
             cited = (made.cited or one.read for made in one.products if made.id == key)
             for episode in (
@@ -235,7 +237,7 @@ class Standings:
 
     def _teller(self, one: Derivation) -> ChatId | None:
         """A chat that holds what was read and is known here, this one before others."""
-        holders = self._mind.derived.holders_of(one.id)
+        holders = self._mind.derivations.holders_of(one.id)
         if self._chat is None or self._chat in holders:
             return self._chat if self._chat in holders else min(holders, default=None)
         if self._mind.soul.settings.scope is not Scope.CHARACTER:
@@ -254,7 +256,7 @@ class Standings:
     def _moment(self, row: int, chat: ChatId) -> Moment:
         """When the episode of a row was told: never before what stands before it in its chat."""
         if chat not in self._times:
-            order = self._mind.order(chat)
+            order = self._mind.chat_rows(chat)
             self._times[chat] = (
                 order,
                 np.maximum.accumulate(self._mind.columns.happened[order]),
@@ -269,7 +271,7 @@ class Standings:
     def _ending(self, found: FactEnd) -> tuple[datetime, str | None]:
         """When it ceased: by the story's calendar or in its words, if what told so gives any."""
         until = _time(found.moment)
-        for key in self._mind.derived.cited(found.by):
+        for key in self._mind.derivations.cited(found.by):
             memory, row = self._mind.memories.get(key), self._mind.row(key)
             span = memory.situation.time_span if memory is not None else None
             if row is None or span is None or not span.story:
@@ -285,16 +287,18 @@ class Standings:
         return until, None
 
 
-def standing_of(mind: Mind, edges: Iterable[Edge]) -> dict[str, FactValidity]:
+def fact_validities(mind: Mind, edges: Iterable[Edge]) -> dict[str, FactValidity]:
     """How the relations among these edges stand by all that the soul knows, whatever chat tells it; by id."""
     relations = [edge for edge in edges if edge.kind is EdgeKind.RELATES]
     if not relations:
         return {}
-    found = Standings(mind, mind.known(None, None, lambda _, __: False), None)
+    found = FactValidities(
+        mind, mind.accessible_rows(None, None, lambda _, __: False), None
+    )
     return {edge.id: found.of(edge) for edge in relations}
 
 
-def called_alike(mind: Mind, concept: MemoryId) -> Iterator[MemoryId]:
+def concepts_named_alike(mind: Mind, concept: MemoryId) -> Iterator[MemoryId]:
     """The concepts of the card, of messages, of the user and of drafts that go by a name of this one."""
     memory = mind.memories.get(concept)
     if memory is None:

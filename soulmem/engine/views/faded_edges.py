@@ -24,14 +24,14 @@ Floats = NDArray[np.float64]
 _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
 
-def strengths_left(
+def remaining_strengths(
     mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
 ) -> Floats:
     """What is left of each of these edges, 0..1, or was so many turns `before`; 0 of one that is cut.
 
     `extra` turns of a moved clock count. Computes.
     """
-    strength = mind.strengths(edges, extra, before)
+    strength = mind.edge_strengths(edges, extra, before)
     weak = np.flatnonzero(_FADES[edges.kind] & (strength < FLOOR))
     if weak.size:
         strength[weak] = 0.0
@@ -46,27 +46,27 @@ def strengths_left(
     return strength
 
 
-def edges_left(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
+def unfaded_edges(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
     """The edges that start or end at the memory as they are now, without those that are cut. Computes."""
-    turn = mind.turns(extra)
+    turn = mind.lived_turns(extra)
     return [
         edge
         for known in mind.edges_of(memory)
-        if (edge := edge_left(mind, known, turn)) is not None
+        if (edge := unfaded_edge(mind, known, turn)) is not None
     ]
 
 
-def edge_left(mind: Mind, edge: Edge, turn: int) -> Edge | None:
+def unfaded_edge(mind: Mind, edge: Edge, turn: int) -> Edge | None:
     """The edge as it is when the soul's clock shows `turn`; None when it is cut. Computes."""
     if edge.kind not in DECAYING:
         return edge
-    strength = mind.strength_of(edge, turn)
+    strength = mind.edge_strength(edge, turn)
     if strength < FLOOR:
-        return replace(edge, strength=FLOOR) if is_kept(mind, edge) else None
+        return replace(edge, strength=FLOOR) if is_protected(mind, edge) else None
     return replace(edge, strength=strength)
 
 
-def is_kept(mind: Mind, edge: Edge) -> bool:
+def is_protected(mind: Mind, edge: Edge) -> bool:
     """Whether nothing may cut the edge: the user drew it, and an end is permanent or locked."""
     ends = (mind.memories[edge.source], mind.memories[edge.target])
     return edge.origin is Origin.USER and any(

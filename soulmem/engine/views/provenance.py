@@ -14,7 +14,7 @@ _SHOWN = 4  # messages for each concept that names a topic
 _NAMES = 3
 
 
-def sources(
+def source_places(
     mind: Mind, memory: Memory, first: ChatId | None = None
 ) -> tuple[Place, ...]:
     """Where the memory was told, in the chat `first` before others; a learned name where it was given, a
@@ -25,28 +25,28 @@ def sources(
     if memory.is_found_topic:
         named = memory.tags[:_NAMES]
         texts = dict.fromkeys(
-            text for name in named for text in texts_with(mind, name)[-_SHOWN:]
+            text for name in named for text in texts_with_term(mind, name)[-_SHOWN:]
         )
         return _told(mind, list(texts), first)
-    cited = mind.derived.cited(memory.id)
+    cited = mind.derivations.cited(memory.id)
     if cited:
         return _drafted(mind, memory.id, cited, first)
     return _own(mind, memory, first)
 
 
-def texts_with(mind: Mind, name: str) -> list[MemoryId]:
+def texts_with_term(mind: Mind, name: str) -> list[MemoryId]:
     """The texts in use that hold a word, or a concept called so, in no particular order."""
     incidence = mind.terms.incidence
     numbers = [
         incidence.number(name),
-        *(mind.terms.number_of(one) for one in concepts_called(mind, name)),
+        *(mind.terms.term_of(one) for one in concepts_named(mind, name)),
     ]
     terms = np.unique(np.asarray([n for n in numbers if n is not None], np.int64))
     _, rows = incidence.rows_of(terms, rows_in_use(mind))
     return [mind.id_at(int(row)) for row in np.unique(rows)]
 
 
-def concepts_called(mind: Mind, name: str) -> list[MemoryId]:
+def concepts_named(mind: Mind, name: str) -> list[MemoryId]:
     """The concepts in use that are called exactly so, topics left out."""
     spotted = ((key, mind.names.concept(key)) for key in mind.names.spot(name))
     return [
@@ -65,7 +65,9 @@ def _givers(mind: Mind, name: Memory) -> list[MemoryId]:
     """The memories of the messages that give a learned name, oldest first."""
     spelled = (name.text, *(name.concept.aliases if name.concept else ()))
     told = {
-        one for spelling in spelled for one in mind.sightings.holders(fold(spelling))
+        one
+        for spelling in spelled
+        for one in mind.name_counts.memories_with(fold(spelling))
     }
     return sorted(told, key=lambda one: (mind.memories[one].happened, one))
 
@@ -83,7 +85,7 @@ def _drafted(
     does any more, in those that tell one of them.
     """
     chats = sorted(
-        mind.derived.holders(product), key=lambda chat: (chat != first, chat)
+        mind.derivations.holders(product), key=lambda chat: (chat != first, chat)
     )
     told = [mind.memories[key] for key in cited if key in mind.memories]
     if not chats:

@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
 
-Place = tuple[
+TimelinePosition = tuple[
     int, str
 ]  # microseconds since 1970 and id: where a memory stands in the order
 
 
-def place_of(memory: Memory) -> Place:
+def position_of(memory: Memory) -> TimelinePosition:
     """Where the memory stands."""
     return int(memory.happened.timestamp() * 1_000_000), str(memory.id)
 
 
 def overlapping(
-    mind: Mind, start: datetime | None, end: datetime | None, after: Place | None
+    mind: Mind,
+    start: datetime | None,
+    end: datetime | None,
+    after: TimelinePosition | None,
 ) -> Iterator[Memory]:
     """Memories in use whose time overlaps from (inclusive) .. to (exclusive), oldest first, behind `after`.
 
@@ -42,9 +45,9 @@ def overlapping(
     happened = columns.happened[rows]
     order = np.argsort(happened)
     for at_once in _ties(happened[order]):
-        memories = [mind.at(int(row)) for row in rows[order[at_once]]]
-        for memory in sorted(memories, key=place_of):
-            if after is None or place_of(memory) > after:
+        memories = [mind.memory_at(int(row)) for row in rows[order[at_once]]]
+        for memory in sorted(memories, key=position_of):
+            if after is None or position_of(memory) > after:
                 yield memory
 
 
@@ -54,7 +57,9 @@ def newest_first(mind: Mind, which: NDArray[np.bool_]) -> Iterator[Memory]:
     happened = -mind.columns.happened[rows]
     order = np.argsort(happened)
     for at_once in _ties(happened[order]):
-        yield from sorted((mind.at(int(row)) for row in rows[order[at_once]]), key=_id)
+        yield from sorted(
+            (mind.memory_at(int(row)) for row in rows[order[at_once]]), key=_id
+        )
 
 
 def _id(memory: Memory) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.provenance import texts_with
+from soulmem.engine.views.provenance import texts_with_term
 
 
 def stale_topics(mind: Mind) -> list[MemoryId]:
@@ -15,7 +15,7 @@ def stale_topics(mind: Mind) -> list[MemoryId]:
         if memory.is_found_topic:
             for name in memory.tags:
                 if name not in gone:
-                    gone[name] = not texts_with(mind, name)
+                    gone[name] = not texts_with_term(mind, name)
             if any(gone[name] for name in memory.tags):
                 out.append(memory.id)
     return out

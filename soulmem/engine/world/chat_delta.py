@@ -16,7 +16,7 @@ from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.sequences import common_ends
-from soulmem.engine.mind.changes import MindChange, renamed
+from soulmem.engine.mind.changes import MindChange, episodes_with_new_ids
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.edge_arrays import pair_of
 from soulmem.graph.lineage import Strand
@@ -73,9 +73,9 @@ def compare(
 def mended(mind: Mind, strand: Strand, draft: Draft, now: datetime) -> MindChange:
     """What is not here of a chat that was taken over: an interrupted change left it out."""
     missing = {key: draft(key) for key in strand.order if _is_missing(mind, key)}
-    former = renamed(_untold(mind), missing.values()) if missing else {}
+    former = episodes_with_new_ids(_untold(mind), missing.values()) if missing else {}
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
-    rows = mind.order(strand.chat)
+    rows = mind.chat_rows(strand.chat)
     known = mind.edges.arrays([EdgeKind.NEXT]).pair
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), known))
     pairs = ((strand.order[at], strand.order[at + 1]) for at in alone)
@@ -86,7 +86,7 @@ def mended(mind: Mind, strand: Strand, draft: Draft, now: datetime) -> MindChang
 
 def followed(mind: Mind) -> NDArray[np.int64]:
     """Every two rows that follow each other in some chat, as `EdgeArrays.pair` writes them."""
-    orders = [mind.order(strand.chat) for strand in mind.lineages]
+    orders = [mind.chat_rows(strand.chat) for strand in mind.lineages]
     return np.concatenate(
         [pair_of(rows[:-1], rows[1:]) for rows in orders] or [np.zeros(0, np.int64)]
     )
@@ -104,7 +104,7 @@ def _former(
         strand.order[prefix : len(strand.order) - suffix],
     )
     now = (came.get(key) or mind.memories[key] for key in told)
-    return renamed((mind.memories[key] for key in before), now)
+    return episodes_with_new_ids((mind.memories[key] for key in before), now)
 
 
 def _untold(mind: Mind) -> list[Memory]:

@@ -314,7 +314,9 @@ class Loader:
         """Which of the memories to read. Computes."""
         rows = _rows(mind, dict.fromkeys(memories))
         missing = [
-            mind.at(row).id for row in rows if not mind.residency.is_complete(row)
+            mind.memory_at(row).id
+            for row in rows
+            if not mind.residency.is_complete(row)
         ]
         if not passing:
             mind.residency.use(rows, self._turn(mind))
@@ -350,7 +352,7 @@ class Loader:
         )
 
     def _turn(self, mind: Mind) -> int:
-        return mind.turns(self._clock.extra_turns)
+        return mind.lived_turns(self._clock.extra_turns)
 
     def _lock(self, mind: Mind) -> asyncio.Lock:
         return self._locks.setdefault(mind, asyncio.Lock())
@@ -377,7 +379,9 @@ def _foresee(
 
 def _most(mind: Mind, waits: Waiting | None, params: WalkParams) -> list[MemoryId]:
     return (
-        [] if waits is None else [mind.at(int(row)).id for row in waits.most(params.l1)]
+        []
+        if waits is None
+        else [mind.memory_at(int(row)).id for row in waits.most(params.l1)]
     )
 
 
@@ -391,12 +395,12 @@ def _needed(walk: Walk, params: WalkParams) -> Ints:
 
 def _take(mind: Mind, page: EdgePage, which: Iterable[int]) -> None:
     """Put edges that were read into the mind, but for those it has, and those that have gone since."""
-    mind.take_page(page.pick([at for at in which if _is_new(mind, page, at)]))
+    mind.load_edges(page.pick([at for at in which if _is_new(mind, page, at)]))
 
 
 def _uncounted(mind: Mind, memories: Sequence[MemoryId]) -> list[MemoryId]:
     return [
-        mind.at(int(row)).id
+        mind.memory_at(int(row)).id
         for row in mind.residency.uncounted(mind.edges, _rows(mind, memories))
     ]
 
@@ -444,9 +448,9 @@ def _hot(mind: Mind, count: int) -> list[MemoryId]:
     live = np.flatnonzero(mind.columns.live[:n] & mind.columns.active[:n])
     newest = live[np.argsort(-mind.columns.happened[live], kind="stable")][:count]
     for row in newest[: max(0, count - len(hot))]:
-        hot[mind.at(int(row)).id] = None
+        hot[mind.memory_at(int(row)).id] = None
     hot.update(
-        (mind.at(int(row)).id, None)
+        (mind.memory_at(int(row)).id, None)
         for row in np.flatnonzero(mind.columns.permanent[:n])
     )
     return list(hot)

@@ -20,9 +20,9 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.mind.name_counts import Sightings
-from soulmem.engine.propagation.learned_names import learned_due
-from soulmem.engine.propagation.renaming import all_names
+from soulmem.engine.mind.name_counts import NameCounts
+from soulmem.engine.propagation.learned_names import learned_name_changes
+from soulmem.engine.propagation.renaming import all_folded_names
 from soulmem.engine.world.world import World
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
@@ -67,18 +67,20 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
     alone = KnownNames(mind.soul)  # as if the user had made none
     standing: dict[MemoryId, frozenset[MemoryId]] = {}
     spelled: dict[MemoryId, str] = {}
-    unmade = {m.id for m in mind.names.due(_SOME_TIME)[0]}
+    unmade = {m.id for m in mind.names.card_changes(_SOME_TIME)[0]}
     for one, concepts in mind.names.card_names():
-        alone.take(one.memory(mind.soul.id, _SOME_TIME))
+        alone.put(one.memory(mind.soul.id, _SOME_TIME))
         standing[one.id], spelled[one.id] = concepts, one.name
         if one.id not in unmade:
             yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
-    missing, left = learned_due(mind.names, mind.sightings, all_names(mind), _SOME_TIME)
+    missing, left = learned_name_changes(
+        mind.names, mind.name_counts, all_folded_names(mind), _SOME_TIME
+    )
     yield from (
         json.dumps(["nobody gives this name", mind.memories[key].text]) for key in left
     )
     for concept in _given(alone, mind, told):
-        alone.take(concept)
+        alone.put(concept)
         standing[concept.id], spelled[concept.id] = (
             frozenset((concept.id,)),
             concept.text,
@@ -115,10 +117,10 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
 
 def _given(alone: KnownNames, mind: Mind, told: Iterable[MemoryId]) -> list[Memory]:
     """The concepts of the names that these memories give."""
-    sightings = Sightings()
+    sightings = NameCounts()
     for key in told:
         sightings.swap(None, mind.memories[key])
-    return learned_due(alone, sightings, sightings.folds(), _SOME_TIME)[0]
+    return learned_name_changes(alone, sightings, sightings.folds(), _SOME_TIME)[0]
 
 
 def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:

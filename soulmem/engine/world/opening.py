@@ -68,10 +68,10 @@ class Opener:
             if log is not None:
                 await self._compute.run(world.expect, mind, log)
                 chats.append(log)
-        mind.terms.waits = True
+        mind.terms.paused = True
         await self._read_memories(owner, mind)
         await self._read_edges(owner, mind, alone=len(world.souls) == 1)
-        mind.terms.waits = False
+        mind.terms.paused = False
         texts = await self._compute.run(of_kinds, mind, TEXTS)
         for start in range(0, len(texts), _MEMORIES):
             await self._compute.run(
@@ -101,7 +101,7 @@ class Opener:
             await self._loader.open_part(owner, mind)
         else:
             async for page in self._store.edge_pages(owner, mind.soul.id):
-                await self._compute.run(mind.take_page, page)
+                await self._compute.run(mind.load_edges, page)
 
 
 def _orphans(mind: Mind) -> MindChange:
@@ -109,7 +109,7 @@ def _orphans(mind: Mind) -> MindChange:
     n, columns = mind.size, mind.columns
     told = np.zeros(n, np.bool_)
     for strand in mind.lineages:
-        told[mind.order(strand.chat)] = True
+        told[mind.chat_rows(strand.chat)] = True
     alone = (
         columns.in_use[:n] & (columns.origin[:n] == ORIGINS.index(Origin.CHAT)) & ~told
     )

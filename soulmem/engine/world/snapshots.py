@@ -25,7 +25,7 @@ import soulmem
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.mind.packing import Pieces, pieces, restored
+from soulmem.engine.mind.packing import Pieces, packed_parts, restore_steps
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.world import World
 from soulmem.ports.images import Image, Images, ImageWriter
@@ -117,7 +117,7 @@ class ImageKeeper:
 
     async def _mind(self, soul: Soul, image: Image) -> Mind | None:
         mind = Mind(soul)
-        steps = restored(mind, image.arrays, image.head["model"])
+        steps = restore_steps(mind, image.arrays, image.head["model"])
         try:
             while await self._compute.run(next, steps, self) is not self:
                 pass
@@ -164,7 +164,7 @@ class ImageKeeper:
             images.write, owner, soul, state.token
         )
         try:
-            source = pieces(mind)
+            source = packed_parts(mind)
             while (
                 piece := await self._compute.run(_next, mind, state, source)
             ) is not None:
@@ -185,16 +185,16 @@ class _Changed(Exception):
 
 def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] | None:
     """The next piece, None when there are no more. Computes; raises _Changed."""
-    if (mind.revision, mind.embedded.model) != (state.revision, state.model):
+    if (mind.revision, mind.vector_queue.model) != (state.revision, state.model):
         raise _Changed
     return next(source, None)
 
 
 def _state(mind: Mind, token: str, basis: Mapping[str, Any], at: float) -> _Kept:
     """The mind as it is. Computes."""
-    embedded = mind.embedded
+    embedded = mind.vector_queue
     return _Kept(
-        token, basis, mind.revision, embedded.model, len(embedded.missing()), at
+        token, basis, mind.revision, embedded.model, len(embedded.pending_keys()), at
     )
 
 

@@ -342,7 +342,9 @@ class World:
                 await self._commit(
                     token,
                     mind,
-                    change.stored(self.owner, [soul] if soul and not number else []),
+                    change.to_store_change(
+                        self.owner, [soul] if soul and not number else []
+                    ),
                 )
             except BaseException:
                 if number:
@@ -350,10 +352,10 @@ class World:
                 raise
             if soul is not None and not number:
                 await self._take_soul(token, mind, soul)
-            for piece in change.pieces(_PIECE):
+            for piece in change.batches(_PIECE):
                 await self._compute.run(mind.apply, piece)
         if steps.names is not None:
-            await self._compute.run(mind.take_names, steps.names)
+            await self._compute.run(mind.set_names, steps.names)
 
     async def _commit(self, token: WriteToken, mind: Mind, change: Change) -> None:
         if mind.soul.id in self.opening:
@@ -365,7 +367,7 @@ class World:
     async def _take_soul(self, token: WriteToken, mind: Mind, soul: Soul) -> None:
         self.souls[soul.id] = soul
         before = mind.soul.known_names()
-        if await self._compute.run(mind.take_soul, soul):
+        if await self._compute.run(mind.set_soul, soul):
             words = await asyncio.to_thread(
                 _differing_words, before, soul.known_names()
             )
@@ -394,12 +396,12 @@ class World:
 
     def _timed(self, mind: Mind) -> Mind:
         """The mind, which reads this world's clock from now on."""
-        mind.time.now = lambda: self._clock.now().timestamp()
+        mind.time.wall_clock = lambda: self._clock.now().timestamp()
         return mind
 
     def expect(self, mind: Mind, log: ChatLog) -> None:
         """Let a mind that is being opened know what the chat tells. Computes: worker only."""
-        mind.expect(self.strand_of(mind, log, self.family(log.head.id))[0])
+        mind.preload_strand(self.strand_of(mind, log, self.family(log.head.id))[0])
 
     def mended(self, mind: Mind, log: ChatLog) -> MindChange:
         """What of the chat is not stored though it should be. Computes: worker only."""
@@ -411,7 +413,7 @@ class World:
         """Store and take over what an interrupted change left undone."""
         if change != MindChange():
             await self._commit_and_apply(
-                token, mind, await self.linker.linked(token, mind, change)
+                token, mind, await self.linker.with_mentions(token, mind, change)
             )
 
     async def _commit_and_apply(

@@ -130,12 +130,12 @@ class Life:
         mind, slots = await self.stage.mind(), {(m.slot, m.hash) for m in chat.messages}
         versions = {
             one.id: [mind.memories[key].evidence[0][0] for key in one.read]
-            for one in mind.derived
+            for one in mind.derivations
         }
         last = (chat.messages[-1].slot, chat.messages[-1].hash)
         return {
             MemoryId(made.id)
-            for one in mind.derived
+            for one in mind.derivations
             if one.after is None
             and all((v.slot, v.hash) in slots - {last} for v in versions[one.id])
             for made in one.products
@@ -169,12 +169,12 @@ class Life:
                 assert {m.id for m in drafted} >= await self.held(chat)
             await self.check_habits(chat)
         mind = await self.stage.mind()
-        for one in mind.derived:
+        for one in mind.derivations:
             assert all(key in mind.memories for key in one.read)
             assert (
                 one.work is not Work.SUMMARY
                 or one.after is None
-                or mind.derived.get(one.after)
+                or mind.derivations.get(one.after)
             )
 
     async def check_habits(self, chat: Told) -> None:
@@ -185,7 +185,7 @@ class Life:
             if memory.kind is MemoryKind.ACTION:
                 shown = {
                     mind.memories[key].evidence[0][0].slot
-                    for key in mind.derived.cited(memory.id)
+                    for key in mind.derivations.cited(memory.id)
                 }
                 places = {
                     c.id: [at for at, slot in enumerate(order[c.id]) if slot in shown]

@@ -313,7 +313,7 @@ async def test_what_no_chat_tells_as_a_whole_any_more_still_names_its_messages(
     before = {m.id: await stage.sources_of(m.id) for m in drafted}
     await stage.sync("b", said[:20], parent=("c", "m20"))
     await stage.sync("c", [*said[:12], *said[13:]])
-    unheld = (await stage.mind()).derived.loose()
+    unheld = (await stage.mind()).derivations.loose()
     loose = [m.id for m in await stage.drafted() if m.id in unheld and m.id in before]
     assert "m13" in {slot for key in loose for slot in before[key]}
     for key in loose:

@@ -122,7 +122,7 @@ class Life:
         every = set().union(*told.values())
         assert set(_MARK.findall(await self.stage.words())) <= every
         mind = await self.stage.mind()
-        for one in mind.derived:
+        for one in mind.derivations:
             if one.work is Work.KIND:
                 assert all(key in mind.memories for key in one.read)
                 assert one.after is not None or len(one.read) >= 3
@@ -140,10 +140,10 @@ class Life:
                     for e in mind.edges.of(kind.id)
                     if e.kind is EdgeKind.INSTANCE_OF
                 ]
-                makers = mind.derived.of(kind.id)
+                makers = mind.derivations.of(kind.id)
                 assert scenes
                 if any(
-                    one.work is Work.KIND and key in mind.derived.holders_of(one.id)
+                    one.work is Work.KIND and key in mind.derivations.holders_of(one.id)
                     for one in makers
                 ):
                     assert len(seen.intersection(scenes)) >= 3
@@ -152,7 +152,7 @@ class Life:
                 memory.kind is MemoryKind.ABSTRACT_EPISODE
                 and memory.origin is Origin.MODEL
             ):
-                assert mind.derived.of(memory.id)
+                assert mind.derivations.of(memory.id)
 
 
 async def _lives(steps: list[tuple[str, int]]) -> int:

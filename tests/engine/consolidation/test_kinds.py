@@ -120,7 +120,7 @@ async def test_a_later_scene_of_a_kind_joins_it_without_a_call(
     await stage.sync(
         "c", [m for m in [*first, *fill[:12], more[1], *fill[12:]] if m.slot != gone]
     )
-    assert not [one for one in mind.derived if one.work is Work.KIND]
+    assert not [one for one in mind.derivations if one.work is Work.KIND]
 
 
 async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> None:

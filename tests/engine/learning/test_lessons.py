@@ -104,7 +104,7 @@ async def test_every_edge_of_a_way_of_three_steps_shows_one_more_use(
             edge = edge_between(mind.edges, source, target)
             assert edge.uses == 1
             assert edge.strength > 0.4
-            assert edge.at_turn == mind.turns(0)
+            assert edge.at_turn == mind.lived_turns(0)
         assert edge_between(mind.edges, chain[0], chain[4]) == aside
     usage = mind.recalls.usage(chain[3])
     assert usage is not None
@@ -169,9 +169,9 @@ async def test_a_late_use_begins_where_fading_has_come_to(
     """And what is recalled after a while lasts longer."""
     mind = await told.mind()
     before = edge_between(mind.edges, chain[0], chain[1])
-    turn = mind.turns(0)
+    turn = mind.lived_turns(0)
     await told.engine.advance_clock(0, 300)
-    left = mind.strength_of(before, turn + 300 + 1)
+    left = mind.edge_strength(before, turn + 300 + 1)
     await lived(told, chain[:2])
     after = edge_between(mind.edges, chain[0], chain[1])
     assert left < 0.16
@@ -227,13 +227,13 @@ async def test_nothing_the_user_tied_to_a_locked_memory_is_cut(
         replace(
             edge_between(table, first, second),
             strength=0.051,
-            at_turn=float(mind.turns(0)),
+            at_turn=float(mind.lived_turns(0)),
         )
     )
     await lived(told, [first, third], walked)
     edge = edge_between(table, first, second)
-    faded = 0.051 * edge.strength_at(mind.turns(0)) / edge.strength
-    now = edge.strength_at(mind.turns(0))
+    faded = 0.051 * edge.strength_at(mind.lived_turns(0)) / edge.strength
+    now = edge.strength_at(mind.lived_turns(0))
     assert now == pytest.approx(0.05 if locked else 0.97 * faded, rel=0.005)
     assert faded > 0.0502
 

@@ -15,7 +15,7 @@ from soulmem.domain.ids import ChatId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.fact_validity import Standings
+from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.world.world import World
 from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
 from tests.engine.model_stage import ModelStage, obliging, read_of
@@ -78,22 +78,24 @@ class Names(Life):
             strand = mind.lineages.strand(ChatId(chat.id))
             if strand is None or len({s.family for s in mind.lineages}) > 1:
                 continue
-            known = mind.known(strand.chat, world.family(strand.chat), world.holds)
-            view = Standings(mind, known, strand.chat)
+            known = mind.accessible_rows(
+                strand.chat, world.family(strand.chat), world.holds
+            )
+            view = FactValidities(mind, known, strand.chat)
             drafted = [
                 m
                 for m in mind.memories.values()
                 if m.origin is Origin.MODEL and m.kind is MemoryKind.CONCEPT
             ]
-            met = [m for m in drafted if view.is_known(m.id)]
+            met = [m for m in drafted if view.is_accessible(m.id)]
             found = {
-                frozenset(mind.memories[key].text for key in view.names_of(m.id))
+                frozenset(mind.memories[key].text for key in view.alias_concepts(m.id))
                 for m in met
             }
 
             read = {
                 k
-                for one in mind.derived.held(strand.chat)
+                for one in mind.derivations.held(strand.chat)
                 if one.work is _DRAFTS
                 for k in one.read
             }

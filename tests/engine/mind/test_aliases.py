@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.domain.situation import ConceptDetail
-from soulmem.engine.views.fact_validity import standing_of
+from soulmem.engine.views.fact_validity import fact_validities
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import line
 
@@ -74,7 +74,7 @@ async def recalled(stage: ModelStage, query: str, chat: str = "c") -> list[str]:
 async def over(stage: ModelStage) -> set[str]:
     """The facts that hold no more."""
     mind = await stage.mind()
-    found = standing_of(mind, mind.edges.every())
+    found = fact_validities(mind, mind.edges.every())
     return {
         mind.facts[MemoryId(key)].text
         for key, one in found.items()

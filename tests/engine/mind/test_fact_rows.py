@@ -17,7 +17,7 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walks import Walks
-from soulmem.engine.views.fact_validity import Standings
+from soulmem.engine.views.fact_validity import FactValidities
 
 SOUL = SoulId("s1")
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -69,9 +69,9 @@ def test_rows_are_those_of_the_facts_that_are_left(
         if number == 20:
             mind.apply(MindChange(drop_memories=(MemoryId("c1"),)))
             mind.apply(MindChange(put_memories=(concept(1),)))
-    facts, subjects, objects = mind.facts.rows()
+    facts, subjects, objects = mind.facts.row_arrays()
     told = {
-        tuple(mind.at(row).id for row in rows)
+        tuple(mind.memory_at(row).id for row in rows)
         for rows in np.column_stack([facts, subjects, objects]).tolist()
     }
     assert told == {(edge.id, edge.source, edge.target) for edge in mind.edges.every()}
@@ -124,15 +124,15 @@ def test_a_fact_that_is_alone_is_touched_by_no_other(
     known = np.ones(mind.size, np.bool_)
     for edge, is_known in zip(edges, shown, strict=False):
         known[mind.row(MemoryId(edge.id))] = is_known
-    standings = Standings(mind, known, None)
-    seen = [edge for edge in edges if standings.is_known(MemoryId(edge.id))]
+    standings = FactValidities(mind, known, None)
+    seen = [edge for edge in edges if standings.is_accessible(MemoryId(edge.id))]
     claims = {
         edge.id: claim for edge in seen if (claim := standings.claim(edge)) is not None
     }
     for edge in seen:
         others = [claim for key, claim in claims.items() if key != edge.id]
-        if edge.id in claims and standings.is_alone(edge.id, edge):
-            assert not standings.beside(claims[edge.id], edge)
+        if edge.id in claims and standings.has_no_related(edge.id, edge):
+            assert not standings.related_claims(claims[edge.id], edge)
             assert standings.of(edge).by is None
             assert not any(is_same_fact(claims[edge.id], other) for other in others)
             assert not any(are_exclusive(claims[edge.id], other) for other in others)

@@ -51,8 +51,8 @@ def mind() -> Mind:
 
 
 def shown(mind: Mind) -> set[str]:
-    visible = mind.visible(None, None, lambda *_: True)
-    return {mind.at(row).text for row in range(mind.size) if visible[row]}
+    visible = mind.visible_rows(None, None, lambda *_: True)
+    return {mind.memory_at(row).text for row in range(mind.size) if visible[row]}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_fact_is_found_by_its_words_and_wants_a_vector(mind: Mind) -> None:
     assert row is not None
     words = dict.fromkeys(mind.tokeniser.tokens("envies"), 1.0)
     assert mind.words.scores(words, mind.size)[row] > 0
-    assert edge.id in {wanted.key for wanted in mind.embedded.wanted(10)}
+    assert edge.id in {wanted.key for wanted in mind.vector_queue.next_texts(10)}
     assert "Zhang San envies Li Si" in shown(mind)
 
 

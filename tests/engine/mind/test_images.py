@@ -60,7 +60,7 @@ async def told(images: Images | None, embedder: FakeEmbedder | None = None) -> S
     await stage.note("whale oil", kind=MemoryKind.CONCEPT, edges=(oil,))
     binned = await stage.note("the lantern is broken")
     await stage.engine.memories.delete(ME, binned.memory.id, None)
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     return stage
 
 
@@ -73,7 +73,7 @@ async def whole(stage: Stage) -> Picture:
     rows = {
         key: row for key, row in mind._rows if key in mind.memories or key in mind.facts
     }
-    facts = mind.facts.rows()
+    facts = mind.facts.row_arrays()
     return {
         **await picture(stage, "s1"),
         "columns": {
@@ -85,14 +85,14 @@ async def whole(stage: Stage) -> Picture:
             tuple(mind.id_at(int(row)) for row in each)
             for each in np.column_stack(facts)
         },
-        "names": mind.names.everything(),
+        "names": mind.names.all_concept_names(),
         "terms": {key: _terms(mind, row) for key, row in rows.items()},
         "told": {
             m.id: (m.text, m.kind)
             for m in (await stage.recall("lantern oil Duchess", "root")).memories
         },
         "from": sorted(await stage.known("left", context_from="m52")),
-        "wanted": sorted(map(str, mind.embedded.missing())),
+        "wanted": sorted(map(str, mind.vector_queue.pending_keys())),
     }
 
 
@@ -128,14 +128,14 @@ async def test_texts_are_not_embedded_anew() -> None:
     await stage.restart()
     embedder.asked.clear()
     await stage.mind()
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     assert images.given == 1
     assert embedder.asked == []
     other = FakeEmbedder("other", dim=32)  # as many dimensions, another meaning
     stage.model = other.source()
     await stage.restart()
     await stage.mind()
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     assert images.given == 2
     assert not await stray_vectors(await stage.mind(), other)
     await stage.stop()
@@ -147,7 +147,7 @@ async def test_what_had_no_vector_gets_one() -> None:
     stage.model = embedder.source()
     await stage.restart()
     await stage.mind()
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     assert images.given == 1
     assert not await stray_vectors(await stage.mind(), embedder)
     await stage.stop()
@@ -166,7 +166,7 @@ async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old
     await stage.restart()
     mind = await stage.mind()
     embedder.answers.set()
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     assert images.given == 1
     assert not await stray_vectors(mind, embedder)
     await stage.stop()

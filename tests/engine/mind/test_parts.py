@@ -232,11 +232,11 @@ async def test_a_walk_differs_by_no_more_than_it_says(
     true = walking(whole, memory, 1e-9)()
     assert true is not None
     truth = {
-        whole.at(int(row)).id: score
+        whole.memory_at(int(row)).id: score
         for row, score in zip(true.rows, true.score, strict=True)
     }
     for row, score in zip(found.walk.rows, found.walk.score, strict=True):
-        truth[part.at(int(row)).id] -= score
+        truth[part.memory_at(int(row)).id] -= score
     assert min(truth.values()) > -1e-8
     assert sum(truth.values()) == pytest.approx(found.walk.error, abs=1e-7)
 

@@ -70,14 +70,15 @@ def counted(mind: Mind) -> tuple[object, ...]:
     texts = {key: m for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE}
     told = {key: (m.text, m.terms, m.names, m.situation) for key, m in texts.items()}
     given = {
-        folded: mind.sightings.holders(folded) for folded in mind.sightings.folds()
+        folded: mind.name_counts.memories_with(folded)
+        for folded in mind.name_counts.folds()
     }
     learned = {
         m.id: (m.text, m.concept) for m in mind.memories.values() if m.is_learned_name
     }
     columns, n = mind.columns, mind.size
     lived = np.sort(columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]])
-    assert np.array_equal(mind.frame().sight.told(), lived)
+    assert np.array_equal(mind.frame().visibility.exchange_times(), lived)
     mentions = {
         (e.source, e.target) for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS
     }
@@ -135,7 +136,11 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
         await stage.sync("c1", [*messages, line("end")], confirm=True)
         mind = await stage.mind()
         counted(mind)
-        assert mind.frame().sight.told().size == mind.turns(0) == exchanges
+        assert (
+            mind.frame().visibility.exchange_times().size
+            == mind.lived_turns(0)
+            == exchanges
+        )
     memory = next(
         key for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE
     )

@@ -17,7 +17,7 @@ from soulmem.domain.situation import Situation, TimeSpan, story_time
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.soul_clock import TURNS_A_DAY, SoulTime
-from soulmem.engine.mind.visibility import Sight
+from soulmem.engine.mind.visibility import Visibility
 from soulmem.graph.columns import Columns
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.pairs import Pairs
@@ -35,7 +35,7 @@ async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
         Memory(MemoryId(key), SoulId("s1"), MemoryKind.NOTE, key, Origin.USER, now)
         for key in ("a", "b")
     )
-    turn = float(mind.turns(stage.clock.extra_turns))
+    turn = float(mind.lived_turns(stage.clock.extra_turns))
     edge = Edge(
         SoulId("s1"),
         ends[0].id,
@@ -55,8 +55,10 @@ async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
 async def left(stage: Stage, edge: Edge) -> float:
     """What is left of it, read in both ways."""
     mind, extra = await stage.mind(), stage.clock.extra_turns
-    ((one,),) = (mind.strengths(mind.edges.arrays([EdgeKind.ASSOCIATES]), extra),)
-    assert mind.strength_of(edge, mind.turns(extra)) == pytest.approx(one, abs=1e-12)
+    ((one,),) = (mind.edge_strengths(mind.edges.arrays([EdgeKind.ASSOCIATES]), extra),)
+    assert mind.edge_strength(edge, mind.lived_turns(extra)) == pytest.approx(
+        one, abs=1e-12
+    )
     return float(one)
 
 
@@ -107,7 +109,7 @@ async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
     )
     mind = await stage.mind()
     rows = np.asarray([mind.row_of(mind.memories[await stage.find("Al: text of m1")])])
-    ages = mind.time.ages(rows, mind.ages(ChatId("c1"), 0)[rows], 0)
+    ages = mind.time.row_ages(rows, mind.exchange_ages(ChatId("c1"), 0)[rows], 0)
     assert ages.tolist() == pytest.approx([31 * 20 + 1])
 
 
@@ -117,12 +119,12 @@ async def test_the_weight_of_a_memory_falls_by_the_wall(stage: Stage) -> None:
     mind = await stage.mind()
     rows = np.asarray([mind.row_of(mind.memories[await stage.find("Al: text of m1")])])
     stage.clock.advance(3 * DAY, 500)
-    assert mind.time.ages(
-        rows, mind.ages(None, 500)[rows], 500
+    assert mind.time.row_ages(
+        rows, mind.exchange_ages(None, 500)[rows], 500
     ).tolist() == pytest.approx([3 * TURNS_A_DAY])
 
 
-class _Told(Sight):
+class StoryExchanges(Visibility):
     """Exchanges that took place at these moments of the story, 0 where none is told."""
 
     def __init__(self, story: list[float]) -> None:
@@ -130,10 +132,10 @@ class _Told(Sight):
         super().__init__(MemoryTable(rows), rows, Pairs(rows), Columns())
         self._story = np.asarray(story)
 
-    def told_of_story(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def exchange_story_times(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return self._story
 
-    def exchanges(self) -> int:
+    def exchange_count(self) -> int:
         return self._story.size
 
 
@@ -142,11 +144,11 @@ class _Told(Sight):
     st.integers(0, 40),
 )
 def test_the_story_never_runs_backwards(story: list[float], extra: int) -> None:
-    clock = SoulTime(lambda: SoulClock.STORY, _Told(story), Columns())
+    clock = SoulTime(lambda: SoulClock.STORY, StoryExchanges(story), Columns())
     shown = clock._at_turns(np.arange(len(story) + extra + 1, dtype=np.float64))
     assert shown[0] == 0.0
     assert (np.diff(shown) >= 0).all()
-    assert clock.reading(extra) == pytest.approx(shown[-1])
+    assert clock.current_turn(extra) == pytest.approx(shown[-1])
     dated = [at for at in story if at]
     span = (max(dated) - dated[0]) / DAY * TURNS_A_DAY if dated else 0.0
     assert shown[-1] == pytest.approx(span + story.count(0.0) + extra)

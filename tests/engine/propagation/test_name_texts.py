@@ -12,7 +12,7 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.name_texts import texts_with
+from soulmem.engine.propagation.name_texts import candidate_texts
 from soulmem.graph.names import NameIndex
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
@@ -94,11 +94,11 @@ def test_no_text_that_holds_the_name_is_missed(texts: list[str], name: str) -> N
     index: NameIndex[str] = NameIndex()
     index.put("it", [name])
     holding = {m.id for m in mind.memories.values() if index.find(m.text)}
-    assert holding <= set(texts_with(mind, [name]))
+    assert holding <= set(candidate_texts(mind, [name]))
 
 
 def test_others_are_not_looked_at() -> None:
     mind = mind_of(
         [*("Nothing here." for _ in range(50)), "Lyra came.", "Nothing for Lyra."]
     )
-    assert texts_with(mind, ["Lyra"]) == [MemoryId("n50"), MemoryId("n51")]
+    assert candidate_texts(mind, ["Lyra"]) == [MemoryId("n50"), MemoryId("n51")]

@@ -174,7 +174,7 @@ def test_all_is_made_anew_where_much_changed(way: str) -> None:
     mind, kept = story(), WalkGraphs()
     kept.ready(mind, 0)
     if way == "forgetting":
-        mind.take_soul(
+        mind.set_soul(
             replace(mind.soul, settings=replace(mind.soul.settings, forgetting=0.5))
         )
     if way == "much":

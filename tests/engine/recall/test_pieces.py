@@ -47,7 +47,7 @@ def change_of(count: int, ends: list[tuple[int, int]]) -> MindChange:
 )
 def test_pieces(count: int, ends: list[tuple[int, int]], size: int) -> None:
     whole = change_of(count, ends)
-    pieces = list(whole.pieces(size))
+    pieces = list(whole.batches(size))
     new = {m.id for m in whole.put_memories}
     seen = set[MemoryId]()
     for piece in pieces:

@@ -210,7 +210,7 @@ async def test_the_same_question_has_the_same_answer(told: Stage) -> None:
     before = await told.recall("the silver key", "c1")
     await told.restart()
     await told.mind()
-    await told.engine.embedding.drain()
+    await told.engine.embedding.wait_pending()
     after = await told.recall("the silver key", "c1")
     assert [(m.id, m.score, m.why) for m in after.memories] == [
         (m.id, m.score, m.why) for m in before.memories

@@ -208,16 +208,16 @@ def picture(mind: Mind) -> dict[str, object]:
     """What every text holds, and what every term is met with; concepts by their names."""
     held, known = (
         mind.terms.incidence,
-        mind.known(None, None, lambda _chat, _place: True),
+        mind.accessible_rows(None, None, lambda _chat, _place: True),
     )
 
     def called(number: int) -> str:
-        return ("@" if mind.terms.concept(number) else "") + mind.terms.label(number)
+        return ("@" if mind.terms.concept_of(number) else "") + mind.terms.label(number)
 
     texts = {}
     for row in np.flatnonzero(known):
         numbers = [held.number(key) for key, _ in held.terms_of(int(row))]
-        texts[mind.at(int(row)).id] = sorted(
+        texts[mind.memory_at(int(row)).id] = sorted(
             called(n) for n in numbers if n is not None
         )
     met: dict[str, object] = {}

@@ -40,6 +40,6 @@ def test_links_fade_at_the_pace_of_the_dial(dial: float) -> None:
     mind.apply(MindChange(ends, put_edges=(edge, step)))
     left = 0.8 * exp(-dial * 150 / edge.stability)
     arrays = mind.edges.arrays([EdgeKind.ASSOCIATES])
-    assert mind.strengths(arrays, 150).tolist() == pytest.approx([left])
-    assert mind.strength_of(edge, 150) == pytest.approx(left)
-    assert mind.strength_of(step, 150) == 0.8
+    assert mind.edge_strengths(arrays, 150).tolist() == pytest.approx([left])
+    assert mind.edge_strength(edge, 150) == pytest.approx(left)
+    assert mind.edge_strength(step, 150) == 0.8

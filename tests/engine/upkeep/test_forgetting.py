@@ -22,7 +22,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.engine.upkeep.forgetting import ForgettingParams, suspects
-from soulmem.engine.views.concept_activation import retained
+from soulmem.engine.views.concept_activation import raised_by_activation
 from soulmem.graph.association import MEMORY_KINDS
 from tests.engine.stage import ME, Stage, line, lines
 
@@ -39,7 +39,7 @@ async def concepts(
 ) -> None:
     """Concepts that one text speaks of, now."""
     world, mind = await stage.world(), await stage.mind()
-    now, turn = stage.clock.now(), float(mind.turns(stage.clock.extra_turns))
+    now, turn = stage.clock.now(), float(mind.lived_turns(stage.clock.extra_turns))
     made = [
         Memory(
             MemoryId(k), SOUL, MemoryKind.CONCEPT, f"Concept {k}", origin, now, **more
@@ -354,8 +354,8 @@ async def test_a_concept_that_is_spoken_of_weighs_as_if_it_were_young(
     old = np.asarray([0.01, 0.01, 0.01])
     assert mind.columns.kind[0] == MEMORY_KINDS.index(MemoryKind.EPISODE)
     stage.clock.advance(0.0, 1500)
-    assert (retained(mind, rows, old, 1500) == old).all()
+    assert (raised_by_activation(mind, rows, old, 1500) == old).all()
     await concepts(stage, ["spoken"], text, Origin.USER)
-    young = retained(mind, rows, old, 1500)
+    young = raised_by_activation(mind, rows, old, 1500)
     assert young[0] > 0.05
     assert (young[1:] == 0.01).all()

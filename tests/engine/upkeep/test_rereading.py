@@ -25,7 +25,9 @@ async def forgotten(stage: Stage) -> None:
         if not m.is_learned_name
     )
     async with world.writing as token:
-        change = await world.linker.linked(token, mind, MindChange(put_memories=plain))
+        change = await world.linker.with_mentions(
+            token, mind, MindChange(put_memories=plain)
+        )
         await world.carry_out(token, mind, Steps([change]))
 
 

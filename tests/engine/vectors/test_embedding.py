@@ -86,16 +86,16 @@ async def test_a_vector_that_comes_after_its_memory_went_to_the_bin_is_not_kept(
 ) -> None:
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     fake.answers.clear()
     note = (await stage.note("heron")).memory
     await asyncio.sleep(0.05)  # it is being embedded
     await stage.engine.memories.delete(ME, note.id, None)
     fake.answers.set()
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     assert await stray_vectors(await stage.mind(), fake) == []
     await stage.engine.memories.restore(ME, note.id)
-    await stage.engine.embedding.drain()
+    await stage.engine.embedding.wait_pending()
     assert await stray_vectors(await stage.mind(), fake) == []
 
 
@@ -113,7 +113,7 @@ async def test_a_memory_is_not_judged_by_the_vector_of_another(
     wanted = [
         mind.row_of(m) for m in await stage.visible("c1") if m.text not in as_told(TALK)
     ]
-    table = mind.embedded.turns
+    table = mind.vector_queue.text_vectors
     assert table is not None
     assert len(wanted) == 3
     assert not table.has(mind.size)[wanted].any()
@@ -242,7 +242,7 @@ async def test_a_model_that_breaks_leaves_recall_by_words(theatre: Theatre) -> N
     assert (health.status, health.embedder.state) == ("degraded", "error")
     assert "fake has failed" in health.notes
     fake.fails = False
-    assert await stage.engine.embedding.question(["hello"]) is not None
+    assert await stage.engine.embedding.embed_query(["hello"]) is not None
 
 
 async def test_a_slow_model_does_not_make_the_reply_late(theatre: Theatre) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from soulmem.engine.vectors.encoder import Reading
+from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.retrieval.calibration import TEXTS
 from tests.engine.reflexes import REFLEXES, fired, reflex
 from tests.engine.stage import Stage
@@ -17,11 +17,11 @@ from tests.fakes.embedder import FakeEmbedder
 async def test_a_text_is_read_once_and_the_model_is_loaded_when_it_is_needed() -> None:
     """With the neutral texts before the first; rows come in the order asked for, NaN for what is unknown."""
     model = FakeEmbedder()
-    reading = Reading(model.source())
+    reading = SituationEncoder(model.source())
     assert model.asked == []
-    assert await reading.read(["one", "two", "one"]) is not None
+    assert await reading.encode(["one", "two", "one"]) is not None
     assert model.asked == [*TEXTS, "one", "two"]
-    read = await reading.read(["two", "three"])
+    read = await reading.encode(["two", "three"])
     assert read is not None
     assert model.asked[-1] == "three"
     assert len(model.asked) == len(TEXTS) + 3
@@ -35,9 +35,9 @@ async def test_a_text_is_read_once_and_the_model_is_loaded_when_it_is_needed() -
 async def test_one_that_is_loaded_already_is_used() -> None:
     """The fallback of recall is the same encoder: it is not loaded twice."""
     other, model = FakeEmbedder("other"), FakeEmbedder()
-    reading = Reading(other.source())
-    reading.take(model)
-    assert await reading.read(["one"]) is not None
+    reading = SituationEncoder(other.source())
+    reading.use_model(model)
+    assert await reading.encode(["one"]) is not None
     assert other.asked == []
     reading.stop()
 
@@ -46,15 +46,15 @@ async def test_without_an_encoder_or_with_a_broken_one_there_is_nothing_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """And the log says so where something is wrong."""
-    assert await Reading(None).read(["one"]) is None
+    assert await SituationEncoder(None).encode(["one"]) is None
     assert not caplog.records
     broken = FakeEmbedder()
     broken.fails = True
-    reading = Reading(broken.source())
-    assert await reading.read(["one"]) is None
+    reading = SituationEncoder(broken.source())
+    assert await reading.encode(["one"]) is None
     assert "words alone" in caplog.text
     broken.fails = False
-    assert await reading.read(["one"]) is not None
+    assert await reading.encode(["one"]) is not None
     reading.stop()
 
 

@@ -15,7 +15,7 @@ from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.faded_edges import edges_left, strengths_left
+from soulmem.engine.views.faded_edges import remaining_strengths, unfaded_edges
 from tests.engine.stage import ME, Stage, line
 
 HOLD, CUT = (
@@ -36,7 +36,7 @@ async def pair(
 def left(mind: Mind, turns: int) -> dict[str, float]:
     """What is left of each edge after so many turns, by id; what views show says the same."""
     arrays = mind.edges.arrays()
-    found = strengths_left(mind, arrays, turns)
+    found = remaining_strengths(mind, arrays, turns)
     by_id = {
         mind.edges.at(int(s)).id: float(x)
         for s, x in zip(arrays.slot, found, strict=True)
@@ -44,7 +44,7 @@ def left(mind: Mind, turns: int) -> dict[str, float]:
     shown = {
         edge.id: edge.strength
         for key in mind.memories
-        for edge in edges_left(mind, key, turns)
+        for edge in unfaded_edges(mind, key, turns)
     }
     assert shown == pytest.approx(
         {key: strength for key, strength in by_id.items() if strength > 0.0}

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 from msgspec import UNSET
-from soulmem.server.answers.memories import graph_answer, memory_answer
 
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.consolidation.validity import FactValidity
@@ -18,7 +17,8 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.api.requests import NewEdge
-from soulmem.engine.views.fact_validity import standing_of
+from soulmem.engine.views.fact_validity import fact_validities
+from soulmem.server.responses.memories import graph_response, memory_response
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, ended, line
 
@@ -87,7 +87,7 @@ async def recalled(
 async def standing(stage: ModelStage) -> dict[str, FactValidity]:
     """How every fact stands, by its sentence."""
     mind = await stage.mind()
-    found = standing_of(mind, mind.edges.every())
+    found = fact_validities(mind, mind.edges.every())
     return {mind.facts[MemoryId(key)].text: one for key, one in found.items()}
 
 
@@ -116,8 +116,8 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
         for m in mind.memories.values()
         if m.text == "Ann" and m.origin is Origin.MODEL
     ]
-    shown = memory_answer(await stage.engine.memories.get(ME, ann.id)).edges
-    around = graph_answer(
+    shown = memory_response(await stage.engine.memories.get(ME, ann.id)).edges
+    around = graph_response(
         await stage.engine.memories.graph(ME, SoulId("s1"), ann.id, 1, 50)
     ).edges
     for edges in (shown, around):

@@ -15,7 +15,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId
 from soulmem.domain.llm import Prompt
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.views.fact_validity import Standings
+from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.world.world import World
 from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
 from tests.engine.model_stage import ModelStage, obliging, read_of
@@ -74,8 +74,8 @@ class Moves(Life):
             if strand is None:
                 continue
             family = world.family(strand.chat)
-            known = mind.known(strand.chat, family, world.holds)
-            stands = Standings(mind, known, strand.chat)
+            known = mind.accessible_rows(strand.chat, family, world.holds)
+            stands = FactValidities(mind, known, strand.chat)
             rows = {key: mind.row(key) for key in mind.facts}
             held = {key for key in mind.facts if known[rows[key]]}
             now = {
@@ -86,7 +86,7 @@ class Moves(Life):
 
             read = {
                 key
-                for one in mind.derived.held(strand.chat)
+                for one in mind.derivations.held(strand.chat)
                 if one.work is _DRAFTS
                 for key in one.read
             }

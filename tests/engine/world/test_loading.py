@@ -70,7 +70,7 @@ class Reader:
         """As a large soul is opened."""
         assert await self.loader.is_too_large(ME, SOUL, alone=True)
         notes = await self._store.memories(ME, SOUL)
-        for piece in MindChange(tuple(sorted(notes, key=lambda one: one.id))).pieces(
+        for piece in MindChange(tuple(sorted(notes, key=lambda one: one.id))).batches(
             500
         ):
             await self.compute.run(self.mind.apply, piece)

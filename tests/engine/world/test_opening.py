@@ -108,7 +108,7 @@ async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
             0,
             stage.clock.now(),
         )
-        out[chat] = {mind.at(int(row)).id for row in scene.visible.nonzero()[0]}
+        out[chat] = {mind.memory_at(int(row)).id for row in scene.visible.nonzero()[0]}
     return out
 
 
