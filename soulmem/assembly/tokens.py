@@ -13,9 +13,9 @@ _PIECE = re.compile(
     r"[A-Za-z]+|[0-9]+|\s\s+|[^\S \t\r\f\v\x1c-\x1f]|[^\W\d_A-Za-z]+|\S"
 )
 _WIDE_FROM = 0x2E80  # CJK, kana, Hangul, emoji
-_WIDE_TOKENS = 1.35  # per sign
+_WIDE_TOKENS = 1.35  # per character
 _OTHER_TOKENS = 0.85  # per letter of another alphabet
-_SYMBOL_TOKENS = 2.0  # per arrow, box, joiner or sign of that sort
+_SYMBOL_TOKENS = 2.0  # per arrow, box, joiner or character of that sort
 
 
 def estimate_tokens(text: str) -> int:
@@ -27,7 +27,7 @@ def estimate_tokens(text: str) -> int:
 def _cost(piece: str) -> float:
     first = piece[0]
     if not first.isascii():
-        return sum(map(_sign, piece))
+        return sum(map(_character_cost, piece))
     if first.isalpha():
         return max(1.0, len(piece) / 4)
     if first.isdigit():
@@ -35,14 +35,14 @@ def _cost(piece: str) -> float:
     return piece.count("\n") + (len(piece) - 1) / 4 if first.isspace() else 1
 
 
-def _sign(sign: str) -> float:
-    code = ord(sign)
+def _character_cost(character: str) -> float:
+    code = ord(character)
     if code >= 0x1F000:
         return 3.0
     return (
         _WIDE_TOKENS
         if code >= _WIDE_FROM
         else _OTHER_TOKENS
-        if sign.isalpha()
+        if character.isalpha()
         else _SYMBOL_TOKENS
     )

@@ -16,7 +16,7 @@ NAME, VERSION = (
 )  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 260
-_LONGEST = 1200  # signs
+_LONGEST = 1200  # characters
 _SYSTEM = {
     "en": (
         "You keep the diary of one character of a role-play chat.\n"

@@ -25,7 +25,7 @@ NAME, VERSION = (
 )  # a wording change raises VERSION; recorded replies are kept by both
 
 LEAST = 3  # scenes that a kind is seen in; design 5
-_LONGEST = 120  # signs of a kind: a longer one tells a story
+_LONGEST = 120  # characters of a kind: a longer one tells a story
 _MAX_TOKENS = 300
 _QUOTED = 0.5  # share of a quotation's words that stand in its scene: small models bend what they quote
 _IMPORTANCE = 0.5

@@ -14,7 +14,7 @@ from soulmem.language.scripts import is_unspaced
 
 _KNOWN = 30  # names shown at most: each costs tokens in every call
 _NAMED = 6  # names of whom facts are asked for
-_NAME_SIGNS = 60  # of a name; a longer one is no name
+_NAME_CHARACTERS = 60  # of a name; a longer one is no name
 _TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
 _LINE = re.compile(r"\[(?=\s*\d+\s*\])")
 _KANA = re.compile("[\u3041-\u30ff]")
@@ -59,7 +59,7 @@ def fact_names(passage: Passage) -> tuple[str, ...]:
 
 
 def _is_sure(name: str, sure: Collection[str]) -> bool:
-    """Whether it is more likely a name than a word that was shouted, or a name with the sign behind it."""
+    """Whether it is more likely a name than a word that was shouted, or a name with the character behind it."""
     if is_unspaced(name):
         return name in sure or not any(
             sure_name and sure_name in name for sure_name in sure
@@ -73,7 +73,7 @@ def names_tag(names: Sequence[str]) -> str:
 
 
 def _name(name: str) -> str:
-    return _tame(name)[:_NAME_SIGNS].replace(";", ",").replace(":", " ")
+    return _tame(name)[:_NAME_CHARACTERS].replace(";", ",").replace(":", " ")
 
 
 def _tame(text: str) -> str:

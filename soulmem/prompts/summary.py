@@ -15,7 +15,7 @@ NAME, VERSION = (
 )  # a wording change raises VERSION; recorded replies are kept by both
 
 _MAX_TOKENS = 280
-_LONGEST = 1500  # signs; a longer summary costs every later call
+_LONGEST = 1500  # characters; a longer summary costs every later call
 _SYSTEM = {
     "en": (
         "You keep the running summary of a role-play chat from the view of one character.\n"

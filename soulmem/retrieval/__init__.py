@@ -1,1 +1,1 @@
-"""Finding: which memories does this moment call for?"""
+"""Retrieval: scores, selects and orders memories for a query. Pure functions over arrays."""

@@ -1,4 +1,4 @@
-"""Which habits does the moment set off? A push of its own, from situations through triggers to actions."""
+"""Action selection: from the situations present in a scene over triggers to the habits that apply."""
 
 from __future__ import annotations
 
@@ -16,42 +16,46 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ActionSelectionParams:
-    """When a situation counts as present, and what that is worth.
+    """When a situation counts as present, and when an action is selected.
 
-    Measured with the packaged encoder on 26 situations each in en and zh, 20 at a time: all near cues fire;
-    F1 of paraphrases that share no word is .65 (en) and .33 (zh); short lines about something else set off
+    Measured with the packaged encoder on 26 situations each in en and zh, 20 at a time: all near lines select;
+    F1 of paraphrases that share no word is .65 (en) and .33 (zh); short lines about something else select
     .05 actions, messages of real chats, with a handful of sentences each, .02 to .15. At `present` 3.2 F1 is
-    .78 and .47, and there are twice as many false alarms. Of habits taught by three scenes each, 8 or 16 at a
-    time out of 16 in en and in zh, 93 in 100 near cues fire the right one, 30 in 100 paraphrases, and 2 in
-    100 other lines anything; with `taught` 1.2, 93, 35 and 4.
+    .78 and .47, and there are twice as many false alarms. Of habits learned from three scenes each, 8 or 16 at a
+    time out of 16 in en and in zh, 93 in 100 near lines select the right one, 30 in 100 paraphrases, and 2 in
+    100 other lines anything; with `taught_margin` 1.2, 93, 35 and 4.
     """
 
     threshold: float = (
-        0.2  # 0..1, share of the attention from which an action fires; design 3
+        0.2  # 0..1, share of the attention from which an action is selected; design 3
     )
-    sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 do alike
+    sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 give equal results
     present: float = 3.9  # fit at which a lone situation gets half of the attention
-    taught_margin: float = 1.5  # by which one must fit better that scenes tell: a mean is nearer to everything
-    crowd: int = 20  # above so many situations each must fit better, or their number would fire something
+    taught_margin: float = 1.5  # extra fit for situations learned from scenes: a mean vector is near to all
+    crowd: int = (
+        20  # situations; above this each must fit better, to keep false alarms constant
+    )
     instance: float = (
-        0.5  # what a class of situations passes on to one of its instances
+        0.5  # 0..1, what a kind of situation passes on to one of its instances
     )
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerPath:
-    """One way from a situation to a trigger, `instance` is passed through on the way up or down."""
+    """A path from a situation (`seed`) to a trigger, directly or over the kind or instance `via`."""
 
     seed: int
     trigger: int
     strength: float  # 0..1, of the edge into the trigger
-    passes: float = 1.0  # 0..1, what is left of the attention after the step over `via`
+    passes: float = (
+        1.0  # 0..1, share of the attention that the step over `via` passes on
+    )
     via: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tendency:
-    """What a trigger may set off."""
+    """An action that a trigger may select."""
 
     action: int
     probability: float  # >= 0; a trigger's need not sum to 1
@@ -60,24 +64,24 @@ class Tendency:
 
 @dataclass(frozen=True, slots=True)
 class SelectedAction:
-    """An action that fires, and how the moment led to it."""
+    """An action that is selected, and the path of the strongest attention to it."""
 
     action: int
     share: float  # 0..1
     trigger: int
-    path: TriggerPath | None  # None where an intent named the trigger itself
+    path: TriggerPath | None  # None where an intent names the trigger
 
 
 def situation_attention(
     fit: NDArray[np.floating[Any]], params: ActionSelectionParams | None = None
 ) -> Floats:
-    """How much of the attention each situation gets, shape (situations,), >= 0, sum below 1.
+    """The attention of each situation, float64[situations], >= 0, sum below 1.
 
         share(s) = e^(c * f_s) / (e^(c * level) + sum over all situations e^(c * f)),  c = sharpness
 
-    What is left is for "nothing of the sort is happening". `fit` is shape (lines, situations), as
-    `Calibration.fit` gives it; a situation is as present as its best line says, and more lines must say it
-    louder. A fit of NaN is none.
+    The rest of 1 means that none of them is present. `fit` is shape (lines, situations), as
+    `Calibration.fit` gives it; the best line of a situation counts, and the level rises with the number of
+    lines. NaN counts as no fit.
     """
     p = params or ActionSelectionParams()
     if not fit.size:
@@ -92,31 +96,31 @@ def situation_attention(
 
 def select_actions(
     present: Mapping[int, float],
-    meant: Mapping[int, float],
-    ways: Iterable[TriggerPath],
+    intents: Mapping[int, float],
+    paths: Iterable[TriggerPath],
     tendencies: Mapping[int, Sequence[Tendency]],
     draws: Mapping[int, float],
     params: ActionSelectionParams | None = None,
 ) -> list[SelectedAction]:
-    """The actions that fire, the greatest share first.
+    """The selected actions, the greatest share first.
 
     present     attention by situation
-    meant       attention by trigger, of an intent that names it
-    draws       a number in 0..1 for each trigger, `draw_number`
+    intents     attention by trigger, of an intent that names it
+    draws       a number in 0..1 for each trigger, see `draw_number`
 
-    The attention of all situations of a trigger, each over its best way, arrives there, weakened by the
-    geometric mean of the strengths of the two edges `triggers` and `fires`; one action is drawn by
-    probability and takes it. What an action gets from several triggers adds up.
+    A trigger receives the attention of its situations, each over its best path, times the geometric mean of
+    the strengths of the two edges `triggers` and `fires`. One of its actions is drawn by probability and gets
+    it all; shares of an action from several triggers are added.
     """
     p = params or ActionSelectionParams()
-    arriving = _arriving(present, ways, tendencies)
+    arriving = _arriving(present, paths, tendencies)
     shares: dict[int, float] = {}
     causes: dict[int, tuple[float, int, TriggerPath | None]] = {}
     for trigger, choice in tendencies.items():
         scene = arriving.get(trigger, {})
         sources: list[tuple[float, TriggerPath | None]] = list(scene.values())
         scene_mass = sum(mass for mass, _ in sources)
-        intent_mass = meant.get(trigger, 0.0) * _strength(1.0, choice)
+        intent_mass = intents.get(trigger, 0.0) * _strength(1.0, choice)
         mass = max(scene_mass, intent_mass)
         if not choice or mass <= 0.0:
             continue
@@ -143,22 +147,22 @@ def select_actions(
 
 def _arriving(
     present: Mapping[int, float],
-    ways: Iterable[TriggerPath],
+    paths: Iterable[TriggerPath],
     tendencies: Mapping[int, Sequence[Tendency]],
 ) -> dict[int, dict[int, tuple[float, TriggerPath]]]:
     """By trigger and situation: the attention that arrives, and the best path that it takes."""
     arriving: dict[int, dict[int, tuple[float, TriggerPath]]] = {}
-    for way in ways:
-        strength = _strength(way.strength, tendencies.get(way.trigger, ()))
-        mass = present.get(way.seed, 0.0) * way.passes * strength
-        by_situation = arriving.setdefault(way.trigger, {})
-        if mass > by_situation.get(way.seed, (0.0, way))[0]:
-            by_situation[way.seed] = mass, way
+    for path in paths:
+        strength = _strength(path.strength, tendencies.get(path.trigger, ()))
+        mass = present.get(path.seed, 0.0) * path.passes * strength
+        by_situation = arriving.setdefault(path.trigger, {})
+        if mass > by_situation.get(path.seed, (0.0, path))[0]:
+            by_situation[path.seed] = mass, path
     return arriving
 
 
 def draw_action(actions: Sequence[tuple[int, float]], number: float) -> int | None:
-    """The action at `number` (0..1) of the row of all, each as wide as its probability; None if all are 0."""
+    """The action whose interval of cumulated probability contains `number` (0..1); None if all are 0."""
     whole = sum(probability for _, probability in actions)
     if whole <= 0.0:
         return None
@@ -173,13 +177,13 @@ def draw_action(actions: Sequence[tuple[int, float]], number: float) -> int | No
 
 
 def draw_number(*names: str) -> float:
-    """A number in 0..1 (exclusive) that depends on these names alone, on any machine at any time."""
+    """A number in 0..1 (1 excluded), a hash of these names: the same on every machine and in every run."""
     digest = blake2b("\x1f".join(names).encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / 2.0**53
 
 
 def _strength(into: float, choice: Sequence[Tendency]) -> float:
-    """Of the way through a trigger: its edges' geometric mean, the actions' by their probability."""
+    """Strength through a trigger, 0..1: mean over its actions, by probability, of sqrt(into * strength)."""
     whole = sum(t.probability for t in choice)
     if whole <= 0.0:
         return 0.0

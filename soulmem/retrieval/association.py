@@ -1,4 +1,4 @@
-"""Which memories become active when energy spreads from the terms of a cue to what these are met with?"""
+"""Spreading activation over terms that occur together: from the terms of a query to associated memories."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class AssociationParams:
-    """How far energy goes, and over what."""
+    """How far activation spreads, and which co-occurrences count."""
 
     spread: SpreadParams = field(default_factory=SpreadParams)
     cooccurrence: CooccurrenceParams = field(default_factory=CooccurrenceParams)
     most_sources: int = (
-        64  # terms that pass energy on, at most: what fires later is far from the cue
+        64  # terms that pass energy on, at most; later ones are far from the query
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveTerms:
-    """The active terms; arrays of one length, the terms of the cue first.
+    """The active terms; arrays of one length, the terms of the query first.
 
     terms     int64[k]
     energy    float64[k]  > 0
-    met       int64[k]    windows that hold both it and what first brought it energy; 0 for a term of the cue
-    parent    int64[k]    place of what first brought it energy; -1 for a term of the cue
-    windows   int64[k]    known rows that hold it
-    seeds     how many of them are terms of the cue
-    total     known rows that hold any term
+    joint_windows  int64[k]  windows that contain it and its parent; 0 for a term of the query
+    parent    int64[k]    position of the term that first gave it energy; -1 for a term of the query
+    windows   int64[k]    visible rows that contain it
+    seeds     how many of them are terms of the query
+    total     visible rows that contain any term
     """
 
     terms: Ints
@@ -54,26 +54,26 @@ class ActiveTerms:
 
     @property
     def pull(self) -> Floats:
-        """How strongly each term calls up what holds it: its energy, by how few hold it, float64[k], > 0."""
+        """Score that each term gives to the rows that contain it: energy times rarity, float64[k], > 0."""
         rarity = np.log1p(self.total / self.windows) / np.log1p(self.total)
         return np.asarray(self.energy * rarity, np.float64)
 
-    def chain(self, place: int) -> list[int]:
-        """The terms that led to the one at `place`, as places, the cue's first."""
-        way = [place]
-        while self.parent[way[-1]] >= 0:
-            way.append(int(self.parent[way[-1]]))
-        return way[::-1]
+    def chain(self, position: int) -> list[int]:
+        """Positions of the terms from one of the query to the one at `position`."""
+        path = [position]
+        while self.parent[path[-1]] >= 0:
+            path.append(int(self.parent[path[-1]]))
+        return path[::-1]
 
 
 @dataclass(frozen=True, slots=True)
 class AssociatedRows:
-    """Rows that only a learned association leads to, best first, each by its strongest term.
+    """Rows reached only over a learned association, best first, each by its strongest term.
 
-    rows    int64[m]
-    place   int64[m]    that term, as a place in `Active.terms`
-    pull    float64[m]  of that term, falling
-    direct  int64[d]    known rows that hold a term of the cue
+    rows           int64[m]
+    term_position  int64[m]    that term, as a position in `ActiveTerms.terms`
+    pull           float64[m]  of that term, falling
+    direct_rows    int64[d]    visible rows that contain a term of the query
     """
 
     rows: Ints
@@ -89,13 +89,13 @@ def spread_energy(
     visible: Bools,
     params: AssociationParams | None = None,
 ) -> ActiveTerms | None:
-    """Let energy spread from these terms over what terms are met with in the known rows.
+    """Spread energy from these terms to the terms that occur with them in visible rows.
 
     seeds  int64[k], distinct
-    share  float64[k], 0..1, > 0  of the starting energy that each gets
+    share  float64[k], 0..1, > 0  share of the starting energy
 
-    None when no known row holds any of them. What a term is met with is counted when it fires, so the graph
-    is only as large as the energy comes far.
+    None when no visible row contains any of them. Co-occurrences of a term are counted only when its energy
+    passes the threshold.
     """
     p = params or AssociationParams()
     windows = incidence.counts(visible)[seeds].astype(np.int64)
@@ -139,27 +139,27 @@ def associated_rows(
     active: ActiveTerms,
     incidence: Incidence,
     visible: Bools,
-    met: int,
-    least: float,
-    alike: float,
+    joint_windows: int,
+    least_pull: float,
+    pull_share: float,
 ) -> AssociatedRows:
-    """Rows that hold no term of the cue, by the strongest term that the cue's terms led to.
+    """Rows without a term of the query, each by the strongest associated term that it contains.
 
-    met    windows in which a term must have been met with what led to it
-    least  how strongly the best term must pull, and each at least `alike` of that
+    joint_windows  least windows that a term shares with its parent
+    least_pull     least pull of the best term; every other term needs the share `pull_share` of it
     """
     pull = active.pull
     pull[: active.seeds] = 0.0
-    pull[active.joint_windows < met] = 0.0
+    pull[active.joint_windows < joint_windows] = 0.0
     best = float(pull.max(initial=0.0))
-    if best < least or best <= 0:
+    if best < least_pull or best <= 0:
         return AssociatedRows(_NONE, _NONE, np.zeros(0), _NONE)
-    strong = np.flatnonzero((pull > 0) & (pull >= alike * best))
-    which = np.append(np.arange(active.seeds), strong)
-    term, rows = incidence.rows_of(active.terms[which], visible)
+    strong = np.flatnonzero((pull > 0) & (pull >= pull_share * best))
+    candidates = np.append(np.arange(active.seeds), strong)
+    term, rows = incidence.rows_of(active.terms[candidates], visible)
     direct = np.unique(rows[term < active.seeds])
     led = (term >= active.seeds) & ~np.isin(rows, direct)
-    rows, place = rows[led], which[term[led]]
+    rows, place = rows[led], candidates[term[led]]
     order = np.lexsort((rows, -pull[place]))
     _, first = np.unique(rows[order], return_index=True)
     order = order[np.sort(first)]
@@ -167,7 +167,7 @@ def associated_rows(
 
 
 def row_energy(active: ActiveTerms, incidence: Incidence, visible: Bools) -> Floats:
-    """How active each row is by the terms it holds: the sum of their pulls, float64[n], >= 0."""
+    """Activation of each row: the sum of the pulls of its terms, float64[n], >= 0."""
     term, rows = incidence.rows_of(active.terms, visible)
     return np.bincount(rows, weights=active.pull[term], minlength=visible.size).astype(
         np.float64
@@ -194,7 +194,7 @@ def _active_terms(
     windows: Ints,
     total: int,
 ) -> ActiveTerms:
-    """The result in terms of the incidence, without what got no energy."""
+    """The result, without terms that got no energy."""
     term_windows, joint_windows = (
         np.append(windows, np.zeros(terms.size - windows.size, np.int64)),
         np.zeros_like(terms),

@@ -1,4 +1,4 @@
-"""How many associations away from the cue does each memory stand, and how straight is the way to it?"""
+"""Shortest association paths from the seeds of a walk to each memory: length, directness and flow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 Rows = NDArray[np.uint32]
 Ints = NDArray[np.int64]
 
-# What merely came next is no association.
+# Arcs between neighbours in a chat are no associations.
 _SEQUENCE = np.zeros(256, np.bool_)
 for _kind in MEMORY_KINDS:
     _SEQUENCE[arc_class(EdgeKind.NEXT, _kind)] = True
@@ -25,19 +25,21 @@ for _kind in MEMORY_KINDS:
 
 @dataclass(frozen=True, slots=True)
 class PathParams:
-    """How far and through what a way of associations may lead."""
+    """Limits of a path."""
 
-    hops: int = 6  # as far as a path is explained
-    crowd: int = 50  # arcs; what is joined to more leads nowhere in particular, unless the cue names it
+    hops: int = 6  # longest path, in arcs
+    crowd: int = 50  # arcs; a node with more is not passed through, unless it is a seed
 
 
 @dataclass(frozen=True, slots=True)
 class AssociationPaths:
-    """For each row the fewest associations from a seed, and the straightest of those ways."""
+    """Of each row: the shortest association paths from a seed."""
 
-    hops: NDArray[np.int8]  # int8[n]; 0 for a seed, -1 where no way leads
-    directness: Floats  # float32[n], 0..1: the least share a node of the way passes on along it; see below
-    flow: Floats  # float32[n], >= 0: what of the walk at the seeds arrives along the shortest ways
+    hops: NDArray[
+        np.int8
+    ]  # int8[n], arcs from a seed; 0 for a seed, -1 where no path leads
+    directness: Floats  # float32[n], 0..1: least share that a node of the best path passes on along it
+    flow: Floats  # float32[n], >= 0: share of the walk at the seeds that arrives over shortest paths
 
 
 def association_paths(
@@ -51,19 +53,19 @@ def association_paths(
     """Breadth first from the seeds, over arcs that are associations and rows that are alive.
 
     seeds   uint32[k]     where the walk started
-    walked  float32[n]    how often it is found at each row
+    walked  float32[n]    walk score of each row
     alive   bool[n]
-    factor  float32[256]  of each class of arcs, as the walk had it
+    factor  float32[256]  weight factor of each class of arcs, as in the walk
 
-    The first step counts as straight, however many a seed is joined to: that one was called by the cue.
+    The first step has directness 1, however many arcs the seed has.
     """
     p = params or PathParams()
     n = graph.nodes
     hops = np.full(n, -1, np.int8)
-    straight, flow = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    directness, flow = np.zeros(n, np.float32), np.zeros(n, np.float32)
     front = np.unique(seeds.astype(np.int64))
     hops[front] = 0
-    straight[front] = 1.0
+    directness[front] = 1.0
     flow[front] = walked[front]
     for step in range(1, p.hops + 1):
         if step > 1:
@@ -81,17 +83,17 @@ def association_paths(
         share = (weight[new] / total[source[new]]).astype(np.float32)
         np.add.at(flow, target[new], flow[start] * share)
         np.maximum.at(
-            straight,
+            directness,
             target[new],
-            np.minimum(share, straight[start]) if step > 1 else 1.0,
+            np.minimum(share, directness[start]) if step > 1 else 1.0,
         )
         front = np.unique(target[new])
         hops[front] = step
-    return AssociationPaths(hops, straight, flow)
+    return AssociationPaths(hops, directness, flow)
 
 
 def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:
-    """Places in the graph of all arcs of the rows, and for each the place of its row in `rows`."""
+    """Positions in the graph of all arcs of the rows, and for each the position of its row in `rows`."""
     count = _degree(graph, rows)
     source = np.repeat(np.arange(rows.size), count)
     start = graph.indptr[rows].astype(np.int64)
@@ -104,5 +106,5 @@ def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _degree(graph: Csr, rows: Ints) -> Ints:
-    """How many arcs leave each of the rows; of all rows it would be asked in vain."""
+    """How many arcs leave each of the rows."""
     return graph.indptr[rows + 1].astype(np.int64) - graph.indptr[rows].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which rows score best? Without sorting all of them."""
+"""The rows of the highest scores, without sorting all of them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 
-_STEP = 64  # of so many scores one is looked at to guess how high the best are
-_SPARE = 4.0  # deviations by which the guess is too low, so that it hardly ever leaves out one of the best
+_STEP = 64  # every 64th score is sampled to estimate the threshold
+_SPARE = 4.0  # deviations by which the estimate is lowered, so that it rarely excludes one of the best
 
 
 def best_rows(score: NDArray[np.floating], count: int) -> Ints:
@@ -30,7 +30,7 @@ def best_rows(score: NDArray[np.floating], count: int) -> Ints:
 
 
 def _above_guess(score: NDArray[np.floating], count: int) -> Ints:
-    """Finite scores not below what a sample says about `count` of them exceed; none where it says nothing."""
+    """Rows of finite scores above a threshold that a sample estimates; empty where the sample is too small."""
     sample = score[::_STEP]
     place = count / _STEP
     place = math.ceil(place + _SPARE * math.sqrt(place + 1))

@@ -1,4 +1,4 @@
-"""How much better does a line fit a situation than any line fits any situation? One scale for all models."""
+"""The fit of lines to situations in standard deviations, on one scale for all models and languages."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ for _language in EXAMPLES:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Where situations and lines of talk lie in a model's space, by language; made once per model.
+    """Mean situation and mean line in a model's vector space, by language; computed once per model.
 
-    A raw cosine says little: among e5 vectors any two texts reach .8, two Chinese ones .85. Without the mean
-    of its own kind and language, what is left of a text is what it is about. With vectors of `TEXTS` as the
-    only measure this needs no crowd: it holds for a soul with one situation. On 84 situations (en, zh, both
-    models) and paraphrases that share no word with them, F1 at one bar for all was .50; .41 for cosines
-    standardised by what either text usually gets, .06 for raw ones. Taking out 2 to 16 common directions as
-    well (Mu, Viswanath 2018, https://arxiv.org/abs/1702.01417) moved it by less than .03.
+    Raw cosines are not comparable: among e5 vectors any two texts reach .8, two Chinese ones .85. So the mean
+    of its kind and language is subtracted from each vector. The means come from `TEXTS` alone, so this works
+    for a soul with one situation. On 84 situations (en, zh, both models) and paraphrases that share no word
+    with them, F1 at one threshold for all was .50; .41 for cosines standardised by the usual cosines of either
+    text, .06 for raw ones. Removing 2 to 16 common directions as well (Mu, Viswanath 2018,
+    https://arxiv.org/abs/1702.01417) changed it by less than .03.
     """
 
     situations: Floats  # (languages, dim), mean situation
     lines: Floats  # (languages, dim), mean line
-    deviation: Floats  # (languages,), > 0, of the cosine of a line and a situation, both without these
+    deviation: Floats  # (languages,), > 0, of the cosine of a line and a situation, both centred
 
     @staticmethod
     def of(vectors: Floats) -> Calibration:
@@ -67,14 +67,14 @@ class Calibration:
     def fit(
         self, lines: Floats, situations: Floats, scenes: Sequence[Floats] = ()
     ) -> Floats:
-        """Deviations by which each line fits each situation better than usual, shape (lines, situations).
+        """Centred cosine of each line and situation, in deviations, float32[lines, situations].
 
-        Both are unit rows, (k, dim). NaN where a row is NaN. What shares words reaches 6 and more, a
-        paraphrase 1 to 5; of lines that have nothing to do with 20 situations, one in ten reaches 3 with any.
+        Both are unit rows, (k, dim). NaN where a row is NaN. Lines that share words with the situation reach
+        6 and more, paraphrases 1 to 5; of unrelated lines one in ten reaches 3 with any of 20 situations.
 
-        scenes  for each situation lines that were said when it was there, (k, dim), k >= 0. It is then what
-                they have in common with its words: of 32 taught situations (en, zh), a line that shares a
-                word with one is found in 100 of 100 instead of 87, at as many false alarms.
+        scenes  for each situation lines of scenes in which it was present, (k, dim), k >= 0; their mean is
+                averaged with the situation. Of 32 learned situations (en, zh), a line that shares a word
+                with one is then matched in 100 of 100 cases instead of 87, at as many false alarms.
         """
         line_language, situation_language = (
             _nearest(lines, self.lines),
@@ -84,7 +84,7 @@ class Calibration:
         if any(len(seen) for seen in scenes):
             seen = np.concatenate(list(scenes))
             read = ~np.isnan(seen).any(axis=1)
-            sizes = [len(lines_of_one) for lines_of_one in scenes]
+            sizes = [len(scene_lines) for scene_lines in scenes]
             of = np.repeat(np.arange(len(scenes)), sizes)[read]
             seen = seen[read]
             middle = np.zeros_like(about)
@@ -94,7 +94,7 @@ class Calibration:
         return np.asarray(cosines / self.deviation[situation_language], np.float32)
 
     def between(self, situations: Floats) -> Floats:
-        """Deviations by which each two situations, or reactions, are alike, shape (n, n), symmetric.
+        """Centred cosine of each two situations, or reactions, in deviations, float32[n, n], symmetric.
 
         Unit rows, (n, dim). NaN where a row is NaN.
         """
@@ -108,11 +108,13 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class WordParams:
-    """Shared words on the scale of `Calibration.fit`, for when there are no vectors."""
+    """Shared words on the scale of `Calibration.fit`, used where there are no vectors."""
 
-    # Near cues cover .41 to 1 of a situation's words, others .39 at most (98 of 100, en; .16 in zh).
-    half: float = 0.45  # 0..1, of a situation's words, and ..
-    level: float = 3.4  # .. the fit that this is worth
+    # Near lines cover .41 to 1 of a situation's words, others .39 at most (98 of 100, en; .16 in zh).
+    half: float = (
+        0.45  # 0..1, share of a situation's word weight at which the fit is `level`
+    )
+    level: float = 3.4  # fit
     slope: float = 12.0  # fit per share
 
 
@@ -123,10 +125,10 @@ def word_fit(
     texts: int,
     params: WordParams | None = None,
 ) -> Floats:
-    """As `Calibration.fit`, from the tokens alone: how much of a situation's weight the line covers.
+    """As `Calibration.fit`, from tokens: the share of a situation's word weight that each line contains.
 
-    `frequency` tells in how many of the soul's `texts` a token occurs. The neutral texts are counted with
-    them: a soul of three memories cannot tell which words are rare.
+    `frequency` gives the number of the soul's `texts` with a token. The neutral texts are counted too, as a
+    soul of three memories is too few to estimate rarity.
     """
     p = params or WordParams()
     weight = rarity(frequency, texts)
@@ -142,7 +144,7 @@ def word_fit(
 
 
 def rarity(frequency: Callable[[str], int], texts: int) -> Callable[[str], float]:
-    """How much each token tells, by in how many of the soul's texts and of the neutral ones it occurs."""
+    """The weight of a token: its inverse document frequency among the soul's texts and the neutral ones."""
     usual, total = _usual(), texts + len(TEXTS)
 
     def weight(token: str) -> float:
@@ -154,7 +156,7 @@ def rarity(frequency: Callable[[str], int], texts: int) -> Callable[[str], float
 
 @cache
 def _usual() -> Counter[str]:
-    """In how many of the neutral texts each token occurs."""
+    """Number of neutral texts with each token."""
     tokens = Tokeniser().tokens
     counts: Counter[str] = Counter()
     for text in TEXTS:
@@ -163,7 +165,7 @@ def _usual() -> Counter[str]:
 
 
 def _nearest(vectors: Floats, centres: Floats) -> Ints:
-    """Which centre each vector is nearest to: its language."""
+    """Index of the nearest centre of each vector, that is its language."""
     return np.asarray(np.argmax(vectors @ _unit(centres).T, axis=1), np.int64)
 
 

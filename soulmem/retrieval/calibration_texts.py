@@ -1,4 +1,4 @@
-"""What do situations and lines of talk usually sound like? Neutral examples, by language."""
+"""Neutral examples of situations and of lines of a scene, by language, for calibration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Situations as a player would name them, and lines of scenes; none belongs to another."""
+    """Situations as a player would name them, and lines of scenes; no line shows one of the situations."""
 
     situations: tuple[str, ...]
     lines: tuple[str, ...]
@@ -19,7 +19,7 @@ def _examples(situations: str, lines: str) -> Examples:
     )
 
 
-# Everyday life, no two about the same thing: together they stand for a language and a tone, not for a topic.
+# Everyday life, each about another topic, so that their mean represents the language and not a topic.
 EXAMPLES = (
     _examples(
         """

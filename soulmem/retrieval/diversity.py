@@ -1,4 +1,4 @@
-"""Which of the best memories go in together: relevant, not repeating each other, within the token budget?"""
+"""Selection of candidates that are relevant and differ from each other, within a token budget."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def choose_diverse(
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing
     tokens   int64[m]         >= 0, cost of each
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
-    reserved   positions that go in before all others, in this order, as far as they fit
-    is_new   whether a candidate tells anything new; asked of each right before it goes in, and in that order
+    reserved   positions selected before all others, in this order, as far as they fit
+    is_new   whether a candidate adds anything new; called for each right before it is selected
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
         next = argmax (1 - novelty) * relevance - novelty * greatest similarity to the chosen
@@ -69,10 +69,10 @@ def choose_diverse(
 
 
 def relative_similarity(vectors: Floats) -> Floats:
-    """How much more alike two candidates are than candidates usually are: 0..1, shape (m, m).
+    """Similarity of each pair beyond that of the average pair, float32[m, m], 0..1.
 
     (cosine - c) / (1 - c), at least 0, where c is the mean cosine of two candidates: among e5 vectors any two
-    texts reach .8, among others .1. A row of NaN resembles nothing, nor does anything when all are the same.
+    texts reach .8, among others .1. 0 for rows of NaN, and everywhere when all rows are the same.
     """
     has_vector = np.isfinite(vectors).all(axis=1)
     cosine = np.nan_to_num(vectors) @ np.nan_to_num(vectors).T

@@ -1,4 +1,4 @@
-"""What does an edge weigh in a walk: by itself, by its class, by the mood and by the cue?"""
+"""Edge weights and restart probability of a walk: by edge, kind, mood and query."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
-_FACTORS = 256  # classes a walk can tell apart
+_FACTORS = 256  # classes of arcs in a walk
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeWeightParams:
     """Factors of the kinds of edges; those not named weigh 1.
 
-    On LoCoMo and role-play a step along `next` of .5 to 1 scores alike, and half of it back; learned
-    associations come through more often at .5.
+    On LoCoMo and role-play, factors of .5 to 1 for `next` score alike, and half of it backwards; at .5 learned
+    associations are reached more often.
     """
 
     kind: Mapping[EdgeKind, float] = field(default_factory=lambda: {EdgeKind.NEXT: 0.5})
     back: Mapping[EdgeKind, float] = field(
         default_factory=lambda: {EdgeKind.NEXT: 0.5}
     )  # on top of `kind`
-    # A text that names many is about each of them less: its mentions count 1 / names^fan. Against 0 this is
-    # worth 2 points of R@5 on 2Wiki and a third of the learned associations; .5 to 1 score alike.
+    # Mentions of a text that names many count 1 / names^fan each. Compared with 0 this gains 2 points of R@5
+    # on 2Wiki and a third of the learned associations; .5 to 1 score alike.
     fan: float = 0.5
     irritation: float = (
-        0.5  # how much of the walk's reach full irritation takes away; design 4.1
+        0.5  # 0..1, share of the steps that full irritation removes; design 4.1
     )
-    fact: float = 0.5  # what a fact gains whose text matches the cue wholly; design 3
+    fact: float = 0.5  # added to the factor of a fact whose text matches the query fully; design 3
 
 
 def edge_weights(
@@ -48,10 +48,10 @@ def edge_weights(
     params: EdgeWeightParams | None = None,
     names: Ints | None = None,
 ) -> Doubles:
-    """The weight of each edge before class and cue, float64[m], 0..1: strength now * confidence, fan-shared.
+    """The weight of each edge before class and query factors, float64[m], 0..1: strength * confidence / names^fan.
 
     strength_now  float64[m], 0..1
-    names         int64[n]  mentions that start at each row, where not all of these are among the edges
+    names         int64[n]  mentions that start at each row; None: count those among the edges
     """
     p = params or EdgeWeightParams()
     out: Doubles = strength_now * edges.confidence
@@ -78,21 +78,20 @@ def class_factors(params: EdgeWeightParams | None = None) -> Floats:
 def restart_in(
     restart: float, irritation: float, params: EdgeWeightParams | None = None
 ) -> float:
-    """The restart probability in a mood: full irritation (1) leaves `irritation` of the steps untaken.
+    """The restart probability in a mood: full irritation (1) removes the share `irritation` of the steps.
 
-    A factor common to all edges would change nothing, as they share what is passed on.
+    A factor common to all edges would have no effect, as a node's edges share what it passes on.
     """
     p = params or EdgeWeightParams()
     return 1.0 - (1.0 - restart) * (1.0 - p.irritation * min(max(irritation, 0.0), 1.0))
 
 
 def fact_factors(cosine: Floats, params: EdgeWeightParams | None = None) -> Floats:
-    """The factor of each of k facts for a cue, float32[k], 1..1 + fact.
+    """The factor of each of k facts for a query, float32[k], 1..1 + fact.
 
-    cosine  of cue and fact text; NaN where there is no vector
+    cosine  of query and fact text; NaN where there is no vector
 
-    Counted from what facts usually reach, as among e5 vectors any two texts reach .8:
-    1 + fact * max(0, (cosine - mean) / (1 - mean)).
+    1 + fact * max(0, (cosine - mean) / (1 - mean)), as among e5 vectors any two texts reach a cosine of .8.
     """
     p = params or EdgeWeightParams()
     usual = float(np.sum(cosine, dtype=np.float64)) / max(cosine.size, 1)

@@ -1,4 +1,4 @@
-"""Which memories does the text itself call for? One score per row from vectors, words and neighbours."""
+"""Text score: one score per memory from cosines, BM25 and the scores of its neighbours in the chat."""
 
 from __future__ import annotations
 
@@ -19,25 +19,23 @@ _T = TypeVar("_T", np.float32, np.int32)
 
 @dataclass(frozen=True, slots=True)
 class FusionParams:
-    """Weights of the parts of the text score; each part is standardised before it is weighed.
+    """Weights of the parts of the text score; each part is standardised before weighting.
 
     Measured on LoCoMo, MADial-Bench (zh, en) and two role-play chats: .4 to .7 and .1 to .3 score alike.
     """
 
-    lexical: float = 0.5  # of BM25 beside the dense part
-    neighbour: float = (
-        0.15  # of the score of the memory beside; its square of the one beside that
-    )
-    few: int = 8  # memories in another script than the others: fewer tell nothing of how theirs score
+    lexical: float = 0.5  # weight of BM25 beside the cosine part
+    neighbour: float = 0.15  # weight of the score of a direct neighbour; its square is that of the next one
+    few: int = 8  # least memories of a script for which scores are standardised apart
 
 
 @dataclass(frozen=True, slots=True)
 class TextEvidence:
-    """What is known of each of n memories for one query; every array has shape (n,).
+    """The text evidence of n memories for one query; every array has shape (n,).
 
     A pair is a memory and the one before it, or after it, taken as one text. A cosine or pair score is NaN
-    where there is none. `before` and `after` are row indices of the neighbours in the lineage that is asked,
-    -1 where there is none.
+    where there is none. `before` and `after` are the rows of the neighbours in the chat, -1 where there is
+    none.
     """
 
     alone: Floats  # cosine of query and memory
@@ -48,14 +46,14 @@ class TextEvidence:
     after: RowNumbers
     visible: Bools
     lexical_before: Floats | None = (
-        None  # BM25 of (memory before + this one); that of the other pair follows from it
+        None  # BM25 of (memory before + this one); the other pair is derived from it
     )
-    unread: Bools | None = None  # memories in a script of which the cue has no words
+    unread: Bools | None = None  # memories in a script in which the query has no words
 
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """What each text is worth; every array has shape (n,)."""
+    """Scores of texts; every array has shape (n,)."""
 
     score: Floats  # of `fuse`; -inf where not visible
     own: Floats  # of `own_score`; 0 where not visible
@@ -74,7 +72,7 @@ def standardise(values: Floats, among: Bools) -> Floats:
         float(np.sqrt(np.dot(x, x) / sample.size)) for x in (centred, sample)
     )
     if deviation < NOISE * max(1.0, usual):
-        return out  # all alike in float32: the part says nothing, and rounding noise must not
+        return out  # all equal in float32: rounding noise must not count
     out[finite] = centred / np.float32(deviation)
     return out
 
@@ -94,7 +92,7 @@ def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Float
 
 
 def fuse_all(evidence: TextEvidence, params: FusionParams | None = None) -> TextScores:
-    """All that is asked about the texts, in compiled code once there is some."""
+    """All scores of the texts, by compiled code once it is ready."""
     p, e = params or FusionParams(), evidence
     compiled = kernels()
     if compiled is None:
@@ -132,7 +130,7 @@ def fuse_all(evidence: TextEvidence, params: FusionParams | None = None) -> Text
 
 
 def _nothing(e: TextEvidence) -> Floats:
-    """A view that tells of no row."""
+    """A column without any value."""
     return np.full(e.visible.shape, np.nan, np.float32)
 
 
@@ -146,16 +144,16 @@ def fuse(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
 
 
 def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
-    """What each memory's own text is worth, told together with what stands beside it; 0 where not visible.
+    """The score of each memory's own text, alone and in its pairs; 0 where not visible.
 
         part(x) = z(mean of z(x alone), z(x of pair_before), z(x of pair_after), over those that exist)
         f = part(cosine) + lexical * part(BM25)
 
-    z is taken over the visible rows. A memory without pairs is judged by itself alone. One that has no vector
-    yet counts as well by meaning as by words: beside those that have one it would be behind for coming later.
-    Where the cue has no words of a memory's script, words tell nothing of it: it counts as well by words as
-    by meaning. And meaning is judged among its like, for cosines are higher within a language. Of 30 facts
-    asked for in the other of two languages that puts 29 instead of 20 among the first two.
+    z is taken over the visible rows. A memory without pairs is scored by itself alone. One without a vector
+    yet gets its word score as its cosine score, so that new memories do not fall behind. Where the query has
+    no words in a memory's script, the memory gets its cosine score as its word score, and cosines are
+    standardised among memories of such scripts, as they are higher within a language. Of 30 facts asked for in
+    the other of two languages this puts 29 instead of 20 among the first two.
     """
     p = params or FusionParams()
     e = evidence
@@ -203,7 +201,7 @@ def with_neighbours(
 
 
 def _by_script(e: TextEvidence, few: int) -> tuple[Bools, ...]:
-    """The visible rows: those in a script of the cue and the others; together where either are too few."""
+    """The visible rows in a script of the query, and the others; one group where either are fewer than `few`."""
     if e.unread is not None:
         foreign = e.visible & e.unread
         own = e.visible & ~e.unread
@@ -213,7 +211,7 @@ def _by_script(e: TextEvidence, few: int) -> tuple[Bools, ...]:
 
 
 def _part(views: tuple[Floats, Floats, Floats], visible: Bools) -> Floats:
-    """One kind of evidence over a memory alone and in its two pairs."""
+    """`part` of `own_score`: one kind of evidence, of the memory alone and in its two pairs."""
     total = np.zeros(visible.shape, np.float32)
     count = np.zeros(visible.shape, np.float32)
     for view in views:

@@ -1,4 +1,4 @@
-"""How well do the words of a query match each memory? Exact BM25 that grows and shrinks in place."""
+"""Exact BM25 of rows and of pairs of neighbouring rows; rows can be added and dropped."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Ints = NDArray[np.int64]
 class Bm25Params:
     """BM25 constants, k1 as in Lucene; b from .3 to .5 and sharpness from .5 to 1 score alike."""
 
-    k1: float = 1.2  # > 0, how fast repetition saturates
-    # 0..1, how much a long text is discounted. Lucene has .75; but a long message of a chat tells more than a
-    # short one rather than the same at length, and short ones crowded it out.
+    k1: float = 1.2  # > 0, saturation of repeated words
+    # 0..1, discount of long texts. Lucene has .75; but a long message of a chat has more content than a short
+    # one, and at .75 short ones displaced it.
     b: float = 0.4
-    # >= 0, how much more a rare word counts than by its idf: in a chat of some hundred messages an everyday
-    # word is rare enough for three of them to outweigh a name.
+    # >= 0, extra weight of rare words beyond idf: in a chat of some hundred messages everyday words are rare
+    # enough that three of them would outweigh a name.
     sharpness: float = 0.5
 
 
 class LexicalIndex:
-    """Token bags by row, scored with
+    """Token counts by row, scored with
 
         sum over query tokens t:  w_t * idf_t * tf / (tf + k1 * (1 - b + b * length / mean length))
         idf_t = log(1 + (N - df_t + 0.5) / (df_t + 0.5))
@@ -49,10 +49,10 @@ class LexicalIndex:
         self._lengths = np.zeros(64, np.float32)
         self._held = np.zeros(
             64, np.bool_
-        )  # which rows are here, those without a token too
+        )  # whether each row is stored, with or without tokens
         self._count = 0
         self._total = 0
-        self._revision = 0  # grows with every change
+        self._revision = 0  # increases with every change
         self._pairs: _Pairs | None = None
         self._asked: _TokenQuery | None = None
         self._discounts: tuple[int, Floats] = (
@@ -65,7 +65,7 @@ class LexicalIndex:
         return self._count
 
     def put(self, row: int, tokens: Iterable[str]) -> None:
-        """Index `tokens` as row `row` (>= 0); what the row held before is forgotten."""
+        """Index `tokens` as row `row` (>= 0), in place of what it had before."""
         if row < 0:
             raise ValueError(f"row {row} is negative")
         self.drop(row)
@@ -81,7 +81,7 @@ class LexicalIndex:
         self._total += length
 
     def drop(self, row: int) -> None:
-        """Forget a row; one that is not there is ignored."""
+        """Remove a row; one that is not stored is ignored."""
         if row >= self._held.size or not self._held[row]:
             return
         self._postings.drop(row)
@@ -92,11 +92,11 @@ class LexicalIndex:
         self._lengths[row] = 0
 
     def rows(self, token: str) -> RowNumbers:
-        """The rows in which the token occurs."""
+        """The rows that contain the token."""
         return self._postings.of([token]).rows
 
     def frequency(self, token: str) -> int:
-        """In how many rows the token occurs."""
+        """Number of rows that contain the token."""
         if self._frequencies[0] != self._revision:
             self._frequencies = self._revision, {}
         frequencies, asked = self._frequencies[1], self._asked
@@ -167,14 +167,14 @@ class LexicalIndex:
         return out[: before.size]
 
     def gather(self) -> Iterator[None]:
-        """Let the words take as little room as they can, in steps between which nothing may change."""
+        """Compact the postings, in steps between which nothing may change."""
         yield from self._postings.gather()
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Everything but the parameters, as `unpacked` takes it; views, to be read before the next put or
         drop.
 
-        lengths  float32[rows], held bool[rows], and what `Postings.packed` tells
+        lengths  float32[rows], held bool[rows], and those of `Postings.packed`
         """
         return {"lengths": self._lengths, "held": self._held, **self._postings.packed()}
 
@@ -182,7 +182,7 @@ class LexicalIndex:
     def unpacked(
         cls, arrays: Mapping[str, NDArray[Any]], params: Bm25Params | None = None
     ) -> LexicalIndex:
-        """The index that was packed. It keeps the arrays; those it writes are copied if they cannot be."""
+        """The index that was packed. It keeps the arrays; those it writes to are copied if they are read-only."""
         out = cls(params)
         out._postings = Postings.unpacked(arrays)
         out._lengths, out._held = (
@@ -194,7 +194,7 @@ class LexicalIndex:
         return out
 
     def _ask(self, tokens: Mapping[str, float] | Sequence[str]) -> _TokenQuery:
-        """Where the tokens occur; kept until others are asked for or a row changes."""
+        """Occurrences of the tokens; cached until other tokens are requested or a row changes."""
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         asked = self._asked
         if (
@@ -212,13 +212,13 @@ class LexicalIndex:
         return asked
 
     def _sharpened(self, occurrences: Occurrences) -> Floats:
-        """By how much each token counts less than one that no other row holds."""
+        """Factor of each token by `sharpness`, 0..1; 1 for one that a single row contains."""
         n, frequency = max(self._count, 1), np.diff(occurrences.starts)
         rarity = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) / np.log1p(n)
         return np.asarray(np.maximum(rarity, 0.0) ** self._params.sharpness, np.float32)
 
     def _pairs_of(self, before: RowNumbers) -> _Pairs:
-        """The pairs along `before`; kept until a row changes or another array is given."""
+        """The pairs along `before`; cached until a row changes or another array is passed."""
         cached = self._pairs
         if (
             cached is None
@@ -251,7 +251,7 @@ class LexicalIndex:
 
 
 class _TokenQuery:
-    """The tokens of a query, and where they occur."""
+    """The tokens of a query, their weights and occurrences."""
 
     def __init__(
         self, revision: int, tokens: tuple[str, ...], occurrences: Occurrences
@@ -263,7 +263,7 @@ class _TokenQuery:
 
     @property
     def arguments(self) -> tuple[Ints, RowNumbers, Counts, Floats]:
-        """As kernels take them."""
+        """In the order of the kernels' parameters."""
         return (
             self.occurrences.starts,
             self.occurrences.rows,
@@ -273,7 +273,7 @@ class _TokenQuery:
 
 
 class _Pairs:
-    """Rows taken together with the row before them; a pair is known by its second row.
+    """Rows taken together with the row before them; a pair has the index of its second row.
 
     second    rows that have one before
     discount  float32[rows], NaN for every other row
@@ -290,7 +290,7 @@ class _Pairs:
         self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
         self._heads = np.zeros(
             discount.size + 1, np.int32
-        )  # where chats branch a row comes before several
+        )  # where chats branch, a row precedes several
         np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
         self.nothing = np.where(
             np.isnan(discount), discount, np.float32(0)
@@ -300,11 +300,11 @@ class _Pairs:
 
     @property
     def arguments(self) -> tuple[Floats, RowNumbers, RowNumbers, Floats, RowNumbers]:
-        """As the kernel takes them."""
+        """In the order of the kernel's parameters."""
         return self.discount, self._heads, self._by_first, self._tf, self._hits
 
     def of(self, rows: RowNumbers, counts: Counts) -> tuple[Ints, Floats]:
-        """The pairs that hold a token which these rows hold so often, and how often they do."""
+        """The pairs that contain a token, and their counts, from the rows that contain it and theirs."""
         own = ~np.isnan(self.discount[rows])
         many = (self._heads[1:] - self._heads[:-1])[rows]
         skip = np.repeat(self._heads[rows] - (np.cumsum(many) - many), many)
@@ -324,7 +324,7 @@ def _add(
     n: int,
     discount: Floats,
 ) -> None:
-    """What one token adds to the rows that hold it."""
+    """Add the BM25 term of one token to the rows that contain it."""
     if rows.size:
         most = np.float32(weight * inverse_frequency(rows.size, n))
         out[rows] += most * (tf / (tf + discount[rows]))

@@ -1,4 +1,4 @@
-"""Which rows hold which token? Runs of flat arrays, never changed but merged: five bytes an occurrence."""
+"""Inverted index: the rows of each token, in immutable runs of flat arrays that are merged; 5 bytes a posting."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ RowNumbers = NDArray[np.int32]
 
 _Columns = tuple[Hashes, RowNumbers, Counts]  # of each posting
 
-_FRESH = 0  # the home of rows whose tokens are not in a run yet
+_FRESH = 0  # home of rows whose tokens are not in a run yet
 _NOWHERE = -1
 _MOST_FRESH = 1 << 17  # occurrences: sorting them takes some 15 ms
 _LARGE_RUN = (
     1 << 20
-)  # occurrences: no run that large is merged again, which would take 100 ms
-_SLICES = 32  # steps in which all runs become one
+)  # occurrences: a run this large is not merged again, as it would take 100 ms
+_SLICES = 32  # steps of `gather`
 _MANY_DROPPED = 4096  # rows
-_MOST = np.iinfo(np.uint8).max  # that often counts hardly less than more often
+_MOST = np.iinfo(np.uint8).max  # larger counts are stored as this; BM25 hardly differs
 _REMEMBERED = 1 << 15  # hashes, some 5 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Where each of k tokens occurs: token t in rows[starts[t]:starts[t + 1]], in no particular order."""
+    """Rows of each of k tokens: those of token t are rows[starts[t]:starts[t + 1]], in no particular order."""
 
     starts: NDArray[np.int64]
     rows: RowNumbers
-    counts: Counts  # how often each row holds it, > 0
+    counts: Counts  # occurrences of the token in each row, > 0
 
     def of(self, token: int) -> tuple[RowNumbers, Counts]:
-        """Rows and counts of the token at that place."""
+        """Rows and counts of the token at that position."""
         where = slice(self.starts[token], self.starts[token + 1])
         return self.rows[where], self.counts[where]
 
@@ -50,7 +50,7 @@ class Occurrences:
 class _Run:
     """Postings of some rows by token."""
 
-    number: int  # rows whose home is another have left it
+    number: int  # id of the run; its postings of rows with another home are void
     tokens: Hashes  # ascending
     starts: RowNumbers  # into rows and counts; one more than tokens
     rows: RowNumbers
@@ -58,10 +58,10 @@ class _Run:
 
 
 class Postings:
-    """How often each token occurs in each row; a row is put once and dropped before it is put again.
+    """Counts of tokens by row; a row is dropped before it is put again.
 
-    A token is known by 64 bits of its hash, the same in every process: among a million tokens two are
-    confused once in 30 million souls.
+    A token is identified by 64 bits of its hash, the same in every process: among a million tokens two
+    collide once in 30 million souls.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Postings:
         self._hash = _Hashes()
 
     def put(self, row: int, tokens: Iterable[str]) -> int:
-        """Add a row with its tokens; returns how many these are."""
+        """Add a row with its tokens; returns the number of tokens."""
         if row >= self._home.size:
             more = max(row + 1, 2 * self._home.size) - self._home.size
             self._home = np.concatenate([self._home, np.full(more, _NOWHERE, np.int32)])
@@ -88,7 +88,7 @@ class Postings:
         return count
 
     def drop(self, row: int) -> None:
-        """Forget a row that was put."""
+        """Remove a row that was put."""
         if self._home[row] == _FRESH:
             self._settle()
         home = int(self._home[row])
@@ -96,7 +96,7 @@ class Postings:
         self._left[home] = self._left.get(home, 0) + 1
 
     def of(self, tokens: Sequence[str]) -> Occurrences:
-        """Where each of the tokens occurs, in one look at each run."""
+        """The occurrences of each of the tokens."""
         self._settle()
         wanted = np.fromiter(map(self._hash.__getitem__, tokens), np.int64, len(tokens))
         compiled = kernels()
@@ -105,7 +105,7 @@ class Postings:
         )
 
     def _looked_up(self, wanted: Hashes, compiled: Kernels) -> Occurrences:
-        """The same as `_of`, without the price of some arrays for each run."""
+        """The same as `_of` by compiled code, without temporary arrays for each run."""
         hits: list[tuple[_Run, Hashes, Hashes, bool]] = []
         size = np.zeros(wanted.size, np.int64)
         for run in self._runs:
@@ -154,8 +154,8 @@ class Postings:
         return Occurrences(starts, rows, counts)
 
     def gather(self) -> Iterator[None]:
-        """Make one run of all, in steps between which nothing may change: a token that four runs hold takes
-        four places. Some 30 ms a step for six million postings.
+        """Merge all runs into one, in steps between which nothing may change; some 30 ms a step for six million
+        postings.
         """
         self._settle()
         runs = self._runs
@@ -178,12 +178,12 @@ class Postings:
         self._runs = [self._joined(runs, parts)]
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """Everything, as `unpacked` takes it; views, to be read before the next put or drop.
+        """The arrays that `unpacked` takes; views, to be read before the next put or drop.
 
-        home    int32[rows]   number of the run that holds a row; -1 for none, 0 for a row without tokens
+        home    int32[rows]   number of the run of each row; -1 for none, 0 for a row without tokens
         runs    int64[r, 4]   number, tokens, postings and rows that have left, of each run
         tokens  int64[..], starts int32[..], rows int32[..], counts uint8[..]: those of all runs in turn;
-                of starts there is one more in each run than of tokens
+                each run has one more of starts than of tokens
         """
         self._settle()
         runs = self._runs or [self._run(*(np.zeros(0, np.int64),) * 3)]
@@ -199,8 +199,8 @@ class Postings:
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Postings:
-        """The postings that were packed. They keep the arrays, of which only `home` is written, and copied if
-        it cannot be.
+        """The postings that were packed. They keep the arrays; only `home` is written to, and is copied if it is
+        read-only.
         """
         out = cls()
         home = arrays["home"]
@@ -223,7 +223,7 @@ class Postings:
         return out
 
     def _settle(self) -> None:
-        """Make a run of what is fresh, and merge runs until each is twice as large as the next."""
+        """Make a run of the fresh rows, and merge runs until each is at least twice as large as the next."""
         if not self._fresh_tokens:
             return
         tokens = np.frombuffer(self._fresh_tokens, np.int64)
@@ -253,11 +253,11 @@ class Postings:
             self._runs = [self._merged([run]) for run in self._runs]
 
     def _merged(self, runs: Sequence[_Run]) -> _Run:
-        """One run of what is still at home in these."""
+        """One run of the valid postings of these."""
         return self._joined(runs, [_in_order([self._at_home(run) for run in runs])])
 
     def _joined(self, runs: Sequence[_Run], parts: Sequence[_Columns]) -> _Run:
-        """The run of these postings, which were at home in those."""
+        """One run of these postings, which replaces `runs`."""
         tokens, rows, counts = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
@@ -268,7 +268,7 @@ class Postings:
         return merged
 
     def _at_home(self, run: _Run, first: int = 0, last: int | None = None) -> _Columns:
-        """Of what is still at home in the run the postings of these tokens."""
+        """The valid postings of the run for tokens `first`..`last`."""
         starts = run.starts[first : None if last is None else last + 1]
         tokens = np.repeat(run.tokens[first:last], np.diff(starts))
         rows, counts = (
@@ -280,7 +280,7 @@ class Postings:
     def _run(
         self, tokens: Hashes, rows: NDArray[np.integer], counts: NDArray[np.integer]
     ) -> _Run:
-        """A run of these postings, which stand in the order of their tokens."""
+        """A run of these postings, which are in ascending order of tokens."""
         first = (
             np.flatnonzero(np.append(True, tokens[1:] != tokens[:-1]))
             if tokens.size
@@ -298,7 +298,7 @@ class Postings:
 
 
 def _in_order(parts: Sequence[_Columns]) -> _Columns:
-    """These postings in the order of their tokens."""
+    """These postings in ascending order of tokens."""
     tokens, rows, counts = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
@@ -307,7 +307,7 @@ def _in_order(parts: Sequence[_Columns]) -> _Columns:
 
 
 class _Hashes(dict[str, int]):
-    """64 bits of each token; what was asked for last is remembered."""
+    """64-bit hash by token; recent ones are cached."""
 
     def __missing__(self, token: str) -> int:
         if len(self) >= _REMEMBERED:
@@ -322,7 +322,7 @@ class _Hashes(dict[str, int]):
 
 
 def _places(run: _Run, wanted: Hashes) -> tuple[Hashes, Hashes]:
-    """Where the postings of each wanted token start and stop in the run."""
+    """Start and stop of the postings of each wanted token in the run."""
     if not run.tokens.size:
         return np.zeros_like(wanted), np.zeros_like(wanted)
     index = np.minimum(np.searchsorted(run.tokens, wanted), run.tokens.size - 1)

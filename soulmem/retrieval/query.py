@@ -1,4 +1,4 @@
-"""Which texts stand for what is going on now, and how much does each of their words count?"""
+"""Query texts and token weights, from the last messages or from a given text."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ QueryPart = tuple[
 
 @dataclass(frozen=True, slots=True)
 class QueryParams:
-    """How the query is cut."""
+    """How the query is made."""
 
     messages: int = 3  # how many of the last messages count; design 4.1
     message_recency: float = (
         0.5  # 0..1, weight of a message relative to the one after it
     )
-    line_recency: float = 0.8  # 0..1, the same for the words of a line; MADial-Bench: +2 to +3 points over 1
-    max_length: int = 180  # tokens, roughly: what an embedder reads of a text before it cuts the end off
+    line_recency: float = 0.8  # 0..1, the same for the words of a line; +2 to +3 points on MADial-Bench over 1
+    max_length: int = 180  # estimated tokens that an embedder reads of a text
 
 
 def parts_of_messages(
     texts: Sequence[str], params: QueryParams | None = None
 ) -> list[QueryPart]:
-    """The last messages (oldest first), each a part, the newest counting most; blank ones are ignored.
+    """One part for each of the last messages (oldest first), the newest weighted most; blank ones are ignored.
 
-    Give them as their memories are written: their vectors are then known already.
+    In the form of their memories' texts, messages have vectors already.
     """
     p = params or QueryParams()
     recent = [text.strip() for text in texts if text.strip()][-p.messages :]
@@ -38,9 +38,9 @@ def parts_of_messages(
 
 
 def parts_of_text(text: str, params: QueryParams | None = None) -> list[QueryPart]:
-    """A given query: one part, of the last lines that an embedder can read; no part if it is blank.
+    """One part of a given text: its last lines up to `max_length`; no part if it is blank.
 
-    One vector of the whole beats a weighted sum of vectors of its lines, and costs one embedding.
+    One vector of the whole scores better than a weighted sum of vectors of its lines.
     """
     p = params or QueryParams()
     kept: list[str] = []
@@ -58,7 +58,7 @@ def token_weights(
     tokens: Callable[[str], list[str]],
     params: QueryParams | None = None,
 ) -> dict[str, float]:
-    """Weight of each token: the root of its weighted count, later lines of a part counting more."""
+    """Weight of each token: square root of its count, weighted by part and by recency of the line."""
     p = params or QueryParams()
     count: dict[str, float] = defaultdict(float)
     for text, share in parts:
@@ -70,6 +70,6 @@ def token_weights(
 
 
 def _length(line: str) -> float:
-    """Roughly, in tokens of a multilingual model: 4 letters, or 4 Chinese characters in 3."""
+    """Estimated tokens of a multilingual model: 1 for 4 letters, 3 for 4 Chinese characters."""
     dense = sum(character >= "\u2e80" for character in line)
     return 0.75 * dense + 0.25 * (len(line) - dense)

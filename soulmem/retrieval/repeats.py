@@ -1,9 +1,8 @@
-"""What of a text stands in the prompt already, whole or nearly, and what of it is left to tell?
+"""Removes sentences of a memory that the prompt already contains, exactly or up to one word.
 
-Texts are compared by their words, or by their signs where a script has no spaces, without case, punctuation
-and markup. Whether a difference matters to the sense is not asked: one word may differ. But another name or
-number makes another statement: "We met Ada by the mill." does not tell of Bo. A short quotation
-counts as a name.
+Texts are compared by their words, or by their characters where a script has no spaces, without case,
+punctuation and markup. One word may differ, whatever it means, but no name and no number: "We met Ada by the
+mill." is not a repetition of the same sentence about Bo. A short quotation counts as a name.
 """
 
 from __future__ import annotations
@@ -19,52 +18,54 @@ from soulmem.language.segmentation import pieces
 
 _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one
-_SIGN = re.compile(f"[{UNSPACED}]")
+_CHARACTER = re.compile(f"[{UNSPACED}]")
 _INSIDE = re.compile(r"(?<=[\w,;] )\w+")  # a word inside a sentence
 _MARKS = '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'  # of quotations: \u300ctitle\u300d, "name"
 _QUOTED = re.compile(f"[{_MARKS}]([^{_MARKS}\n]{{1,24}})[{_MARKS}]")
 _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: .."
-# A sentence from so many words or signs on is somebody's own: shorter ones ("Good night.") are said by
-# everybody, and one other word makes another statement of them. Issue 15, acceptance B.
-_WORDS, _SIGNS = 8, 12
+# Least words or characters of a sentence that is compared: shorter ones ("Good night.") recur by chance, and
+# one other word changes their sense. Issue 15, acceptance B.
+_WORDS, _CHARACTERS = 8, 12
 _OTHER = (
-    2  # signs that one word has at most in Chinese; nearly all with three are names
+    2  # characters that a Chinese word has at most; nearly all with three are names
 )
-_WORD = _OTHER  # what a spaced word weighs, so that one of them may differ
-_WALL = " | "  # between two texts; no unit is written so
-_LOOKED_AT = 50  # places of half a sentence that are compared: what stands more often is no sentence of anybody
-_KEPT = 8_000  # signs of a text whose units are remembered: the context is nearly the same the next turn
+_WORD = _OTHER  # weight of a spaced word, so that one of them may differ
+_WALL = " | "  # between two texts; no unit equals it
+_LOOKED_AT = (
+    50  # positions of half a sentence that are compared; more frequent ones are phrases
+)
+_KEPT = 8_000  # longest text in characters whose units are cached, as the context changes little per turn
 
 
 def is_sentence(units: Sequence[str]) -> bool:
-    """Whether these units are enough to be somebody's own words."""
-    signs = sum(1 for unit in units if _SIGN.match(unit))
-    return (len(units) - signs) / _WORDS + signs / _SIGNS >= 1
+    """Whether these units are long enough to be compared as a sentence."""
+    characters = sum(1 for unit in units if _CHARACTER.match(unit))
+    return (len(units) - characters) / _WORDS + characters / _CHARACTERS >= 1
 
 
 def units_of(text: str) -> list[str]:
-    """The words of the text, and the signs of scripts without spaces."""
+    """The words of the text, and the single characters of scripts without spaces."""
     return _UNIT.findall(
         _APOSTROPHE.sub("", unicodedata.normalize("NFKC", text).casefold())
     )
 
 
 class ContextText:
-    """The texts that stand in the prompt."""
+    """The texts that are in the prompt."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = _WALL.join(map(_line, texts))
 
     def add(self, text: str) -> None:
-        """Let the text stand there, too."""
+        """Add a text to the prompt."""
         self._text += _WALL + _line(text)
 
     def rest_of(self, text: str, speakers: Iterable[str] = ()) -> str | None:
-        """The text without its sentences that stand there; itself when none does, None when hardly anything
-        is left.
+        """The text without its sentences that are in the prompt; unchanged when none is, None when less than a
+        sentence remains.
 
-        speakers  names that may stand before the text with a colon; what else is a label there is known by
-                  a whole sentence behind it
+        speakers  names that may precede the text with a colon; another label is recognised by a whole
+                  sentence behind it
         """
         start = _behind_label(text, speakers)
         units = units_of(text[start:])
@@ -94,8 +95,8 @@ class ContextText:
         return f" {' '.join(units)} " in self._text
 
     def _nearly_has(self, units: Sequence[str], names: Set[str]) -> bool:
-        """Whether they stand there but for one word, which is none of the names and no number: of what it
-        parts one side is half of them at least.
+        """Whether the prompt contains the units up to one word, which is neither in `names` nor a number. One
+        side of it must be at least half of the units.
         """
         half = (len(units) - _OTHER) // 2
         head, tail = list(units[:half]), list(units[-half:])
@@ -111,7 +112,7 @@ class ContextText:
         return False
 
     def _places(self, units: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """From where to where these units stand."""
+        """Begin and end of each occurrence of these units."""
         wanted = f" {' '.join(units)} "
         begin = self._text.find(wanted)
         while begin >= 0:
@@ -120,7 +121,7 @@ class ContextText:
 
 
 def _alike(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
-    """Whether `there` begins with the units but for one word, that is another, missing, or too much."""
+    """Whether `there` begins with the units up to one word that is changed, missing or added."""
     pairs = zip(units, there, strict=False)
     same = next(
         (i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there))
@@ -142,13 +143,13 @@ def _alike(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
 
 def _weight(units: Sequence[str]) -> int:
     if _WALL.strip() in units:
-        return _OTHER + 1  # behind it another text begins
-    return sum(1 if _SIGN.match(unit) else _WORD for unit in units)
+        return _OTHER + 1  # another text begins behind it
+    return sum(1 if _CHARACTER.match(unit) else _WORD for unit in units)
 
 
 def _names(text: str, start: int) -> set[str]:
-    """Units of words that begin with a capital inside a sentence, unless the text shouts, and of what stands
-    in quotation marks and is shorter than a sentence: scripts without capitals mark names so.
+    """Units that may be names: of words with a capital inside a sentence, except in capitals throughout, and of
+    quotations shorter than a sentence, as scripts without capitals mark names by them.
     """
     words = _INSIDE.findall(text, start)
     named = [word for word in words if word[:1].isupper() and not word.isupper()]
@@ -160,7 +161,7 @@ def _names(text: str, start: int) -> set[str]:
 
 
 def _behind_label(text: str, speakers: Iterable[str]) -> int:
-    """Where the text itself begins."""
+    """Position behind the label of a speaker; 0 without one."""
     for name in speakers:
         if name and text.startswith((f"{name}:", f"{name}\uff1a")):
             return len(text) - len(text[len(name) + 1 :].lstrip())
@@ -171,7 +172,7 @@ def _behind_label(text: str, speakers: Iterable[str]) -> int:
 
 
 def _line(text: str) -> str:
-    """The units of a text between spaces, with one before and one behind."""
+    """The units of a text, joined by spaces, with a space before and behind."""
     return _kept_line(text) if len(text) <= _KEPT else _made_line(text)
 
 

@@ -1,4 +1,4 @@
-"""Which rows have a seat in the answer whatever their score, and where do the seated stand?"""
+"""Reserved slots: rows that a recall includes whatever their score, and their places in its order."""
 
 from __future__ import annotations
 
@@ -21,64 +21,68 @@ _TEN = 10
 
 @dataclass(frozen=True, slots=True)
 class ReservedSlotParams:
-    """How many seats are kept free, and for whom."""
+    """How many slots are reserved, and for which rows."""
 
     of_kind: int = 2  # episodes, and facts, when there are any; design 4.4
-    # Of all seats, for what only association leads to. Without them a fact two steps away is never among ten,
-    # as eight to eleven memories that merely mention the cue come first. Three of ten cost HotpotQA 3 points
-    # of R@10 and nothing else that was measured.
+    # Share of all slots for rows reached only by association. Without them a fact two steps away is never among
+    # ten, as eight to eleven memories that only mention the query come first. Three of ten cost HotpotQA 3
+    # points of R@10 and no other measured set anything.
     associated: float = 0.3
-    hops: int = 2  # fewer steps from the cue are no association: the cue names it, or its text answers
-    # A name in more memories than `common` picks none of them; then what one of them leads to, by a way whose
-    # steps have this share at least, may stand in front: on so many seats behind the first.
+    hops: int = 2  # least distance from the query in arcs
+    # Where the rarest name of the query is in more than `common` memories, at most `front` rows whose path has
+    # this `directness` follow right behind the best row.
     common: int = 20
     directness: float = 0.3
     front: int = 4
-    # What a learned association leads to is seated when its term was met with what led there in `met`
-    # windows at least, and has so much of the energy left that all it is met with share. .05 keeps 19 of 20
-    # associations that were met twice beside four rivals, and seats nothing for role-play cues: there a pair
-    # that was met twice pulls .01 to .04, and seats for it cost 8 points of R@10.
+    # A learned association gets a slot when its term shares at least `joint_windows` windows with its parent
+    # and has at least this `pull`. .05 keeps 19 of 20 associations of two shared windows beside four rivals,
+    # and reserves nothing for role-play queries: there such a pair pulls .01 to .04, and slots for it cost 8
+    # points of R@10.
     joint_windows: int = 2
     pull: float = 0.05
-    pull_share: float = 0.5  # 0..1, share of the strongest pull that another needs
-    ahead: int = 2  # of these stand in front, else what merely stands beside a mention of the cue comes first
-    novelty: float = 0.5  # 0..1, how much telling something new counts among those; .25 to 1 score alike
+    pull_share: float = (
+        0.5  # 0..1, least pull of another association, as a share of the strongest
+    )
+    ahead: int = 2  # slots of learned associations that go to the front
+    novelty: float = (
+        0.5  # weight of the difference among learned associations; .25 to 1 score alike
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ReservedSlots:
-    """Rows that go in before all others."""
+    """Rows that are selected before all others."""
 
-    front: tuple[int, ...]  # right behind the best by score, in this order
-    behind: tuple[int, ...]  # wherever their score puts them
+    front: tuple[int, ...]  # placed right behind the best by score, in this order
+    behind: tuple[int, ...]  # placed by their score, but in this order among themselves
 
 
 def association_slots(
     score: Floats,
-    ways: AssociationPaths,
+    paths: AssociationPaths,
     document_frequency: NDArray[np.int64],
     max_items: int,
     params: ReservedSlotParams | None = None,
 ) -> ReservedSlots:
-    """Seats for what is two or more associations away from the cue and not among the first ten by score.
+    """Slots for rows at least `hops` associations away from the query and not among the first ten by score.
 
-    score               float32[n]  by which rows rank; only finite ones may be seated
-    document_frequency  int64[k]    of the names the cue holds; without a name nothing is seated: there is
-                                    nothing to associate with, and the texts' own associations cost role-play
-                                    cues 3 to 9 points of R@10
+    score               float32[n]  rank score; rows that are not finite get no slot
+    document_frequency  int64[k]    memories that mention each name of the query. Without a name nothing is
+                                    reserved: associations of the texts alone cost role-play queries 3 to 9
+                                    points of R@10
     """
     p = params or ReservedSlotParams()
     named = document_frequency[document_frequency > 0]
     if not named.size or max_items < 1:
         return ReservedSlots((), ())
     eligible = np.flatnonzero(
-        (ways.hops >= p.hops) & (ways.flow > 0) & np.isfinite(score)
+        (paths.hops >= p.hops) & (paths.flow > 0) & np.isfinite(score)
     )
-    eligible = eligible[np.lexsort((eligible, -ways.flow[eligible]))]
+    eligible = eligible[np.lexsort((eligible, -paths.flow[eligible]))]
     front: list[int] = []
     if named.min() > p.common:
         front = [
-            int(row) for row in eligible[ways.directness[eligible] >= p.directness]
+            int(row) for row in eligible[paths.directness[eligible] >= p.directness]
         ]
         front = front[: min(p.front, max_items - 1)]
     first = min(max_items, _TEN)
@@ -98,12 +102,12 @@ def learned_slots(
     places: int,
     params: ReservedSlotParams | None = None,
 ) -> list[int]:
-    """Which of what a learned association leads to has a seat, as places in `pull`, in the order to stand in.
+    """Slots for rows of learned associations, as positions in `pull`, in order of selection.
 
     pull     float64[m]            > 0, falling
-    vectors  float32[told + m, d]  unit rows of what is told anyway, then of these; NaN resembles nothing
+    vectors  float32[told + m, d]  unit rows of what is selected anyway, then of these; NaN: similarity 0
 
-    Maximal marginal relevance: of several that are called alike, first what tells something else.
+    Maximal marginal relevance: among similar pulls the row that differs most from the selected ones first.
     """
     p = params or ReservedSlotParams()
     alike = relative_similarity(vectors)
@@ -125,23 +129,23 @@ def learned_slots(
 
 
 def with_learned_slots(
-    seats: ReservedSlots,
+    slots: ReservedSlots,
     learned: Sequence[int],
     params: ReservedSlotParams | None = None,
 ) -> ReservedSlots:
-    """The seats with those for a learned association: its best stand in front of all, the others behind."""
+    """`slots` with those of learned associations: the first `ahead` in front of all, the others behind."""
     ahead = (params or ReservedSlotParams()).ahead
-    front = tuple(dict.fromkeys((*learned[:ahead], *seats.front)))
-    behind = dict.fromkeys((*learned[ahead:], *seats.behind))
+    front = tuple(dict.fromkeys((*learned[:ahead], *slots.front)))
+    behind = dict.fromkeys((*learned[ahead:], *slots.behind))
     return ReservedSlots(front, tuple(row for row in behind if row not in front))
 
 
 def kind_slots(
     score: Floats, kinds: Sequence[Bools], params: ReservedSlotParams | None = None
 ) -> list[int]:
-    """The best rows of each kind that has seats of its own.
+    """The best rows of each kind that has reserved slots.
 
-    score  float32[n]  by which rows rank; only finite ones may be seated
+    score  float32[n]  rank score; rows that are not finite get no slot
     kinds  bool[n] for each kind
     """
     p = params or ReservedSlotParams()
@@ -159,11 +163,11 @@ def order_with_slots(
     behind: Sequence[int] = (),
     params: ReservedSlotParams | None = None,
 ) -> list[int]:
-    """The chosen rows as they stand: the best by score, those with a front seat, the rest by score.
+    """The chosen rows in order: the best by score, those of `front`, the rest by score.
 
-    Those seated `behind` stand in the order given: their text, which does not answer the cue, must not decide
-    which comes first. Of every ten the last places are theirs, unless their scores put them before: what is
-    among the ten of a short answer is among the first ten of a long one.
+    Rows of `behind` keep their order, as the score of their texts, which do not match the query, says little.
+    Of every ten places the last share `associated` is theirs, unless their scores place them earlier; so the
+    ten of a short result are the first ten of a long one.
     """
     p = params or ReservedSlotParams()
     ranked = sorted(chosen, key=lambda row: (-float(score[row]), row))

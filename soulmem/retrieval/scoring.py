@@ -1,4 +1,4 @@
-"""How do text, walk and weight make one score, by which memories rank?"""
+"""The rank score of memories, from text score, walk score and weight."""
 
 from __future__ import annotations
 
@@ -16,16 +16,24 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class ScoreParams:
-    """How the voices add up."""
+    """Weights of the terms of the score."""
 
     walk: float = (
         1.0  # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
     )
-    least: float = 0.6  # 0..1, share of that which a walk keeps however common the names it began at
-    common: float = 15.0  # memories that mention a name when half of the rest is gone
-    floor: float = 0.4  # factor of a memory of weight 0; design 4.4 starts at .7 + .6 * weight, with which
-    slope: float = 1.2  # chance differences of near-equal texts still outweighed importance too often
-    mood: float = 0.6  # what a memory gains that fits the mood wholly
+    least: float = 0.6  # 0..1, share of `walk` that remains however common the names of the query are
+    common: float = (
+        15.0  # memories that mention a name at which half of the other share is lost
+    )
+    floor: float = (
+        0.4  # factor of a memory of weight 0; with .7 + .6 * weight (design 4.4)
+    )
+    slope: float = (
+        1.2  # differences of near-equal texts outweighed importance too often
+    )
+    mood: float = (
+        0.6  # added to the factor, times `fit`, of a memory that fits the mood
+    )
 
 
 def weight_factor(
@@ -46,14 +54,14 @@ def weight_factor(
 def walk_weight(
     document_frequency: NDArray[np.floating], params: ScoreParams | None = None
 ) -> float:
-    """What the walk counts, 0..walk, by the rarest name it began at.
+    """Weight of the walk beside the text, 0..walk, by the rarest name of the query.
 
         walk * (least + (1 - least) / (1 + (df / common)^2))
 
-    document_frequency  float[k]  how many memories mention each name of the cue; 0 where it leads nowhere
+    document_frequency  float[k]  how many memories mention each name of the query; 0 where it leads nowhere
 
-    A rare name picks out what it leads to; one that half of all memories mention says little about any, and
-    text alone (k = 0) leads where text already is: there the walk is one voice among others.
+    A walk from a rare name is specific. One from a name that half of all memories mention, or from texts alone
+    (k = 0), adds little to the text score.
     """
     p = params or ScoreParams()
     frequencies = document_frequency[document_frequency > 0]
@@ -66,7 +74,9 @@ def walk_weight(
 
 
 def scaled(score: Floats, factor: Floats) -> Floats:
-    """Standardised scores by their factor, float32[n]: a greater factor never lowers, whatever the sign."""
+    """Standardised scores times their factor, float32[n]; negative ones are divided, so that a greater factor
+    never lowers a score.
+    """
     with np.errstate(invalid="ignore"):
         return np.where(score > 0, score * factor, score / factor).astype(np.float32)
 
@@ -79,17 +89,17 @@ def combine(
     params: ScoreParams | None = None,
     started: Floats | None = None,
 ) -> Floats:
-    """The score by which memories rank, float32[n], -inf where not visible.
+    """The rank score, float32[n], -inf where not visible.
 
         weighed(z(text) + walk * trust * z(sqrt(walked)), factor)
 
     text     float32[n]  of `fusion.fuse`
-    walked   float32[n]  how often the walk is found at each row, >= 0; 0 where it did not come
-    factor   float32[n]  of `weight_factor`; None where all weigh alike
-    started  float32[n]  how much of it started at each, sum 1; None trusts the walk wholly
+    walked   float32[n]  walk score of each row, >= 0; 0 where the walk did not come
+    factor   float32[n]  of `weight_factor`; None: all 1
+    started  float32[n]  share of the walk that started at each row, sum 1; None: trust = 1
 
-    z is taken over the visible rows. Where no walk took place the text alone speaks. trust = min(1, twice
-    what is found elsewhere than it started): a walk that went nowhere would only repeat the text.
+    z is taken over the visible rows. Without a walk only the text counts. trust = min(1, 2 *
+    walk_share_elsewhere): a walk that stays at its start only repeats the text.
     """
     p = params or ScoreParams()
     trust = (
@@ -99,18 +109,18 @@ def combine(
     )
     compiled = kernels()
     if compiled is None:
-        voices = standardise(text, visible)
-        voices += np.float32(p.walk * trust) * standardise(
+        score = standardise(text, visible)
+        score += np.float32(p.walk * trust) * standardise(
             np.sqrt(walked).astype(np.float32), visible
         )
-        voices[~visible] = -np.inf
+        score[~visible] = -np.inf
     else:
-        voices = np.empty(text.shape, np.float32)
+        score = np.empty(text.shape, np.float32)
         group = np.ascontiguousarray(visible).view(np.uint8)
-        compiled.add_walk(text, walked, group, p.walk * trust, voices)
-    return voices if factor is None else scaled(voices, factor)
+        compiled.add_walk(text, walked, group, p.walk * trust, score)
+    return score if factor is None else scaled(score, factor)
 
 
 def walk_share_elsewhere(walked: Floats, started: Floats) -> float:
-    """0..1: how much of the walk is found elsewhere than it started; both sum to 1 at most."""
+    """Share of the walk, 0..1, that is not at the rows where it started; both arrays sum to at most 1."""
     return min(max(1.0 - float(np.minimum(walked, started).sum()), 0.0), 1.0)

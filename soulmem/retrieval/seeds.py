@@ -1,4 +1,4 @@
-"""Where does a walk start? The names a cue holds and the texts that answer it best, as one distribution."""
+"""Start distribution of a walk: the names in a query and the texts that match it best."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True, slots=True)
 class SeedParams:
-    """How names and texts share the start.
+    """How names and texts share the start distribution.
 
     Measured together on LoCoMo, MADial-Bench, role-play, 2Wiki, MuSiQue and HotpotQA; each is flat around its
     value: text_mass .05 to .3, common_mass .1 to .6, texts 10 to 40, sharpness 1.5 to 3 move no set by
     more than a point or two.
     """
 
-    text_mass: float = 0.1  # 0..1, of all texts together beside a rare name; fixed, whatever their number
-    common_mass: float = 0.6  # 0..1, the same when even the rarest name of the cue is in very many memories
-    common: float = (
-        15.0  # memories that mention a name when it is half way between the two
+    text_mass: float = 0.1  # 0..1, share of all texts together beside a rare name, whatever their number
+    common_mass: float = (
+        0.6  # 0..1, the same where even the rarest name is in very many memories
     )
-    texts: int = 20  # best texts that take part
+    common: float = 15.0  # memories that mention a name at which the share is half way between the two
+    texts: int = 20  # best texts used
     sharpness: float = (
-        2.5  # a text one standard deviation better starts e^sharpness times as much
+        2.5  # a text one standard deviation better gets e^sharpness times the share
     )
 
 
@@ -45,20 +45,20 @@ def seeds(
     concept_rows: Rows,
     document_frequency: NDArray[np.floating],
     params: SeedParams | None = None,
-    loudness: Shares | None = None,
+    name_share: Shares | None = None,
 ) -> tuple[Rows, Shares]:
-    """Rows to start at, distinct and ascending, and how much starts at each: > 0, sum 1. May be empty.
+    """Rows to start at, distinct and ascending, and the share of each: > 0, sum 1. May be empty.
 
-    text_score          float32[n]  `fusion.own_score`: with pairs, but without neighbours, where the walk
-                                    goes by itself. From texts alone LoCoMo loses 4 points of R@5
-    visible             bool[n]     texts that may take part
-    concept_rows        uint32[k]   rows of the concepts whose names the cue holds
-    document_frequency  float[k]    how many memories mention each; a name that leads nowhere (0) is left out
-    loudness            float64[k]  how much of the cue names each, > 0; all alike when None
+    text_score          float32[n]  `fusion.own_score`: with pairs, but without neighbours, which the walk
+                                    reaches itself. From texts alone LoCoMo loses 4 points of R@5
+    visible             bool[n]     texts that may be used
+    concept_rows        uint32[k]   rows of the concepts that the query names
+    document_frequency  float[k]    number of memories that mention each; 0: the name is ignored
+    name_share            float64[k]  share of the query that names each, > 0; None: equal shares
 
-    A name starts in inverse proportion to how many memories mention it (node specificity, HippoRAG,
-    https://arxiv.org/abs/2405.14831); a text by exp(sharpness * z), z standardised over the visible texts.
-    Texts that are all alike say nothing.
+    The share of a name is inverse to its document frequency (node specificity, HippoRAG,
+    https://arxiv.org/abs/2405.14831); that of a text is proportional to exp(sharpness * z), z
+    standardised over the visible texts. Texts of equal score get none.
     """
     p = params or SeedParams()
     named = np.flatnonzero(document_frequency > 0)
@@ -66,7 +66,7 @@ def seeds(
     mass = _text_mass(document_frequency[named], p)
     if not texts.size:
         mass = 0.0
-    specific = (1.0 if loudness is None else loudness[named]) / document_frequency[
+    specific = (1.0 if name_share is None else name_share[named]) / document_frequency[
         named
     ]
     share = np.concatenate(
@@ -81,7 +81,7 @@ def seeds(
 
 
 def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float:
-    """How much of the walk starts at texts: the less the names pick out, the more."""
+    """Share of the walk that starts at texts: it rises with the frequency of the rarest name."""
     if not document_frequency.size:
         return 1.0
     spread = (float(document_frequency.min()) / p.common) ** 2

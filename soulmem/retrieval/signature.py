@@ -1,4 +1,4 @@
-"""Which words do the scenes of a situation have in common, and how many of them does a line have?"""
+"""Word evidence for situations: the rare words that the scenes of a situation share."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class SignatureParams:
-    """When words mark a situation, and what they are worth on the scale of `Calibration.fit`."""
+    """When a word marks a situation, and what it adds on the scale of `Calibration.fit`."""
 
-    scenes: int = 2  # that must have the word
-    rare: float = 0.5  # 0..1, of the weight of a word that stands nowhere
-    fit: float = 1.5  # of a line that has all of them; 1 to 2.5 do alike
+    scenes: int = 2  # scenes of the situation that must contain the word
+    rare: float = (
+        0.5  # 0..1, least weight, as a share of that of a word that occurs nowhere
+    )
+    fit: float = (
+        1.5  # added for a line with all marking words; 1 to 2.5 give equal results
+    )
 
 
 def signature_fit(
@@ -29,10 +33,10 @@ def signature_fit(
     texts: int,
     params: SignatureParams | None = None,
 ) -> Floats:
-    """What shared words add to the fit of each line and each situation, shape (lines, situations), >= 0.
+    """What marking words add to the fit of each line to each situation, float32[lines, situations], >= 0.
 
     lines, scenes  the words of each line, and of each scene of each situation; a situation may have none
-    weight, texts  of a word among so many texts, as `rarity` gives it
+    weight         of a word, as `rarity` gives it for a number of `texts`
     """
     p = params or SignatureParams()
     out = np.zeros((len(lines), len(scenes)), np.float32)

@@ -1,4 +1,4 @@
-"""Which memories are of a time that is asked for, and which of them show every part of it?"""
+"""Matches memories with the time spans that a query names, and spreads a selection over a span."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TimeSpanParams:
-    """How much a time counts that the cue asks for."""
+    """How much a time that the query names counts."""
 
-    prefer: float = 1.5  # standard deviations that a memory of that time gains; far better ones stay ahead
-    stated: float = 0.3  # 0..1, of that where the cue does not ask but tells ("yesterday I was ill")
-    next: float = (
-        0.7  # 0..1, how much less sure a further reading is that holds something, too
+    prefer: float = (
+        1.5  # standard deviations added to the score of a memory of that time
     )
+    stated: float = 0.3  # 0..1, factor where the query states the time ("yesterday I was ill") instead of asking
+    next: float = 0.7  # 0..1, factor of the confidence for each further interpretation that has memories
     reserved_slots: int = (
-        2  # for the best of that time, where more than the time is asked for
+        2  # slots for the best of that time, where the query also has other content
     )
-    sure: float = 0.5  # 0..1, from which confidence there are seats
+    sure: float = 0.5  # 0..1, least confidence for reserved slots
     worth_tokens: float = (
-        40.0  # length from which a text says enough to stand for its part of a span
+        40.0  # length from which a text can represent its part of a span
     )
 
 
 def overlaps_span(happened: Doubles, ended: Doubles, start: float, end: float) -> Bools:
-    """Which memories overlap from (inclusive) .. to (exclusive), all POSIX seconds; as the timeline."""
+    """Whether each memory overlaps start (inclusive) .. end (exclusive), bool[n]; all POSIX seconds."""
     return np.asarray((happened < end) & (np.maximum(ended, happened) >= start))
 
 
@@ -45,9 +45,9 @@ def span_confidence(
     confidence: float,
     params: TimeSpanParams | None = None,
 ) -> Floats:
-    """How surely each row lies in the time meant, float32[n], 0..confidence.
+    """Confidence that each row lies in the time meant, float32[n], 0..confidence.
 
-    spans  what may be meant, the likeliest first; of those that hold no eligible row nothing follows
+    spans  possible interpretations, the likeliest first; those without an eligible row are ignored
     """
     p = params or TimeSpanParams()
     out = np.zeros(happened.size, np.float32)
@@ -61,10 +61,10 @@ def span_confidence(
 
 
 def spread_over_time(happened: Doubles, worth: Floats, count: int) -> list[int]:
-    """Positions of at most `count` rows that show every part of their time, in the order to be told.
+    """Positions of at most `count` rows that cover every part of their time, in the order of presentation.
 
-    The time from the first to the last is cut into `count` equal parts; the worthiest row of each part comes
-    first, the worthiest part at the front; then the second of each, and so on.
+    The time from the first to the last is cut into `count` equal parts. The row of highest `worth` of each
+    part comes first, ordered by worth; then the second of each part, and so on.
     """
     if not happened.size or count < 1:
         return []
@@ -75,7 +75,7 @@ def spread_over_time(happened: Doubles, worth: Floats, count: int) -> list[int]:
         if width > 0
         else np.zeros(happened.size)
     )
-    order = np.lexsort((happened, -worth))  # the worthiest first
+    order = np.lexsort((happened, -worth))  # descending worth
     turn = np.zeros(happened.size, np.int64)
     seen: dict[float, int] = {}
     for position in order.tolist():

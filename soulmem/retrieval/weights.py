@@ -1,4 +1,4 @@
-"""How much does a memory weigh, whatever is asked? Six factors (design 9)."""
+"""The weight of a memory independent of the query: mean of six factors (design 9)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ class WeightParams:
     refractory: float = 0.2
     content: float = 0.1
     feedback: float = 0.1
-    pace: float = 5.0  # uses, or exchanges since the last use, at which a factor has gone 63 % of its way
+    pace: float = (
+        5.0  # uses, or exchanges since the last use, at which a factor reaches 63 %
+    )
 
     def of_soul(self, own: Mapping[str, float]) -> WeightParams:
-        """The shares that a soul sets for itself, all of them; these where it sets none."""
+        """The shares of a soul: its own, with 0 for those it does not set; these defaults where it sets none."""
         if not own:
             return self
         return replace(self, **{name: max(0.0, own.get(name, 0.0)) for name in FACTORS})
@@ -35,25 +37,25 @@ class WeightParams:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFactors:
-    """What is known of n memories; every array has shape (n,)."""
+    """Inputs of the weight of n memories; every array has shape (n,)."""
 
     importance: Doubles  # 0..1
     feeling: Doubles  # 0..1, intensity of the strongest emotion in it
     retention: Doubles  # 0..1, R of design 6; 1 where nothing fades
-    uses: Doubles  # >= 0, recalls that taught
+    uses: Doubles  # >= 0, recalls that were learned from
     since_use: Doubles  # exchanges since the last use, inf where there was none
-    content: Doubles  # 0..1, share of the asked tags that it carries
+    content: Doubles  # 0..1, share of the requested tags that it has
     feedback: Doubles  # 0..1, starts at .5
 
 
 def memory_weight(facets: MemoryFactors, params: WeightParams | None = None) -> Floats:
     """The weight of each memory, float32[n], 0..1: the mean of the factors by their shares.
 
-        importance   1 - (1 - importance) * (1 - feeling): what moved mattered
+        importance   1 - (1 - importance) * (1 - feeling)
         uses         1 - e^(-uses / pace)
-        refractory   1 - e^(-since_use / pace): what has just been said can wait
+        refractory   1 - e^(-since_use / pace)
 
-    Without any share all weigh .5.
+    Where all shares are 0 every weight is .5.
     """
     p = params or WeightParams()
     f = facets

@@ -15,7 +15,7 @@ from soulmem.transfer.name_finder import names_in, names_of_keys, united
 from soulmem.transfer.statements import LONGEST, columns, joined, plain
 
 _CONSTANT = 0.8  # importance of what is always in the prompt; only the user makes anything permanent
-_MOST_TITLE = 200  # signs
+_MOST_TITLE = 200  # characters
 
 
 def read_world(data: bytes, title: str, cast: Cast) -> Lore:
@@ -98,7 +98,7 @@ def _title(entry: dict[str, Any]) -> str:
 
 def _pieces(content: str, heading: str, keys: list[str]) -> Iterable[str]:
     """The content, cut where it is long; each piece says what it is about."""
-    if not any(sign.isalnum() for sign in content):
+    if not any(character.isalnum() for character in content):
         return
     about = next((name for name in (heading, *keys) if name), "")
     pieces = [content]

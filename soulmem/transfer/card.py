@@ -29,7 +29,7 @@ from soulmem.transfer.statements import (
 # What SillyTavern puts into every prompt is no memory, it would be told twice; names and habits are read.
 _IN_PROMPT = ("description", "personality", "scenario")
 _FIELDS = frozenset({*_IN_PROMPT, "first_mes", "mes_example"})
-_NAME = 200  # signs
+_NAME = 200  # characters
 _NO_CARD = "is no character card: export the character from SillyTavern as PNG or JSON"
 
 

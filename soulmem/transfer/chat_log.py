@@ -23,7 +23,7 @@ _NOTICES = frozenset({
 })
 # fmt: on
 _LONGEST = 32 << 20  # bytes of a line; a message is not larger in any request either
-_MOST_NAME = 2_000  # signs of a name
+_MOST_NAME = 2_000  # characters of a name
 _MOST_SWIPE = 1_000_000_000
 _NO_NAME = frozenset({"", "unused"})  # what newer headers hold in place of the names
 

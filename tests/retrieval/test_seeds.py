@@ -135,6 +135,6 @@ def test_a_name_said_louder_starts_more() -> None:
         texts(np.nan, np.nan),
         rows_of(0, 1),
         frequency(3, 3),
-        loudness=np.asarray([0.75, 0.25]),
+        name_share=np.asarray([0.75, 0.25]),
     )
     assert_allclose(start, [0.75, 0.25])

@@ -9,8 +9,8 @@ from typing import Any
 
 from soulmem.prompts.reading.lenient_json import Partial
 
-LONGEST = 400  # signs of a text; an episode has one or two sentences
-LONGEST_NAME = 60  # signs of a name or a label
+LONGEST = 400  # characters of a text; an episode has one or two sentences
+LONGEST_NAME = 60  # characters of a name or a label
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _SPAN = re.compile(r"(\d+)\s*(?:-|–|—|~|to|至|到)\s*(\d+)|(\d+)")
@@ -55,7 +55,7 @@ _MOST_LINES = 64  # a span "1-100000" must not become a list
 def text(value: Any, limit: int = LONGEST) -> str | None:
     """A text on one line without a list's marker; None for anything else and for words that mean nothing.
 
-    One whose end is missing, or that has the `limit` signs at which a schema cuts it, ends with its last
+    One whose end is missing, or that has the `limit` characters at which a schema cuts it, ends with its last
     whole sentence; one without any, that puts clause beside clause, with its last whole clause.
     """
     if isinstance(value, list) and len(value) == 1:

@@ -51,11 +51,11 @@ def read_json(text: str, start: int = 0) -> tuple[Any, int]:
     value = reader.value(0)
     if isinstance(value, _Missing):
         raise ValueError("no value")
-    return value, min(reader.at, len(text))
+    return value, min(reader.position, len(text))
 
 
 def _carried(value: Any) -> Any:
-    """The value with texts that can be stored: an escape may be half of a sign."""
+    """The value with texts that can be stored: an escape may be half of a character."""
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, list):
@@ -68,58 +68,58 @@ def _carried(value: Any) -> Any:
 class _Reader:
     def __init__(self, text: str, start: int) -> None:
         self._text = text
-        self.at = start
+        self.position = start
 
     def value(self, depth: int) -> Any:
         """The next value; _MISSING at the end of the text."""
         if depth > _DEPTH:
             raise ValueError("nested too deeply")
-        sign = self._peek()
-        if sign == "{":
+        character = self._peek()
+        if character == "{":
             return self._object(depth)
-        if sign == "[":
+        if character == "[":
             return self._list(depth)
-        if sign in _CLOSERS:
-            return self._string(_CLOSERS[sign])
+        if character in _CLOSERS:
+            return self._string(_CLOSERS[character])
         return self._word()
 
     def _peek(self) -> str:
-        """The next sign that is no space, comma or comment; empty at the end."""
+        """The next character that is no space, comma or comment; empty at the end."""
         self._space()
-        return self._text[self.at : self.at + 1]
+        return self._text[self.position : self.position + 1]
 
     def _space(self) -> None:
-        match = _SPACE.match(self._text, self.at)
-        self.at = match.end() if match else self.at
+        match = _SPACE.match(self._text, self.position)
+        self.position = match.end() if match else self.position
 
     def _object(self, depth: int) -> dict[str, Any]:
-        self.at += 1
+        self.position += 1
         out: dict[str, Any] = {}
-        while (sign := self._peek()) not in ("", "}"):
-            key = self._string(_CLOSERS[sign]) if sign in _CLOSERS else self._word()
+        while (character := self._peek()) not in ("", "}"):
+            key = self._string(_CLOSERS[character]) if character in _CLOSERS else self._word()
             if not isinstance(key, str) or isinstance(key, Partial):
-                if self.at >= len(self._text):
+                if self.position >= len(self._text):
                     break
                 self._skip()
                 continue
             if self._peek() not in (":", "："):
                 continue  # a lone word among the members
-            self.at += 1
-            if _NO_VALUE.match(self._text, self.at):
+            self.position += 1
+            if _NO_VALUE.match(self._text, self.position):
                 continue
             value = self.value(depth + 1)
             if isinstance(value, _Missing):
                 break
             out[key] = value
-        self.at += 1
+        self.position += 1
         return out
 
     def _list(self, depth: int) -> list[Any]:
-        self.at += 1
+        self.position += 1
         out: list[Any] = []
-        while (sign := self._peek()) not in ("", "]"):
-            if sign in ("}", ":", "："):
-                if sign == "}":
+        while (character := self._peek()) not in ("", "]"):
+            if character in ("}", ":", "："):
+                if character == "}":
                     return out  # the model forgot to close the list
                 self._skip()
                 continue
@@ -127,66 +127,66 @@ class _Reader:
             if isinstance(value, _Missing):
                 break
             out.append(value)
-        self.at += 1
+        self.position += 1
         return out
 
     def _string(self, closer: str) -> str:
         """From the opening quote to its closer; one inside the text does not end it."""
-        self.at += 1
+        self.position += 1
         out: list[str] = []
-        while self.at < len(self._text):
-            sign = self._text[self.at]
-            if sign == "\\":
+        while self.position < len(self._text):
+            character = self._text[self.position]
+            if character == "\\":
                 out.append(self._escape())
                 continue
-            self.at += 1
-            if sign == closer and self._ends():
+            self.position += 1
+            if character == closer and self._ends():
                 return "".join(out)
-            out.append(sign)
+            out.append(character)
         return Partial("".join(out))
 
     def _ends(self) -> bool:
         """Whether a quote that was just read closes its text: only what JSON has there may follow."""
-        rest = self._text[self.at : self.at + 40].lstrip()
+        rest = self._text[self.position : self.position + 40].lstrip()
         return (
             not rest
             or rest[0] in ",:}]，："
-            or "\n" in self._text[self.at : self.at + 2]
+            or "\n" in self._text[self.position : self.position + 2]
         )
 
     def _escape(self) -> str:
-        kind = self._text[self.at + 1 : self.at + 2]
+        kind = self._text[self.position + 1 : self.position + 2]
         if kind == "u":
-            digits = _HEX.match(self._text, self.at + 2)
-            self.at += 6 if digits else 2
+            digits = _HEX.match(self._text, self.position + 2)
+            self.position += 6 if digits else 2
             code = int(digits.group(), 16) if digits else 0xFFFD
             return chr(code) if not 0xD800 <= code <= 0xDFFF else self._pair(code)
-        self.at += 2
+        self.position += 2
         return _ESCAPES.get(kind, kind)
 
     def _pair(self, high: int) -> str:
-        """The sign of two halves; a half alone is none."""
+        """The character of two halves; a half alone is none."""
         digits = (
-            _HEX.match(self._text, self.at + 2)
-            if self._text.startswith("\\u", self.at)
+            _HEX.match(self._text, self.position + 2)
+            if self._text.startswith("\\u", self.position)
             else None
         )
         low = int(digits.group(), 16) if digits else 0
         if not (high < 0xDC00 <= low <= 0xDFFF):
             return "\ufffd"
-        self.at += 6
+        self.position += 6
         return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
 
     def _word(self) -> Any:
         """A number, a bare word; _MISSING where none is, or where it may have been cut."""
-        match = _WORD.match(self._text, self.at)
+        match = _WORD.match(self._text, self.position)
         if not match:
-            if self.at < len(self._text):
+            if self.position < len(self._text):
                 self._skip()
                 return None
             return _MISSING
-        self.at = match.end()
-        if self.at >= len(self._text):
+        self.position = match.end()
+        if self.position >= len(self._text):
             return _MISSING  # 0.1 of 0.15
         word = match.group()
         if word.lower() in _WORDS:
@@ -201,4 +201,4 @@ class _Reader:
             return word
 
     def _skip(self) -> None:
-        self.at += 1
+        self.position += 1

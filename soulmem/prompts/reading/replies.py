@@ -13,7 +13,7 @@ from soulmem.prompts.reading.unwrapping import answer_of
 
 _OPENING = re.compile(r"[{\[]")
 _TRIES = 24  # places at which JSON may begin
-_LONGEST = 60_000  # signs of an answer; whatever is behind them is no answer to us
+_LONGEST = 60_000  # characters of an answer; whatever is behind them is no answer to us
 
 
 def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
