@@ -38,7 +38,7 @@ from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.edge_loader import LoadingParams
 from soulmem.governance.retention import BinParams
-from soulmem.kernels.warm import warm
+from soulmem.kernels.warm import installed_cache, warm
 from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
 
@@ -49,7 +49,8 @@ IMAGES_FOLDER = (
     "images"  # of open souls, so that large ones open soon; may be deleted at any time
 )
 BACKUPS_FOLDER = "backups"  # copies of the store
-KERNELS_FOLDER = "kernels"  # compiled for this machine; may be deleted at any time
+# Machine code, where installation compiled none; may be deleted at any time.
+KERNELS_FOLDER = "kernels"
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
 
@@ -103,7 +104,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             fallback=fallback,
             params=params,
             advance=clock.advance if isinstance(clock, MovableClock) else None,
-            warm=partial(warm, settings.data / KERNELS_FOLDER),
+            warm=partial(warm, _kernel_cache(settings.data)),
             spool=FolderSpool(settings.data / JOBS_FOLDER),
             traces=FolderTraces(settings.data / TRACES_FOLDER),
             backups=kept,
@@ -111,6 +112,12 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             llm=_llms(settings.llm),
         )
     )
+
+
+def _kernel_cache(data: Path) -> Path:
+    """The folder of machine code: the one filled at installation, else one in the data folder."""
+    installed = installed_cache()
+    return installed if installed.is_dir() else data / KERNELS_FOLDER
 
 
 def _consolidation(every: Settings) -> ConsolidationParams:

@@ -47,7 +47,7 @@ class AuditEntry:
 
     id: str
     soul: SoulId
-    at: datetime  # aware
+    moment: datetime  # aware
     actor: Actor
     action: Action
     target: str  # id of a memory, of an edge, or of what else was changed

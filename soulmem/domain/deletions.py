@@ -29,6 +29,6 @@ class Deletion:
     actor: Actor
     reason: str
     quote: str
-    at: datetime  # aware
+    requested: datetime  # aware
     state: DeletionState = DeletionState.AWAITING
     decided: datetime | None = None

@@ -29,7 +29,7 @@ class Passage:
     users: tuple[str, ...]  # names of the user's personas
     lines: tuple[PassageLine, ...]
     summary: str = ""  # of what came before the lines
-    known: tuple[
+    known_names: tuple[
         str, ...
     ] = ()  # names that memory holds already; a draft should use these
     names: tuple[
@@ -38,8 +38,10 @@ class Passage:
 
     def text(self) -> str:
         """All a draft may draw on: the lines with their speakers, the summary, the names."""
-        said = (f"{line.speaker}\n{line.text}" for line in self.lines)
-        return "\n".join((self.soul, *self.users, *self.known, self.summary, *said))
+        spoken_lines = (f"{line.speaker}\n{line.text}" for line in self.lines)
+        return "\n".join(
+            (self.soul, *self.users, *self.known_names, self.summary, *spoken_lines)
+        )
 
 
 @dataclass(frozen=True, slots=True)

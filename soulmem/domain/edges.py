@@ -140,32 +140,28 @@ class EdgePage:
 
     def pick(self, which: Sequence[int]) -> EdgePage:
         """The edges at these places."""
-        return EdgePage(
-            *(
-                [column[at] for at in which]
-                for column in (getattr(self, f.name) for f in fields(self))
-            )
-        )
+        columns = (getattr(self, field.name) for field in fields(self))
+        return EdgePage(*(list(map(column.__getitem__, which)) for column in columns))
 
     def edges(self, soul: SoulId) -> list[Edge]:
         """The same as values, of that soul."""
         return [
             Edge(
                 soul=soul,
-                source=self.source[at],
-                target=self.target[at],
-                kind=EdgeKind(self.kind[at]),
-                origin=Origin(self.origin[at]),
-                touched=_EPOCH + self.touched[at] * _MICROSECOND,
-                strength=self.strength[at],
-                confidence=self.confidence[at],
-                stability=self.stability[at],
-                uses=self.uses[at],
-                verb=self.verb[at],
-                probability=self.probability[at],
-                at_turn=self.at_turn[at],
+                source=self.source[index],
+                target=self.target[index],
+                kind=EdgeKind(self.kind[index]),
+                origin=Origin(self.origin[index]),
+                touched=_EPOCH + self.touched[index] * _MICROSECOND,
+                strength=self.strength[index],
+                confidence=self.confidence[index],
+                stability=self.stability[index],
+                uses=self.uses[index],
+                verb=self.verb[index],
+                probability=self.probability[index],
+                at_turn=self.at_turn[index],
             )
-            for at in range(len(self.id))
+            for index in range(len(self.id))
         ]
 
 

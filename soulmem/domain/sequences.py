@@ -31,5 +31,5 @@ def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]
     return prefix, suffix
 
 
-def _same(one: object, other: object) -> bool:
-    return one is other or one == other
+def _same(item: object, other: object) -> bool:
+    return item is other or item == other

@@ -84,11 +84,11 @@ class Situation:
 
 def story_time(situation: Situation) -> float:
     """When it took place by the story's calendar, POSIX seconds; 0 where that is not told as a date."""
-    told = situation.time_span.story if situation.time_span is not None else None
-    if not told:
+    story_date = situation.time_span.story if situation.time_span is not None else None
+    if not story_date:
         return 0.0
     try:
-        when = datetime.fromisoformat(told)
+        when = datetime.fromisoformat(story_date)
     except ValueError:  # words of the user's own
         return 0.0
     return (

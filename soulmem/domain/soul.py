@@ -71,10 +71,10 @@ class SoulSettings:
             object.__setattr__(self, "chosen", frozenset(self._differing()))
 
     def _differing(self) -> Iterator[str]:
-        for one in fields(self):
-            plain = {} if one.default_factory is not MISSING else one.default
-            if one.name != "chosen" and getattr(self, one.name) != plain:
-                yield one.name
+        for setting in fields(self):
+            plain = {} if setting.default_factory is not MISSING else setting.default
+            if setting.name != "chosen" and getattr(self, setting.name) != plain:
+                yield setting.name
 
     @property
     def own(self) -> frozenset[str]:
@@ -87,7 +87,7 @@ class SoulSettings:
         return replace(defaults, **own, chosen=self.own)
 
 
-SETTINGS = tuple(one.name for one in fields(SoulSettings) if one.name != "chosen")
+SETTINGS = tuple(f.name for f in fields(SoulSettings) if f.name != "chosen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ def scaled_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """
     unknown = sorted(set(weights) - set(FACTORS))
     if unknown:
-        known = ", ".join(FACTORS)
+        allowed = ", ".join(FACTORS)
         raise Unprocessable(
-            f"there is no weight {unknown[0]!r}: use {known}", field="config.weights"
+            f"there is no weight {unknown[0]!r}: use {allowed}", field="config.weights"
         )
     total = sum(weights.values())
     if weights and total <= 0.0:
@@ -142,21 +142,23 @@ class Soul:
 
     def known_names(self) -> tuple[str, ...]:
         """Every name and alias, the soul's own first, without repeats."""
-        spoken = [
-            self.name,
-            *(n for known in self.names for n in (known.name, *known.aliases)),
-        ]
-        return tuple(dict.fromkeys(n.strip() for n in spoken if n.strip()))
+        names = [self.name]
+        for entry in self.names:
+            names += (entry.name, *entry.aliases)
+        stripped = (name.strip() for name in names)
+        return tuple(dict.fromkeys(name for name in stripped if name))
 
-    def names_given(self, given: Iterable[KnownName]) -> tuple[KnownName, ...]:
-        """The names that a client gives, beside those that imports brought and it may have read here."""
-        brought = [known for known in self.names if known.source]
-        known = {(one.name.casefold(), frozenset(one.aliases)) for one in brought}
-        return (
-            *(
-                one
-                for one in given
-                if (one.name.casefold(), frozenset(one.aliases)) not in known
-            ),
-            *brought,
-        )
+    def names_given(self, from_client: Iterable[KnownName]) -> tuple[KnownName, ...]:
+        """The names to keep when a client sends `from_client`: those, and the imported ones.
+
+        A name of the client that equals an imported one, case aside, is left out: the
+        client may have read it here.
+        """
+        imported = [entry for entry in self.names if entry.source]
+        repeated = set(map(_spelling, imported))
+        own = [entry for entry in from_client if _spelling(entry) not in repeated]
+        return (*own, *imported)
+
+
+def _spelling(entry: KnownName) -> tuple[str, frozenset[str]]:
+    return entry.name.casefold(), frozenset(entry.aliases)

@@ -15,7 +15,7 @@ WINDOW = 3.0  # turns; T0 of design 5, the window of the chat that is always in 
 class Stamp:
     """A moment on both clocks."""
 
-    at: datetime  # aware
+    moment: datetime  # aware
     turn: int  # the soul's clock, in exchanges
 
 

@@ -93,23 +93,12 @@ def arcs(
     kind = np.concatenate([edges.kind[along], edges.kind[returns]])
     code = kind * np.uint8(len(MEMORY_KINDS)) + kinds[target]
     code[edges.slot[along].size :] += np.uint8(_BACK)
-    both = np.concatenate([weight[along], weight[returns]])
-    compiled, order = kernels(), None
-    if compiled is None:
-        bounded = _bounded(source, code, both, p.class_mass)
-    else:
-        bounded = np.empty(both.size)
-        compiled.bound_classes(source, code, both, p.class_mass, kinds.size, bounded)
-        order = compiled.order_edges
-    return build_csr(kinds.size, source, target, bounded, code, order, number)
-
-
-def _bounded(source: Rows, code: Codes, weight: Floats, most: float) -> Floats:
-    """The weights, those of one node and class scaled down where together they exceed `most`."""
-    out: Floats = weight.copy()
-    for one in np.unique(code):
-        which = np.flatnonzero(code == one)
-        rows = source[which]
-        total = np.bincount(rows, weights=weight[which])
-        out[which] *= most / np.maximum(total, most)[rows]
-    return out
+    weights_of_arcs = np.concatenate([weight[along], weight[returns]])
+    compiled = kernels(source.size)
+    bounded = np.empty(source.size)
+    compiled.bound_classes(
+        source, code, weights_of_arcs, p.class_mass, kinds.size, bounded
+    )
+    return build_csr(
+        kinds.size, source, target, bounded, code, compiled.order_edges, number
+    )

@@ -51,37 +51,29 @@ class Chains:
 
     def of_one(self, row: int, codes: NDArray[np.uint8], code: int) -> list[int]:
         """The row's slots of which `codes` says `code`."""
-        found = self.of_code(np.asarray([row]), codes, code)
-        if found is None:
-            return [slot for slot in self.of(row) if codes[slot] == code]
-        slots: list[int] = found[0].tolist()
+        slots: list[int] = self.of_code(np.asarray([row]), codes, code)[0].tolist()
         return slots
 
     def of_code(
         self, rows: NDArray[np.int64], codes: NDArray[np.uint8], code: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """The slots of these rows, row by row, of which `codes` says `code`, and how many there are up to
-        each row; None while nothing is compiled.
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The slots of these rows whose entry in `codes` is `code`.
+
+        Returns the slots, row by row, and how many there are up to each row.
         """
-        compiled = kernels()
-        if compiled is None:
-            return None
         slots, ends = np.empty(_ROOM, np.int64), np.empty(rows.size, np.int64)
-        found = compiled.follow(self._first, self._next, rows, codes, code, ends, slots)
-        if found > slots.size:
-            slots = np.empty(found, np.int64)
-            compiled.follow(self._first, self._next, rows, codes, code, ends, slots)
-        return slots[:found], ends
+        follow = kernels().follow
+        count = follow(self._first, self._next, rows, codes, code, ends, slots)
+        if count > slots.size:
+            slots = np.empty(count, np.int64)
+            follow(self._first, self._next, rows, codes, code, ends, slots)
+        return slots[:count], ends
 
     def of_all(
         self, rows: NDArray[np.int64], flags: NDArray[np.uint8]
     ) -> NDArray[np.int64]:
-        """The slots of these rows of which `flags` says 1."""
-        found = self.of_code(rows, flags, 1)
-        if found is not None:
-            return found[0]
-        slots = (slot for row in rows.tolist() for slot in self.of(row) if flags[slot])
-        return np.fromiter(slots, np.int64)
+        """The slots of these rows whose entry in `flags` is 1."""
+        return self.of_code(rows, flags, 1)[0]
 
     def add(self, row: int, slot: int) -> None:
         """Put `slot` first in the row's chain."""
@@ -106,8 +98,8 @@ class Chains:
         self._before[slots[opens]] = -1
         heads = self._first[rows[closes]]
         self._next[slots[closes]] = heads
-        known = heads >= 0
-        self._before[heads[known]] = slots[closes][known]
+        has_head = heads >= 0
+        self._before[heads[has_head]] = slots[closes][has_head]
         self._first[rows[opens]] = slots[opens]
 
     def remove(self, row: int, slot: int) -> None:

@@ -66,28 +66,28 @@ def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
 def associates(
     incidence: Incidence,
     term: int,
-    known: Bools,
+    visible: Bools,
     params: CooccurrenceParams | None = None,
 ) -> Associates:
     """What the term is met with in the known rows. Costs what its own rows cost."""
-    return all_associates(incidence, [term], known, params)[0]
+    return all_associates(incidence, [term], visible, params)[0]
 
 
 def all_associates(
     incidence: Incidence,
     terms: Sequence[int],
-    known: Bools,
+    visible: Bools,
     params: CooccurrenceParams | None = None,
 ) -> list[Associates]:
     """The same of several distinct terms: the known rows are looked at once."""
     p = params or CooccurrenceParams()
     of = np.asarray(terms, np.int64)
-    counts, total = incidence.counts(known), incidence.windows(known)
-    place, rows = incidence.rows_of(of, known)
+    counts, total = incidence.counts(visible), incidence.windows(visible)
+    place, rows = incidence.rows_of(of, visible)
     ends = np.searchsorted(place, np.arange(of.size + 1))
     others, pairs = [], []
-    for at, term in enumerate(of.tolist()):
-        met, often = incidence.met_with(rows[ends[at] : ends[at + 1]])
+    for index, term in enumerate(of.tolist()):
+        met, often = incidence.met_with(rows[ends[index] : ends[index + 1]])
         kept = np.flatnonzero(met != term)
         kept = kept[_most(often[kept], p.most)]
         others.append(met[kept])

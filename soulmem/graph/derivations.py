@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Set
+from itertools import chain
+from typing import TypeVar
 
 from soulmem.domain.derivations import Derivation, Product
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.graph.lineage import Lineages
+
+Key = TypeVar("Key", bound=str)
 
 
 class Derivations:
@@ -42,16 +46,16 @@ class Derivations:
     def cited(self, product: str) -> tuple[MemoryId, ...]:
         """The episodes that speak for it, each once."""
         out: dict[MemoryId, None] = {}
-        for one in self.of(product):
-            for made in one.products:
+        for derivation in self.of(product):
+            for made in derivation.products:
                 if made.id == product:
-                    out.update(dict.fromkeys(made.cited or one.read))
+                    out.update(dict.fromkeys(made.cited or derivation.read))
         return tuple(out)
 
     def holders(self, product: str) -> frozenset[ChatId]:
         """The chats that hold all that one of its derivations read."""
-        held = [self._holders[key] for key in self._makers.get(product, ())]
-        return frozenset().union(*held)
+        chats = [self._holders[key] for key in self._makers.get(product, ())]
+        return frozenset().union(*chats)
 
     def holders_of(self, key: str) -> frozenset[ChatId]:
         """The chats that hold a derivation."""
@@ -63,50 +67,54 @@ class Derivations:
 
     def products(self, chat: ChatId) -> frozenset[str]:
         """What came of them."""
-        known = self._products.get(chat)
-        if known is None:
-            known = self._products[chat] = frozenset(
-                made.id for one in self.held(chat) for made in one.products
+        products = self._products.get(chat)
+        if products is None:
+            products = frozenset().union(
+                *(_ids(derivation.products) for derivation in self.held(chat))
             )
-        return known
+            self._products[chat] = products
+        return products
 
     def loose(self) -> set[str]:
         """What came of derivations that no chat holds now, and of no other."""
-        made = {made.id for key in self._loose for made in self._all[key].products}
-        return {key for key in made if not self.holders(key)}
+        products: set[str] = set()
+        for key in self._loose:
+            products.update(_ids(self._all[key].products))
+        return {product for product in products if not self.holders(product)}
 
     def edges(self) -> Set[str]:
         """The ids of all edges that came of derivations."""
         return self._edges.keys()
 
-    def put(self, one: Derivation) -> set[str]:
+    def put(self, derivation: Derivation) -> set[str]:
         """Take a derivation over; returns the products that others may know now, or no longer."""
-        before = self.drop(one.id) if one.id in self._all else set()
-        self._all[one.id] = one
-        for key in one.read:
-            self._readers[key].append(one.id)
-        if one.after is not None:
-            self._next[one.after].append(one.id)
-        for made in one.products:
-            self._makers[made.id].append(one.id)
+        before = self.drop(derivation.id) if derivation.id in self._all else set()
+        self._all[derivation.id] = derivation
+        for key in derivation.read:
+            self._readers[key].append(derivation.id)
+        if derivation.after is not None:
+            self._next[derivation.after].append(derivation.id)
+        for made in derivation.products:
+            self._makers[made.id].append(derivation.id)
             if made.is_edge:
                 self._edges[made.id] += 1
-        self._hold(one.id, self._found(one))
+        self._hold(derivation.id, self._found(derivation))
         return before.union(
-            _ids(one.products), self._look_again(self._next.get(one.id, ()))
+            _ids(derivation.products),
+            self._look_again(self._next.get(derivation.id, ())),
         )
 
     def drop(self, key: str) -> set[str]:
         """Forget one, if it is there; returns its products."""
-        one = self._all.pop(key, None)
-        if one is None:
+        derivation = self._all.pop(key, None)
+        if derivation is None:
             return set()
-        for read in one.read:
-            _less(self._readers, read, key)
-        if one.after is not None:
-            _less(self._next, one.after, key)
-        for made in one.products:
-            _less(self._makers, made.id, key)
+        for read in derivation.read:
+            _remove_entry(self._readers, read, key)
+        if derivation.after is not None:
+            _remove_entry(self._next, derivation.after, key)
+        for made in derivation.products:
+            _remove_entry(self._makers, made.id, key)
             if made.is_edge:
                 self._edges[made.id] -= 1
                 if not self._edges[made.id]:
@@ -114,39 +122,39 @@ class Derivations:
         self._hold(key, frozenset())
         self._loose.discard(key)
         del self._holders[key]
-        return set(_ids(one.products))
+        return set(_ids(derivation.products))
 
     def told(self, episodes: Iterable[MemoryId]) -> set[str]:
         """Chats hold other episodes than before, these among them; returns the products concerned."""
-        # A summary reads on from earlier ones: the oldest first, so that each is looked at once.
-        touched = {
-            key for episode in episodes for key in self._readers.get(episode, ())
-        }
-        return (
-            self._look_again(key for key in self._all if key in touched)
-            if touched
-            else set()
-        )
+        touched = set(self._readers_of(episodes))
+        if not touched:
+            return set()
+        # A summary continues earlier ones: oldest first, so that each is visited once.
+        return self._look_again(key for key in self._all if key in touched)
 
-    def fallen(self, gone: Iterable[MemoryId]) -> list[Derivation]:
+    def fallen(self, lost: Iterable[MemoryId]) -> list[Derivation]:
         """Those that read one of these episodes, and all that go on from them."""
-        return self.with_later(
-            key for episode in gone for key in self._readers.get(episode, ())
-        )
+        return self.with_later(self._readers_of(lost))
 
     def with_later(self, keys: Iterable[str]) -> list[Derivation]:
         """These derivations, and all that go on from them."""
-        found: dict[str, None] = {}
+        reached: dict[str, None] = {}
         ring = [key for key in keys if key in self._all]
         while ring:
-            fresh = [key for key in dict.fromkeys(ring) if key not in found]
-            found.update(dict.fromkeys(fresh))
-            ring = [later for key in fresh for later in self._next.get(key, ())]
-        return [self._all[key] for key in found]
+            fresh = [key for key in dict.fromkeys(ring) if key not in reached]
+            reached.update(dict.fromkeys(fresh))
+            ring = list(chain.from_iterable(self._next.get(key, ()) for key in fresh))
+        return [self._all[key] for key in reached]
 
     def without(self, product: str, fallen: Collection[str]) -> list[Derivation]:
         """The derivations that it came of but for the `fallen` ones."""
-        return [one for one in self.of(product) if one.id not in fallen]
+        return [
+            derivation for derivation in self.of(product) if derivation.id not in fallen
+        ]
+
+    def _readers_of(self, episodes: Iterable[MemoryId]) -> Iterator[str]:
+        """Ids of the derivations that read any of these episodes, repeats included."""
+        return chain.from_iterable(self._readers.get(key, ()) for key in episodes)
 
     def _look_again(self, keys: Iterable[str]) -> set[str]:
         """Who holds these now, and what goes on from them; the products of those for which that differs."""
@@ -155,35 +163,38 @@ class Derivations:
         while ring:
             later: list[str] = []
             for key in ring:
-                now = self._found(self._all[key])
-                if now != self._holders[key]:
-                    self._hold(key, now)
+                holders = self._found(self._all[key])
+                if holders != self._holders[key]:
+                    self._hold(key, holders)
                     out.update(_ids(self._all[key].products))
                     later += self._next.get(key, ())
             ring = later
         return out
 
-    def _found(self, one: Derivation) -> frozenset[ChatId]:
+    def _found(self, derivation: Derivation) -> frozenset[ChatId]:
         """The chats that hold it, by what they tell now."""
-        if one.after is not None and one.after not in self._all:
+        if derivation.after is not None and derivation.after not in self._all:
             return frozenset()
         chats = set(
-            self._lineages.holders(one.read[0])
-            if one.read
-            else self._holders.get(one.after or "", ())
+            self._lineages.holders(derivation.read[0])
+            if derivation.read
+            else self._holders.get(derivation.after or "", ())
         )
-        if one.after is not None:
-            chats &= self._holders[one.after]
+        if derivation.after is not None:
+            chats &= self._holders[derivation.after]
         return frozenset(
-            chat for chat in chats if all(self._shows(chat, key) for key in one.read)
+            chat for chat in chats if self._shows_all(chat, derivation.read)
         )
+
+    def _shows_all(self, chat: ChatId, episodes: Iterable[MemoryId]) -> bool:
+        return all(self._shows(chat, episode) for episode in episodes)
 
     def _shows(self, chat: ChatId, episode: MemoryId) -> bool:
         strand = self._lineages.strand(chat)
         return (
             strand is not None
             and chat in self._lineages.holders(episode)
-            and episode not in strand.held
+            and episode not in strand.quarantined
         )
 
     def _hold(self, key: str, chats: frozenset[ChatId]) -> None:
@@ -204,14 +215,10 @@ def _ids(products: Iterable[Product]) -> list[str]:
     return [made.id for made in products]
 
 
-def _less(
-    table: defaultdict[MemoryId, list[str]] | defaultdict[str, list[str]],
-    key: str,
-    one: str,
-) -> None:
-    held: dict[str, list[str]] = table  # type: ignore[assignment]
-    left = [other for other in held.get(key, ()) if other != one]
-    if left:
-        held[key] = left
+def _remove_entry(table: dict[Key, list[str]], key: Key, entry: str) -> None:
+    """Remove `entry` from the list at `key`; an empty list goes with its key."""
+    remaining = [other for other in table.get(key, ()) if other != entry]
+    if remaining:
+        table[key] = remaining
     else:
-        held.pop(key, None)
+        table.pop(key, None)

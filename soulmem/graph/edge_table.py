@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -179,17 +180,15 @@ class EdgeTable(Mapping[str, Edge]):
 
     def relations(self, memory: MemoryId, verbs: Iterable[str | None]) -> list[Edge]:
         """The relations with one of these verbs that start or end at the memory, in no particular order."""
-        known = self._verb_code
-        codes = {known[verb] for verb in verbs if verb in known}
+        code_of = self._verb_code
+        codes = {code_of[verb] for verb in verbs if verb in code_of}
         slots = self._touching(memory, EdgeKind.RELATES) if codes else ()
         return [self.at(slot) for slot in slots if self._verb.item(slot) in codes]
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
         """Every edge from one of the memories to one of them, in no particular order."""
-        rows = {
-            row for memory in memories if (row := self._rows.row(memory)) is not None
-        }
-        slots = (slot for row in rows for slot in self._leaving.of(row))
+        rows = set(self._rows_of(list(memories)).tolist()) - {-1}
+        slots = chain.from_iterable(map(self._leaving.of, rows))
         return [self.at(slot) for slot in slots if int(self._target[slot]) in rows]
 
     def put(self, edge: Edge) -> None:
@@ -374,9 +373,9 @@ class EdgeTable(Mapping[str, Edge]):
         )
 
     def _end(self, row: int) -> MemoryId:
-        found = self._rows.id(row)
-        assert found is not None  # a memory's edges go before its row does
-        return found
+        memory = self._rows.id(row)
+        assert memory is not None  # a memory's edges go before its row does
+        return memory
 
     def _row(self, memory: MemoryId) -> int:
         row = self._rows.row(memory)
@@ -385,9 +384,10 @@ class EdgeTable(Mapping[str, Edge]):
         return row
 
     def _rows_of(self, memories: Sequence[MemoryId]) -> Ints:
-        row = self._rows.row
-        found = (-1 if (at := row(memory)) is None else at for memory in memories)
-        return np.fromiter(found, np.int64, len(memories))
+        rows = (self._rows.row(memory) for memory in memories)
+        return np.fromiter(
+            (-1 if row is None else row for row in rows), np.int64, len(memories)
+        )
 
     def _code_of_verb(self, verb: str | None) -> int:
         code = self._verb_code.get(verb)

@@ -80,8 +80,8 @@ def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
     numbers = [
         number / _STEPS if type(number) is int else number for number in saliences
     ]
-    found = (key, text, tuple(map(Term, words, numbers)), *values)
-    return Memory(*[found[place] for place in _ORDER])
+    values_by_column = (key, text, tuple(map(Term, words, numbers)), *values)
+    return Memory(*[values_by_column[place] for place in _ORDER])
 
 
 def text_of(record: bytes | memoryview) -> str:
@@ -109,10 +109,10 @@ def _known(text: str) -> bytes:
 
 def _usual() -> bytes:
     """What most memories have alike: the names of fields, and what is mostly in them."""
-    then = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    moment = datetime(2026, 1, 1, tzinfo=timezone.utc)
     soul = SoulId("")
     concept = Memory(
-        MemoryId(""), soul, MemoryKind.CONCEPT, ".", Origin.USER, then, concept=_PLAIN
+        MemoryId(""), soul, MemoryKind.CONCEPT, ".", Origin.USER, moment, concept=_PLAIN
     )
     episode = Memory(
         MemoryId(""),
@@ -120,11 +120,11 @@ def _usual() -> bytes:
         MemoryKind.EPISODE,
         ".",
         Origin.CHAT,
-        then,
+        moment,
         importance=0.2,
         timelines=Timelines.THIS,
         evidence=((Version(SlotId(""), ""),),),
-        situation=Situation(TimeSpan(then, then), participants=(Participant(""),)),
+        situation=Situation(TimeSpan(moment, moment), participants=(Participant(""),)),
     )
     return _rest(concept) + _rest(episode)
 

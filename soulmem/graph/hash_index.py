@@ -37,62 +37,62 @@ class HashIndex:
         """Add `entry` (0 .. 2^31 - 1) under `key` (0 .. 2^32 - 1)."""
         self._reserve(1)
         mask = self._cells.size - 1
-        at = key & mask
-        while self._cells[at] >= 0:
-            at = (at + 1) & mask
-        self._filled += int(self._cells[at] == _NEVER)
-        self._cells[at], self._keys[at] = entry, key
+        cell = key & mask
+        while self._cells[cell] >= 0:
+            cell = (cell + 1) & mask
+        self._filled += int(self._cells[cell] == _NEVER)
+        self._cells[cell], self._keys[cell] = entry, key
 
     def put_all(self, keys: NDArray[np.uint32], entries: NDArray[np.int32]) -> None:
         """As `put` for each of many."""
         self._reserve(keys.size)
         mask = np.uint32(self._cells.size - 1)
-        at = (keys & mask).astype(np.int64)
-        left = np.arange(keys.size)
-        while left.size:
-            free = self._cells[at[left]] < 0
-            here, cells = left[free], at[left[free]]
+        cell_of = (keys & mask).astype(np.int64)
+        waiting = np.arange(keys.size)
+        while waiting.size:
+            free = self._cells[cell_of[waiting]] < 0
+            placed, cells = waiting[free], cell_of[waiting[free]]
             fresh = self._cells[cells] == _NEVER
             self._cells[cells] = entries[
-                here
+                placed
             ]  # of several that want one cell the last gets it
-            got = self._cells[cells] == entries[here]
+            got = self._cells[cells] == entries[placed]
             self._filled += np.unique(cells[fresh]).size
-            self._keys[cells[got]] = keys[here[got]]
-            left = np.concatenate([left[~free], here[~got]])
-            at[left] = (at[left] + 1) & int(mask)
+            self._keys[cells[got]] = keys[placed[got]]
+            waiting = np.concatenate([waiting[~free], placed[~got]])
+            cell_of[waiting] = (cell_of[waiting] + 1) & int(mask)
 
     def find(self, key: int) -> Iterator[int]:
         """Every entry under `key`."""
         mask = self._cells.size - 1
-        at = key & mask
-        while (entry := int(self._cells[at])) != _NEVER:
-            if entry >= 0 and int(self._keys[at]) == key:
+        cell = key & mask
+        while (entry := int(self._cells[cell])) != _NEVER:
+            if entry >= 0 and int(self._keys[cell]) == key:
                 yield entry
-            at = (at + 1) & mask
+            cell = (cell + 1) & mask
 
     def only(self, key: int) -> int:
         """The entry under `key` where there is one alone, -1 otherwise."""
         cells, keys = self._cells, self._keys
         mask = cells.size - 1
-        at, found = key & mask, -1
-        while (entry := cells.item(at)) != _NEVER:
-            if entry >= 0 and keys.item(at) == key:
-                if found >= 0:
+        cell, match = key & mask, -1
+        while (entry := cells.item(cell)) != _NEVER:
+            if entry >= 0 and keys.item(cell) == key:
+                if match >= 0:
                     return -1
-                found = entry
-            at = (at + 1) & mask
-        return found
+                match = entry
+            cell = (cell + 1) & mask
+        return match
 
     def drop(self, key: int, entry: int) -> None:
         """Forget `entry` under `key`. Raises KeyError when it is not there."""
         mask = self._cells.size - 1
-        at = key & mask
-        while (found := int(self._cells[at])) != _NEVER:
-            if found == entry:
-                self._cells[at] = _GONE
+        cell = key & mask
+        while (occupant := int(self._cells[cell])) != _NEVER:
+            if occupant == entry:
+                self._cells[cell] = _GONE
                 return
-            at = (at + 1) & mask
+            cell = (cell + 1) & mask
         raise KeyError(key)
 
     def keep(self, entries: NDArray[np.int64]) -> None:

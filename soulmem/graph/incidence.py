@@ -84,15 +84,17 @@ class Incidence:
     def put(self, row: int, terms: Iterable[tuple[str, float]]) -> None:
         """Let the row hold these terms and no others: at most `WIDTH`, with how much each matters, 0..1."""
         self.drop(row)
-        given = dict(terms)
-        if not given:
+        salience_of = dict(terms)
+        if not salience_of:
             return
         self._grow(row + 1)
         self.revision += 1
-        for at, (key, salience) in enumerate(list(given.items())[:WIDTH]):
+        for column, (key, salience) in enumerate(list(salience_of.items())[:WIDTH]):
             term = self._take(key)
-            self._cells[row, at] = term
-            self._salience[row, at] = round(_SALIENCE * min(max(salience, 0.0), 1.0))
+            self._cells[row, column] = term
+            self._salience[row, column] = round(
+                _SALIENCE * min(max(salience, 0.0), 1.0)
+            )
             self._fresh_terms.append(term)
             self._fresh_rows.append(row)
         self._home[row] = _FRESH
@@ -139,7 +141,7 @@ class Incidence:
             for t, s in zip(kept, self._salience[row], strict=False)
         ]
 
-    def rows_of(self, terms: Ints, known: Bools) -> tuple[Ints, Ints]:
+    def rows_of(self, terms: Ints, visible: Bools) -> tuple[Ints, Ints]:
         """Where these terms occur among the known rows: places in `terms`, ascending, and a row for each.
 
         terms  int64[k], distinct
@@ -150,19 +152,21 @@ class Incidence:
         places: list[Ints] = [none]
         rows: list[Ints] = [none]
         for run in self._runs:
-            at = np.searchsorted(run.terms, terms)
-            hit = np.flatnonzero(at < run.terms.size)
-            hit = hit[run.terms[at[hit]] == terms[hit]]
-            start, stop = (run.starts[at[hit] + end].astype(np.int64) for end in (0, 1))
+            position = np.searchsorted(run.terms, terms)
+            hit = np.flatnonzero(position < run.terms.size)
+            hit = hit[run.terms[position[hit]] == terms[hit]]
+            start, stop = (
+                run.starts[position[hit] + end].astype(np.int64) for end in (0, 1)
+            )
             count = stop - start
             skip = np.repeat(start - (np.cumsum(count) - count), count)
-            found = run.rows[skip + np.arange(skip.size)]
-            there = self._home[found] == run.number
+            candidates = run.rows[skip + np.arange(skip.size)]
+            there = self._home[candidates] == run.number
             places.append(np.repeat(hit, count)[there])
-            rows.append(found[there].astype(np.int64))
+            rows.append(candidates[there].astype(np.int64))
         place, row = np.concatenate(places), np.concatenate(rows)
-        may = row < known.size
-        may[may] = known[row[may]]
+        may = row < visible.size
+        may[may] = visible[row[may]]
         order = np.argsort(place[may], kind="stable")
         return place[may][order], row[may][order]
 
@@ -173,44 +177,38 @@ class Incidence:
 
     def met_with(self, rows: Ints) -> tuple[Ints, Ints]:
         """The terms that these rows hold, rising, and how many of the rows hold each."""
-        compiled = kernels()
-        if compiled is None:
-            counts = self.together(rows)
-            terms = np.flatnonzero(
-                counts > 0
-            )  # of flags numpy finds them ten times faster than of numbers
-            return terms, counts[terms]
         if self.terms > self._tally.size:
             self._tally = np.zeros(self.terms + self.terms // 4, np.int32)
         seen = np.empty(min(rows.size * WIDTH, self.terms), np.int32)
-        seen = seen[: compiled.count_cells(self._cells, rows, self._tally, seen)]
+        count_cells = kernels(rows.size).count_cells
+        seen = seen[: count_cells(self._cells, rows, self._tally, seen)]
         seen.sort()
         counts = self._tally[seen].astype(np.int64)
         self._tally[seen] = 0
         return seen.astype(np.int64), counts
 
-    def counts(self, known: Bools) -> Numbers:
+    def counts(self, visible: Bools) -> Numbers:
         """How many of the known rows hold each term, by its number; to be read at once, and only read.
 
         Only the rows that another mask than the last one knows, or no longer knows, are looked at.
         """
         self._make_room()  # also for terms that no known row holds
-        if known.size == self._counted.size and not np.any(known != self._counted):
+        if visible.size == self._counted.size and not np.any(visible != self._counted):
             return self._counts
-        n = max(known.size, self._counted.size)
-        before, now = (
+        n = max(visible.size, self._counted.size)
+        before, after = (
             np.concatenate([m, np.zeros(n - m.size, np.bool_)])
-            for m in (self._counted, known)
+            for m in (self._counted, visible)
         )
-        self._count(np.flatnonzero(before & ~now), -1)
-        self._counted = now
-        self._count(np.flatnonzero(now & ~before), 1)
+        self._count(np.flatnonzero(before & ~after), -1)
+        self._counted = after
+        self._count(np.flatnonzero(after & ~before), 1)
         return self._counts
 
-    def windows(self, known: Bools) -> int:
+    def windows(self, visible: Bools) -> int:
         """How many of the known rows hold a term at all."""
-        n = min(known.size, self._home.size)
-        return int(np.count_nonzero(known[:n] & (self._home[:n] != _NOWHERE)))
+        n = min(visible.size, self._home.size)
+        return int(np.count_nonzero(visible[:n] & (self._home[:n] != _NOWHERE)))
 
     def packed(self) -> PackedIncidence:
         """All of it as arrays, which nothing changes later."""
@@ -295,13 +293,11 @@ class Incidence:
         ):
             if self._runs[-2].rows.size > _LARGE_RUN:
                 break
-            two, one = self._runs.pop(), self._runs.pop()
-            left = [self._left(run) for run in (one, two)]
-            self._runs.append(
-                self._run(
-                    *(np.concatenate(column) for column in zip(*left, strict=True))
-                )
-            )
+            last, before_last = self._runs.pop(), self._runs.pop()
+            last_terms, last_rows = self._left(last)
+            terms, rows = self._left(before_last)
+            terms = np.concatenate([terms, last_terms])
+            self._runs.append(self._run(terms, np.concatenate([rows, last_rows])))
 
     def _left(self, run: _Run) -> tuple[Numbers, Numbers]:
         """What is still at home in the run: term and row of each occurrence."""

@@ -19,7 +19,7 @@ class Strand:
     chat: ChatId
     family: ChatId  # the root of the chat's tree of branches
     order: tuple[MemoryId, ...]
-    held: frozenset[MemoryId] = (
+    quarantined: frozenset[MemoryId] = (
         frozenset()
     )  # vanished from the client's view, not yet given up
 
@@ -62,68 +62,63 @@ class Lineages:
 
     def compare(self, new: Strand) -> StrandChange:
         """What `put(new)` would change; nothing is changed yet."""
-        old, now = self._windows(new)
-        only = (new.chat,)
-        before, after = set(old), set(now)
-        pairs_before, pairs_now = set(pairwise(old)), set(pairwise(now))
+        old, current = self._windows(new)
+        before, after = set(old), set(current)
+        old_pairs, current_pairs = _pairs_of(old), _pairs_of(current)
+        ended = _without(old_pairs, current_pairs)
         return StrandChange(
             strand=new,
-            came=tuple(m for m in now if m not in before and not self._holders.get(m)),
-            went=tuple(
-                m for m in old if m not in after and self._holders.get(m) == only
+            came=tuple(
+                m for m in current if m not in before and not self._holders.get(m)
             ),
+            went=tuple(m for m in old if m not in after and self._only_in(m, new.chat)),
             paired=tuple(
-                p
-                for p in pairwise(now)
-                if p not in pairs_before and not self.is_told(p)
+                pair
+                for pair in _without(current_pairs, old_pairs)
+                if not self.is_told(pair)
             ),
-            parted=tuple(
-                p
-                for p in pairwise(old)
-                if p not in pairs_now and self._pairs.chats(p) == 1
-            ),
+            parted=tuple(pair for pair in ended if self._pairs.chats(pair) == 1),
         )
 
     def put(self, new: Strand) -> list[Pair]:
         """Take over a chat's new strand; one without episodes is forgotten. Returns the pairs that no chat
         told before.
         """
-        old, now = self._windows(new)
-        pairs_before, pairs_now = (
-            dict.fromkeys(pairwise(old)),
-            dict.fromkeys(pairwise(now)),
-        )
-        self._keep(new, old, now)
-        for pair in _without(pairs_before, pairs_now):
+        old, current = self._windows(new)
+        old_pairs, current_pairs = _pairs_of(old), _pairs_of(current)
+        self._keep(new, old, current)
+        for pair in _without(old_pairs, current_pairs):
             self._pairs.untell(pair)
-        return [
-            pair for pair in _without(pairs_now, pairs_before) if self._pairs.tell(pair)
-        ]
+        added = _without(current_pairs, old_pairs)
+        return [pair for pair in added if self._pairs.tell(pair)]
 
     def restore(self, strand: Strand) -> None:
         """Take over the strand of a chat that is not here yet, whose pairs are told already."""
         self._keep(strand, (), strand.order)
 
+    def _only_in(self, memory: MemoryId, chat: ChatId) -> bool:
+        return self._holders.get(memory) == (chat,)
+
     def _keep(
-        self, new: Strand, old: Sequence[MemoryId], now: Sequence[MemoryId]
+        self, new: Strand, old: Sequence[MemoryId], current: Sequence[MemoryId]
     ) -> None:
-        before, after = set(old), set(now)
+        before, after = set(old), set(current)
         alone = (new.chat,)  # one for all that no other chat holds
         for key in before - after:
-            left = tuple(other for other in self._holders.pop(key) if other != new.chat)
-            if left:
-                self._holders[key] = left
+            others = tuple(chat for chat in self._holders.pop(key) if chat != new.chat)
+            if others:
+                self._holders[key] = others
         for key in after - before:
-            held = self._holders.get(key)
-            self._holders[key] = alone if held is None else (*held, new.chat)
+            chats = self._holders.get(key)
+            self._holders[key] = alone if chats is None else (*chats, new.chat)
         self._strands.pop(new.chat, None)
         if new.order:
             self._strands[new.chat] = new
 
     def _windows(self, new: Strand) -> tuple[Sequence[MemoryId], Sequence[MemoryId]]:
         """Where the chat's old and new order differ, with one episode more on each side for the pairs."""
-        known = self._strands.get(new.chat)
-        old = known.order if known else ()
+        previous = self._strands.get(new.chat)
+        old = previous.order if previous else ()
         prefix, suffix = common_ends(old, new.order)
         start = max(0, prefix - 1)
         suffix = max(0, suffix - 1)
@@ -134,20 +129,24 @@ class Lineages:
     def is_live(self, memory: MemoryId) -> bool:
         """Whether some chat holds the episode and its loss is not being asked about."""
         return any(
-            memory not in self._strands[chat].held
+            memory not in self._strands[chat].quarantined
             for chat in self._holders.get(memory, ())
         )
 
 
 def told_anew(old: Strand | None, new: Strand) -> set[MemoryId]:
     """The episodes that one of two states of a chat tells and the other does not."""
-    order, held = (old.order, old.held) if old is not None else ((), frozenset())
+    order = () if old is None else old.order
+    quarantined = frozenset() if old is None else old.quarantined
     prefix, suffix = common_ends(order, new.order)
-    before, now = (
-        order[prefix : len(order) - suffix],
-        new.order[prefix : len(new.order) - suffix],
-    )
-    return (set(before) ^ set(now)) | (held ^ new.held)
+    before = order[prefix : len(order) - suffix]
+    after = new.order[prefix : len(new.order) - suffix]
+    return (set(before) ^ set(after)) | (quarantined ^ new.quarantined)
+
+
+def _pairs_of(order: Sequence[MemoryId]) -> dict[Pair, None]:
+    """Pairs of consecutive episodes, each once, in order."""
+    return dict.fromkeys(pairwise(order))
 
 
 def _without(these: Collection[Pair], those: Collection[Pair]) -> list[Pair]:

@@ -96,16 +96,16 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
                 yield key
 
     def __getitem__(self, key: MemoryId) -> Memory:
-        found = self._fresh.get(key)
-        if found is not None:
-            return found
+        fresh = self._fresh.get(key)
+        if fresh is not None:
+            return fresh
         row = self._rows.row(key)
         record, place = self._record(row) if row is not None else (None, None)
         if not record:
             raise KeyError(key)
-        known = self._recent.get(key)
-        if known is not None and known[0] is place:
-            return known[1]
+        recent = self._recent.get(key)
+        if recent is not None and recent[0] is place:
+            return recent[1]
         memory = decoded(record, key)
         if len(self._recent) >= _REMEMBERED:
             self._recent.clear()
@@ -130,9 +130,9 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
 
     def text(self, key: MemoryId) -> str:
         """The text of a memory, without the price of the rest. Raises KeyError."""
-        found = self._fresh.get(key)
-        if found is not None:
-            return found.text
+        fresh = self._fresh.get(key)
+        if fresh is not None:
+            return fresh.text
         row = self._rows.row(key)
         record = self._record(row)[0] if row is not None else None
         if not record:
@@ -143,9 +143,9 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         """The text of the memory at a row, sooner still; None where there is none."""
         if self._fresh:
             key = self._rows.id(row)
-            found = self._fresh.get(key) if key is not None else None
-            if found is not None:
-                return found.text
+            fresh = self._fresh.get(key) if key is not None else None
+            if fresh is not None:
+                return fresh.text
         record = self._record(row)[0]
         return text_of(record) if record else None
 
@@ -206,12 +206,12 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         lengths = np.zeros(max(len(old), 1 + max(late, default=-1)), np.int64)
         lengths[: len(old)] = np.diff(np.frombuffer(old.starts, np.int64))
         parts: list[bytes | memoryview] = []
-        at = 0
+        offset = 0
         for row in sorted(late):
-            parts += old.records[at : old.starts[min(row, len(old))]], late[row]
-            at = old.starts[min(row + 1, len(old))]
+            parts += old.records[offset : old.starts[min(row, len(old))]], late[row]
+            offset = old.starts[min(row + 1, len(old))]
             lengths[row] = len(late[row])
-        parts.append(old.records[at:])
+        parts.append(old.records[offset:])
         self._settled = _Settled.of(lengths, memoryview(b"".join(parts)))
         self._late = {}
 

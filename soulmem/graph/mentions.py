@@ -44,37 +44,38 @@ class Mentions:
         chains                          of all edges by the row where they end
         kind, target, touched, at_turn  of each slot
         """
-        known = [self._latest.get(row) for row in rows.tolist()]
-        found = [slots for slots in known if slots is not None]
-        rest = rows[[slots is None for slots in known]]
-        slots, ends = chains.of_code(rest, kind, self._code) or self._looked_for(
-            rest, kind, target
-        )
+        latest = [self._latest.get(row) for row in rows.tolist()]
+        slot_lists = [slots for slots in latest if slots is not None]
+        rest = rows[[slots is None for slots in latest]]
+        slots, ends = chains.of_code(rest, kind, self._code)
         begins = np.append(0, ends[:-1])
-        for at in np.flatnonzero(ends - begins > MANY)[
+        for index in np.flatnonzero(ends - begins > MANY)[
             ::-1
         ].tolist():  # the last first: places stay
-            mine = slice(int(begins[at]), int(ends[at]))
-            found.append(self._find(int(rest[at]), slots[mine], touched, at_turn))
+            mine = slice(int(begins[index]), int(ends[index]))
+            slot_lists.append(
+                self._find(int(rest[index]), slots[mine], touched, at_turn)
+            )
             slots = np.delete(slots, mine)
-        return np.sort(np.concatenate([slots, *found]))
+        return np.sort(np.concatenate([slots, *slot_lists]))
 
     def put(self, row: int, slot: int, touched: Ints, at_turn: Floats) -> None:
         """A mention of the row is new, or was touched anew."""
-        known = self._latest.get(row)
-        if known is None:
+        latest = self._latest.get(row)
+        if latest is None:
             return
-        if slot in known:  # it may have been touched earlier than was told before
+        if slot in latest:  # it may have been touched earlier than was told before
             del self._latest[row]
             return
         moments = [
-            (touched.item(at), _number(at_turn.item(at))) for at in known.tolist()
+            (touched.item(other), _number(at_turn.item(other)))
+            for other in latest.tolist()
         ]
         earliest = min(moments)
         if (touched.item(slot), _number(at_turn.item(slot))) > earliest:
-            known = known.copy()
-            known[moments.index(earliest)] = slot
-            self._latest[row] = known
+            latest = latest.copy()
+            latest[moments.index(earliest)] = slot
+            self._latest[row] = latest
 
     def forget(self, row: int | None = None) -> None:
         """A mention of the row went, or, without one, all may be others."""
@@ -95,21 +96,6 @@ class Mentions:
         )
         self._latest[row] = out
         return out
-
-    def _looked_for(
-        self, rows: Ints, kind: Codes, target: RowNumbers
-    ) -> tuple[Ints, Ints]:
-        """As `Chains.of_code`, by a look at all edges."""
-        place = np.full(
-            max(int(target.max(initial=0)), int(rows.max(initial=0))) + 1, -1, np.int64
-        )
-        place[rows] = np.arange(rows.size)
-        at = place[target]
-        slots = np.flatnonzero((at >= 0) & (kind == self._code))
-        order = np.argsort(at[slots], kind="stable")
-        return slots[order], np.searchsorted(
-            at[slots[order]], np.arange(rows.size), "right"
-        )
 
 
 def _number(turn: float) -> float:

@@ -156,25 +156,27 @@ def _start(spot: Spot) -> int:
 
 def _fits(text: Tokens, start: int, stop: int, surface: _Surface) -> bool:
     """Whether what reads alike is the name: in its case, and not a part of a longer word."""
-    if not (
-        surface.raw is None
-        or text.lower
-        or "".join(text.raw[start:stop]) == surface.raw
-    ):
+    case_matters = surface.raw is not None and not text.lower
+    if case_matters and "".join(text.raw[start:stop]) != surface.raw:
         return False
+    return not (_begins_inside_word(text, start) or _ends_inside_word(text, stop))
+
+
+def _begins_inside_word(text: Tokens, start: int) -> bool:
+    """Whether the token before `start` belongs to the same word: Brien in O'Brien."""
+    if not start:
+        return False
+    before = text.raw[start - 1]
+    after_letter = start > 1 and before == "'" and text.raw[start - 2][0].isalnum()
+    return after_letter or _is_mark(before)
+
+
+def _ends_inside_word(text: Tokens, stop: int) -> bool:
+    """Whether the word goes on at `stop`: Don in "don't", unless as in "Don's"."""
     after = text.folded[stop : stop + 2]
-    if (
-        after[:1] == ["'"]
-        and after[1:]
-        and after[1][0].isalnum()
-        and after[1] not in _AFTER_APOSTROPHE
-    ):
-        return False  # Don is not in "don't", nor Lyra in a word that goes on
-    if start > 1 and text.raw[start - 1] == "'" and text.raw[start - 2][0].isalnum():
-        return False  # nor Brien in O'Brien
-    return not (after and _is_mark(after[0])) and not (
-        start and _is_mark(text.raw[start - 1])
-    )
+    if len(after) == 2 and after[0] == "'":
+        return after[1][0].isalnum() and after[1] not in _AFTER_APOSTROPHE
+    return bool(after) and _is_mark(after[0])
 
 
 def _is_mark(token: str) -> bool:

@@ -21,7 +21,7 @@ class Opinions:
 
     def put(self, opinions: Iterable[Opinion]) -> None:
         """Take over what was stored."""
-        self._said.update((one.memory, one) for one in opinions)
+        self._said.update((opinion.memory, opinion) for opinion in opinions)
 
     def of(self, memory: MemoryId) -> Opinion | None:
         """What was said of it."""
@@ -29,22 +29,26 @@ class Opinions:
 
     def doubted(self) -> list[MemoryId]:
         """Memories of which some wording was called wrong, maybe not the present one."""
-        return [one.memory for one in self._said.values() if one.doubted is not None]
+        return [
+            opinion.memory
+            for opinion in self._said.values()
+            if opinion.doubted is not None
+        ]
 
     def scores(self, size: int) -> NDArray[np.float64]:
         """The feedback of each row, 0..1, float64[size]; neutral where nothing was said."""
         out = np.full(size, NEUTRAL)
-        for one in self._said.values():
-            row = self._rows.row(one.memory)
+        for opinion in self._said.values():
+            row = self._rows.row(opinion.memory)
             if row is not None and row < size:
-                out[row] = one.score
+                out[row] = opinion.score
         return out
 
     def kept_out(self, chat: ChatId) -> list[int]:
         """Rows that are never to come up in the chat."""
         wanted = (
-            self._rows.row(one.memory)
-            for one in self._said.values()
-            if chat in one.not_in
+            self._rows.row(opinion.memory)
+            for opinion in self._said.values()
+            if chat in opinion.not_in
         )
         return [row for row in wanted if row is not None]

@@ -57,10 +57,10 @@ class Pairs:
         first, second = map(self._rows.row, pair)
         if first is None or second is None or first >= len(self._begun):
             return None
-        at = self._begun[first]
-        while at != _NONE and self._second[at] != second:
-            at = self._beside[at]
-        return at if at != _NONE else None
+        candidate = self._begun[first]
+        while candidate != _NONE and self._second[candidate] != second:
+            candidate = self._beside[candidate]
+        return candidate if candidate != _NONE else None
 
     def id(self, row: int) -> Pair | None:
         """The pair at `row`, or None when the row is free."""
@@ -77,11 +77,9 @@ class Pairs:
         row = self._rows.row(memory)
         if row is None:
             return []
-        ends = self.ends()
-        found = (
-            self.id(at) for at in np.flatnonzero((ends == row).any(axis=1)).tolist()
-        )
-        return [pair for pair in found if pair is not None]
+        rows = np.flatnonzero((self.ends() == row).any(axis=1))
+        pairs = map(self.id, rows.tolist())
+        return [pair for pair in pairs if pair is not None]
 
     def chats(self, pair: Pair) -> int:
         """In how many chats the second episode follows the first."""
@@ -111,7 +109,7 @@ class Pairs:
             [np.array(self._first, np.int32), np.array(self._second, np.int32)]
         )
 
-    def restore(self, ends: NDArray[Any], told: NDArray[Any]) -> None:
+    def restore(self, ends: NDArray[Any], pair_rows: NDArray[Any]) -> None:
         """Let these be the pairs, as `ends` gave them, instead of anything there was.
 
         told  int64[..]  the row of each pair that a chat tells, of all chats in turn; of every pair one
@@ -125,7 +123,7 @@ class Pairs:
         begun[begins[opens]] = order[opens]
         beside = np.full(first.size, _NONE, np.int32)
         beside[order[:-1]] = np.where(opens[1:], _NONE, order[1:])
-        chats = np.bincount(told, minlength=first.size).astype(np.int32)
+        chats = np.bincount(pair_rows, minlength=first.size).astype(np.int32)
         self._first, self._second = _column(first), _column(ends[:, 1])
         self._begun, self._beside, self._chats = (
             _column(begun),

@@ -68,7 +68,8 @@ class Recalls:
     def records(self) -> list[RecallRecord]:
         """The last recalls whose reply was kept, oldest first, whichever taught first."""
         return sorted(
-            self._records.values(), key=lambda record: (record.stamp.at, record.trace)
+            self._records.values(),
+            key=lambda record: (record.stamp.moment, record.trace),
         )
 
     def taught(self, reply: Reply) -> bool:
@@ -95,7 +96,7 @@ class Recalls:
         self,
         usages: Iterable[Usage] = (),
         records: Iterable[RecallRecord] = (),
-        gone: Collection[str] = (),
+        dropped: Collection[str] = (),
     ) -> None:
         """Take over what has been stored; what is said of memories without a row is ignored."""
         for usage in usages:
@@ -107,7 +108,7 @@ class Recalls:
                     min(usage.count, _MOST),
                     min(usage.last.turn, _MOST),
                 )
-        for trace in gone:
+        for trace in dropped:
             old = self._records.pop(trace, None)
             if old is not None and self._replies.get(_reply(old)) == trace:
                 del self._replies[_reply(old)]

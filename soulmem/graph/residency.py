@@ -65,11 +65,11 @@ class Residency:
         """How many mentions start at each of the first `n` rows, int64[n], where those in memory start at
         `source`.
         """
-        here = np.bincount(source, minlength=n)[:n]
+        loaded = np.bincount(source, minlength=n)[:n]
         if self.whole:
-            return here
+            return loaded
         self._grow(n)
-        return np.where(self._missing[:n], np.maximum(here, self._names[:n]), here)
+        return np.where(self._missing[:n], np.maximum(loaded, self._names[:n]), loaded)
 
     def uncounted(self, edges: EdgeTable, rows: Rows) -> Ints:
         """Texts whose mentions must be counted before a walk can be sent on from these complete rows."""
@@ -168,10 +168,10 @@ class Residency:
         self._missing |= leaving
         self._unweighed |= self._missing
         kept = needed >= limit
-        gone = int(kept.size - np.count_nonzero(kept))
-        if gone:
+        released = int(kept.size - np.count_nonzero(kept))
+        if released:
             edges.keep(arrays.slot[kept])
-        return gone
+        return released
 
     def _mark(self, rows: Rows, turn: int) -> None:
         if len(rows):

@@ -72,11 +72,11 @@ class Rows(Generic[Key]):
             else:
                 row = len(places)
                 places.append(place)
-            at = hash(data) % len(cells)
-            while cells[at] >= 0:
-                at = (at + 1) % len(cells)
-            self._filled += cells[at] == _NEVER
-            cells[at] = row
+            cell = hash(data) % len(cells)
+            while cells[cell] >= 0:
+                cell = (cell + 1) % len(cells)
+            self._filled += cells[cell] == _NEVER
+            cells[cell] = row
         return row
 
     def drop(self, key: Key) -> int | None:
@@ -86,10 +86,10 @@ class Rows(Generic[Key]):
             return None
         data = key.encode("utf-8", "surrogatepass") + _END
         ids, places, cells = self._state
-        at = hash(data) % len(cells)
-        while cells[at] != row:
-            at = (at + 1) % len(cells)
-        cells[at] = _GONE
+        cell = hash(data) % len(cells)
+        while cells[cell] != row:
+            cell = (cell + 1) % len(cells)
+        cells[cell] = _GONE
         places[row] = 0
         self._free.append(row)
         self._waste += len(data)
@@ -102,11 +102,11 @@ class Rows(Generic[Key]):
         wanted = key.encode("utf-8", "surrogatepass") + _END
         ids, places, cells = self._state
         size = len(cells)
-        at = hash(wanted) % size
-        while (row := cells[at]) != _NEVER:
+        cell = hash(wanted) % size
+        while (row := cells[cell]) != _NEVER:
             if row >= 0 and ids.startswith(wanted, places[row]):
                 return row
-            at = (at + 1) % size
+            cell = (cell + 1) % size
         return None
 
     def id(self, row: int) -> Key | None:
@@ -149,21 +149,21 @@ class Rows(Generic[Key]):
 
     def _lay_out(self, ids: bytearray, places: array[int]) -> None:
         """Let these be the ids, with cells of which half are filled, so that a look ends soon."""
-        at = np.fromiter(map(hash, _pieces(ids, places)), np.int64, len(places))
+        cell_of = np.fromiter(map(hash, _pieces(ids, places)), np.int64, len(places))
         rows = np.flatnonzero(np.asarray(places)).astype(np.int32)
         size = 2 * rows.size + 64
         cells = np.full(size, _NEVER, np.int32)
-        at = at[rows] % size
-        left = np.arange(rows.size)
-        while left.size:
-            vacant = cells[at[left]] == _NEVER
-            here = left[vacant]
-            cells[at[here]] = rows[
-                here
+        cell_of = cell_of[rows] % size
+        waiting = np.arange(rows.size)
+        while waiting.size:
+            vacant = cells[cell_of[waiting]] == _NEVER
+            placed = waiting[vacant]
+            cells[cell_of[placed]] = rows[
+                placed
             ]  # of several that want one cell the last gets it
-            lost = cells[at[here]] != rows[here]
-            left = np.concatenate([left[~vacant], here[lost]])
-            at[left] = (at[left] + 1) % size
+            lost = cells[cell_of[placed]] != rows[placed]
+            waiting = np.concatenate([waiting[~vacant], placed[lost]])
+            cell_of[waiting] = (cell_of[waiting] + 1) % size
         self._state = ids, places, array("i", cells.tobytes())
         self._filled = rows.size
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,26 +47,29 @@ def topics_of(
 
     p = params or TopicParams()
     graph: networkx.Graph[str] = networkx.Graph()
-    graph.add_nodes_from(sorted({concept for link in links for concept in link}))
-    for (one, two), weight in sorted(links.items()):
-        if one != two and weight > 0:
+    graph.add_nodes_from(sorted(set(chain.from_iterable(links))))
+    for (first, second), weight in sorted(links.items()):
+        if first != second and weight > 0:
             graph.add_edge(
-                one,
-                two,
+                first,
+                second,
                 weight=weight
-                + graph.get_edge_data(one, two, {"weight": 0.0})["weight"],
+                + graph.get_edge_data(first, second, {"weight": 0.0})["weight"],
             )
-    found = networkx.community.louvain_communities(
+    communities = networkx.community.louvain_communities(
         graph, resolution=p.resolution, seed=p.seed
     )
     groups = [
-        _strongest_first(graph, group) for group in found if len(group) >= p.smallest
+        _strongest_first(graph, group)
+        for group in communities
+        if len(group) >= p.smallest
     ]
     groups.sort(key=lambda members: (-len(members), members))
     former = _former(groups, before, p.same)
     taken = {topic.key for topic in former.values()}
     return [
-        _topic(members, former.get(at), taken, p) for at, members in enumerate(groups)
+        _topic(members, former.get(index), taken, p)
+        for index, members in enumerate(groups)
     ]
 
 
@@ -83,20 +87,20 @@ def _former(
 ) -> dict[int, Topic]:
     """For each group the topic it was, the closest pairs first; none is two at once."""
     close = []
-    for at, members in enumerate(groups):
-        now = set(members)
+    for index, members in enumerate(groups):
+        concepts = set(members)
         for topic in before:
-            both = len(now.intersection(topic.members))
-            share = both / min(len(now), len(topic.members))
+            common = len(concepts.intersection(topic.members))
+            share = common / min(len(concepts), len(topic.members))
             if share >= same:
-                close.append((-share, topic.key, at, topic))
-    found: dict[int, Topic] = {}
-    known: set[str] = set()
-    for _, key, at, topic in sorted(close, key=lambda one: one[:3]):
-        if at not in found and key not in known:
-            found[at] = topic
-            known.add(key)
-    return found
+                close.append((-share, topic.key, index, topic))
+    topic_of_group: dict[int, Topic] = {}
+    used_keys: set[str] = set()
+    for _, key, index, topic in sorted(close, key=lambda match: match[:3]):
+        if index not in topic_of_group and key not in used_keys:
+            topic_of_group[index] = topic
+            used_keys.add(key)
+    return topic_of_group
 
 
 def _topic(

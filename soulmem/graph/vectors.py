@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.kernels.dots import plain_dots
 from soulmem.kernels.warm import kernels
 
 Floats = NDArray[np.float32]
@@ -66,8 +65,8 @@ class VectorTable:
         """Vectors at `rows`, shape (len(rows), dim); NaN where there is none."""
         out = np.full((rows.size, self.dim), np.nan, np.float32)
         inside = (rows >= 0) & (rows < self._scale.size)
-        known = rows[inside]
-        out[inside] = self._codes[known] * self._scale[known, None]
+        existing = rows[inside]
+        out[inside] = self._codes[existing] * self._scale[existing, None]
         return out
 
     def packed(self) -> dict[str, NDArray[Any]]:
@@ -131,10 +130,5 @@ def cosines_with(
         parts.append(
             (table._codes[:count], table._scale[:count], np.empty(count, np.float32))
         )
-    compiled = kernels()
-    if compiled is not None:
-        compiled.dots_of_two(*parts[0], *parts[1], query)
-    else:
-        for codes, scale, out in parts:
-            plain_dots(codes, scale, query, out)
+    kernels().dots_of_two(*parts[0], *parts[1], query)
     return parts[0][2], parts[1][2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from soulmem.domain.ids import MemoryId
@@ -57,11 +57,11 @@ class WorkingMemory:
         A memory or a step on several of the ways is activated once.
         """
         paths = [list(way) for way in ways]
-        for memory in dict.fromkeys(memory for path in paths for memory in path):
+        for memory in dict.fromkeys(chain.from_iterable(paths)):
             node = self._node(memory, turn)
             node["count"] += 1
             node["turn"] = max(node["turn"], turn)
-        for step in dict.fromkeys(step for path in paths for step in pairwise(path)):
+        for step in dict.fromkeys(chain.from_iterable(map(pairwise, paths))):
             if not self.graph.has_edge(*step):
                 self.graph.add_edge(*step, count=0, turn=turn)
             taken = self.graph.edges[step]
@@ -85,20 +85,20 @@ class WorkingMemory:
     def release(self, turn: int, kept: Collection[MemoryId]) -> list[MemoryId]:
         """Let go of what is cold or, the coldest first, too much; never of `kept`. Returns what left."""
         params = self.params
-        left = [
+        released = [
             memory
             for memory, node in self.graph.nodes(data=True)
             if memory not in kept
             and turn - node["turn"] > (params.grace if node["new"] else params.cold)
         ]
-        self.graph.remove_nodes_from(left)
+        self.graph.remove_nodes_from(released)
         over = len(self) - params.most
         if over > 0:
             free = [active for active in self.active() if active.memory not in kept]
             coldest = [active.memory for active in free[::-1][:over]]
             self.graph.remove_nodes_from(coldest)
-            left += coldest
-        return left
+            released += coldest
+        return released
 
     def activations(self, memory: MemoryId) -> int:
         """How many recalls led to the memory or over it since it came in; 0 of one that is not active."""
@@ -110,7 +110,7 @@ class WorkingMemory:
             Active(memory, node["count"], node["turn"], node["new"])
             for memory, node in self.graph.nodes(data=True)
         ]
-        nodes.sort(key=lambda one: (-one.turn, -one.count, one.memory))
+        nodes.sort(key=lambda active: (-active.turn, -active.count, active.memory))
         return nodes[:limit]
 
     def _node(self, memory: MemoryId, turn: int) -> dict[str, int]:

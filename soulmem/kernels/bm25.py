@@ -86,8 +86,8 @@ def add_pairs(
                     hits[df] = row
                     df += 1
                 tf[row] += count
-            for at in range(heads[row], heads[row + 1]):
-                pair = seconds[at]
+            for pair_index in range(heads[row], heads[row + 1]):
+                pair = seconds[pair_index]
                 if tf[pair] == 0:
                     hits[df] = pair
                     df += 1

@@ -13,7 +13,7 @@ UNSEEN = 255  # more hops than any chain has
 
 
 def edge_weight(
-    at: int,
+    position: int,
     weight: Weights,
     kind: Kinds,
     kind_factor: Weights,
@@ -21,9 +21,9 @@ def edge_weight(
     own_factor: Weights,
 ) -> float:
     """The weight of the edge at a position for this query, were its target alive."""
-    product = weight[at] * kind_factor[kind[at]]
-    if own_of.size > 0 and own_of[at] >= 0:
-        product *= own_factor[own_of[at]]
+    product = weight[position] * kind_factor[kind[position]]
+    if own_of.size > 0 and own_of[position] >= 0:
+        product *= own_factor[own_of[position]]
     return float(product)
 
 
@@ -66,17 +66,17 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     flows = [start_flow[i] for i in range(starts.size)]
     heap = [(-start_flow[i], np.int64(0), np.int64(i)) for i in range(starts.size)]
     heapq.heapify(heap)
-    found = [np.int64(0) for _ in range(0)]
+    arrived = [np.int64(0) for _ in range(0)]
     products = np.empty(
         64
     )  # the weights of the edges that leave a node: a hub has thousands
-    while len(heap) > 0 and len(found) < many:
+    while len(heap) > 0 and len(arrived) < many:
         _, length, label = heapq.heappop(heap)
         u = nodes[label]
         if hops[u] <= length:
             continue
         if wanted[u] and hops[u] == UNSEEN:
-            found.append(label)
+            arrived.append(label)
         hops[u] = length
         if length == max_hops or (boundary.size > 0 and boundary[u]):
             continue
@@ -84,15 +84,17 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
         if past - first > products.size:
             products = np.empty(2 * (past - first))
         total = 0.0
-        for at in range(first, past):
+        for edge in range(first, past):
             product = 0.0
-            if alive.size == 0 or alive[indices[at]]:
-                product = edge_weight(at, weight, kind, kind_factor, own_of, own_factor)
-            products[at - first] = product
+            if alive.size == 0 or alive[indices[edge]]:
+                product = edge_weight(
+                    edge, weight, kind, kind_factor, own_of, own_factor
+                )
+            products[edge - first] = product
             total += product
-        for at in range(first, past):
-            v = np.int64(indices[at])
-            product = products[at - first]
+        for edge in range(first, past):
+            v = np.int64(indices[edge])
+            product = products[edge - first]
             if product <= 0.0 or hops[v] <= length + 1:
                 continue
             flow = flows[label] * (1.0 - restart) * product / total
@@ -101,7 +103,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
                     best[v], best_hops[v] = flow, length + 1
                 nodes.append(v)
                 before.append(label)
-                position.append(np.int64(at))
+                position.append(np.int64(edge))
                 flows.append(flow)
                 heapq.heappush(heap, (-flow, length + 1, np.int64(len(nodes) - 1)))
-    return nodes, before, position, flows, found
+    return nodes, before, position, flows, arrived

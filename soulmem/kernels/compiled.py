@@ -51,7 +51,7 @@ class Kernels:
     count_home: Callable[..., None]
     take_home: Callable[..., None]
     count_cells: Callable[..., int]
-    know_facts: Callable[..., None]
+    mark_accessible_facts: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -142,7 +142,7 @@ def compile_kernels(cache: bool) -> Kernels:
             lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)
         ),
         count_cells=jit(lookups.count_cells, (cells, i8, i4, i4)),
-        know_facts=jit(lookups.know_facts, (cells, b1)),
+        mark_accessible_facts=jit(lookups.mark_accessible_facts, (cells, b1)),
         fuse_texts=jit(
             texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)
         ),

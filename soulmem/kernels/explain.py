@@ -7,21 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soulmem.kernels.answer import Walk
-from soulmem.kernels.chains import UNSEEN, best_chains
+from soulmem.kernels.chains import UNSEEN
 from soulmem.kernels.compiled import Kernels
-from soulmem.kernels.csr import Csr, Ids
+from soulmem.kernels.csr import Csr, Flags, Ids, Weights
 from soulmem.kernels.tuning import (
     NO_FLAGS,
     NO_KINDS,
     NO_PLACES,
     NO_WEIGHTS,
+    Places,
     Tuning,
     own_places,
 )
+from soulmem.kernels.walk_result import Walk
 from soulmem.kernels.warm import kernels
-
-PLAIN_ROWS = 100  # that chains may pass while nothing is compiled: all of a large graph would take seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +45,31 @@ def explain(
     restart: float,
     tuning: Tuning | None = None,
     max_hops: int = 6,
-    find_kernels: Callable[[], Kernels | None] = kernels,
+    find_kernels: Callable[[int], Kernels] = kernels,
 ) -> list[Chain]:
-    """For every target, in their order, the chain of most flow over nodes that the walk reached.
+    """For each target, in their order, the chain of greatest flow over nodes the walk reached.
 
-    Targets to which no chain of at most max_hops (< 255) edges leads are left out. `restart` and `tuning` are
-    those of the walk. Until kernels are compiled, chains pass over the best PLAIN_ROWS nodes only.
+    Targets to which no chain of at most max_hops (< 255) edges leads are left out.
+    `restart` and `tuning` are those of the walk.
     """
     tuning = tuning or Tuning()
-    own_of, own_factor = NO_PLACES, NO_WEIGHTS
-    if tuning.edges is not None and tuning.factor is not None:
-        own_of = own_places(graph, tuning)
-        own_factor = tuning.factor.astype(np.float32, copy=False)
-    hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
-    compiled = find_kernels()
     score[walk.rows] = walk.score
-    hops[walk.rows if compiled else walk.top(PLAIN_ROWS)[0]] = UNSEEN
-    hops[targets[score[targets] > 0]] = UNSEEN
     wanted[targets] = True
     starts = np.unique(seeds).astype(np.uint32)
+    hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
+    hops[walk.rows] = UNSEEN
     hops[starts] = UNSEEN
-    nodes, before, position, flow, found = (
-        compiled.best_chains if compiled else best_chains
-    )(
+    nodes, before, position, flow, arrived = find_kernels(
+        graph.indices.size
+    ).best_chains(
         graph.indptr,
         graph.indices,
         graph.weight,
         graph.kind,
-        NO_KINDS
-        if tuning.kind_factor is None
-        else tuning.kind_factor.astype(np.float32),
-        own_of,
-        own_factor,
-        NO_FLAGS
-        if tuning.alive is None
-        else np.require(tuning.alive, np.bool_, ["C", "W"]),
-        NO_FLAGS
-        if tuning.boundary is None
-        else np.require(tuning.boundary, np.bool_, ["C", "W"]),
+        *_factors(graph, tuning),
+        _flags(tuning.alive),
+        _flags(tuning.boundary),
         starts,
         score[starts],
         wanted,
@@ -96,16 +81,31 @@ def explain(
         best_hops,
     )
     chains = {}
-    for label in found:
-        rows, at = [int(nodes[label])], []
+    for label in arrived:
+        rows, positions = [int(nodes[label])], []
         end = label
         while before[end] >= 0:
-            at.append(int(position[end]))
+            positions.append(int(position[end]))
             end = int(before[end])
             rows.append(int(nodes[end]))
         chains[rows[0]] = Chain(
             rows=np.array(rows[::-1], np.uint32),
-            edges=graph.edge[at[::-1]],
+            edges=graph.edge[positions[::-1]],
             flow=float(flow[label]),
         )
     return [chains[int(target)] for target in targets if int(target) in chains]
+
+
+def _factors(graph: Csr, tuning: Tuning) -> tuple[Weights, Places, Weights]:
+    """Multipliers as `best_chains` takes them: by kind, place of each edge's own, own."""
+    kind_factor = NO_KINDS
+    if tuning.kind_factor is not None:
+        kind_factor = tuning.kind_factor.astype(np.float32)
+    if tuning.edges is None or tuning.factor is None:
+        return kind_factor, NO_PLACES, NO_WEIGHTS
+    own_factor = tuning.factor.astype(np.float32, copy=False)
+    return kind_factor, own_places(graph, tuning), own_factor
+
+
+def _flags(flags: Flags | None) -> Flags:
+    return NO_FLAGS if flags is None else np.require(flags, np.bool_, ["C", "W"])

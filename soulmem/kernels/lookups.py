@@ -37,17 +37,17 @@ def follow(
     ends   int64[k], written: how many there are up to each row
     out    int64[..], written as far as there is room: of more, ask again with more room
     """
-    found = 0
-    for at in range(rows.size):
-        slot = first[rows[at]] if rows[at] < first.size else np.int32(-1)
+    count = 0
+    for index in range(rows.size):
+        slot = first[rows[index]] if rows[index] < first.size else np.int32(-1)
         while slot >= 0:
             if code[slot] == wanted:
-                if found < out.size:
-                    out[found] = slot
-                found += 1
+                if count < out.size:
+                    out[count] = slot
+                count += 1
             slot = after[slot]
-        ends[at] = found
-    return found
+        ends[index] = count
+    return count
 
 
 def find_tokens(
@@ -98,8 +98,8 @@ def count_home(
 ) -> None:
     """Add to counts[i] how many of rows[begin[i]:end[i]] are at home in the run of that number."""
     for i in range(begin.size):
-        for at in range(begin[i], end[i]):
-            counts[i] += home[rows[at]] == number
+        for position in range(begin[i], end[i]):
+            counts[i] += home[rows[position]] == number
 
 
 def take_home(
@@ -120,9 +120,9 @@ def take_home(
     """
     for i in range(begin.size):
         to = place[i]
-        for at in range(begin[i], end[i]):
-            if whole or home[rows[at]] == number:
-                out_rows[to], out_often[to] = rows[at], often[at]
+        for position in range(begin[i], end[i]):
+            if whole or home[rows[position]] == number:
+                out_rows[to], out_often[to] = rows[position], often[position]
                 to += 1
         place[i] = to
 
@@ -136,7 +136,7 @@ def count_cells(
     counts  int32[..] by number, zeros before
     seen    int32[..] as long, written
     """
-    found = 0
+    distinct = 0
     for i in range(rows.size):
         if i + _AHEAD < rows.size:
             first = min(rows[i + _AHEAD], cells.shape[0] - 1) * cells.shape[1]
@@ -145,22 +145,22 @@ def count_cells(
         row = rows[i]
         if row >= cells.shape[0]:
             continue
-        for at in range(cells.shape[1]):
-            number = cells[row, at]
+        for column in range(cells.shape[1]):
+            number = cells[row, column]
             if number < 0:
                 break
             if counts[number] == 0:
-                seen[found] = number
-                found += 1
+                seen[distinct] = number
+                distinct += 1
             counts[number] += 1
-    return found
+    return distinct
 
 
-def know_facts(table: Slots, known: npt.NDArray[np.bool_]) -> None:
-    """Let those facts be known of which both ends are known.
+def mark_accessible_facts(table: Slots, accessible: npt.NDArray[np.bool_]) -> None:
+    """accessible[fact] = accessible[subject] and accessible[object], in place.
 
-    table  int32[k, 3]  the rows of each fact and of its ends, which are no facts
-    known  bool[n]
+    table       int32[k, 3]  rows of each fact, its subject and its object
+    accessible  bool[n]      changed at the rows of facts, which are no subjects or objects
     """
     for i in range(table.shape[0]):
-        known[table[i, 0]] = known[table[i, 1]] & known[table[i, 2]]
+        accessible[table[i, 0]] = accessible[table[i, 1]] & accessible[table[i, 2]]

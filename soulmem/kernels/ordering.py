@@ -32,12 +32,12 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
         for i in range(bits.size):
             e = np.uint32(i) if half == 0 else first[i]
             value = LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW)
-            at = counts[value]
-            counts[value] = at + 1
+            place = counts[value]
+            counts[value] = place + 1
             if half == 0:
-                first[at] = e
+                first[place] = e
             else:
-                second[at] = e
+                second[place] = e
     for e in range(source.size):
         indptr[source[e] + np.uint32(1)] += np.uint32(1)
     for u in range(indptr.size - 1):
@@ -45,9 +45,9 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
     free = indptr[:-1].copy()
     for i in range(source.size):
         e = second[i]
-        at = free[source[e]]
-        free[source[e]] = at + np.uint32(1)
-        order[at] = e
+        place = free[source[e]]
+        free[source[e]] = place + np.uint32(1)
+        order[place] = e
 
 
 def bound_classes(
@@ -67,15 +67,15 @@ def bound_classes(
     free = starts[:-1].copy()
     by_source = np.empty(source.size, np.int64)
     for e in range(source.size):
-        at = free[source[e]]
-        free[source[e]] = at + 1
-        by_source[at] = e
+        place = free[source[e]]
+        free[source[e]] = place + 1
+        by_source[place] = e
     total = np.zeros(256)
     for u in range(nodes):
-        for at in range(starts[u], starts[u + 1]):
-            total[code[by_source[at]]] += weight[by_source[at]]
-        for at in range(starts[u], starts[u + 1]):
-            e = by_source[at]
+        for place in range(starts[u], starts[u + 1]):
+            total[code[by_source[place]]] += weight[by_source[place]]
+        for place in range(starts[u], starts[u + 1]):
+            e = by_source[place]
             out[e] = weight[e] * (most / max(total[code[e]], most))
-        for at in range(starts[u], starts[u + 1]):
-            total[code[by_source[at]]] = 0.0
+        for place in range(starts[u], starts[u + 1]):
+            total[code[by_source[place]]] = 0.0

@@ -40,13 +40,17 @@ def add_passed(
         if not marked[u] or (boundary.size > 0 and boundary[u]):
             continue
         total = 0.0
-        for at in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
-            if alive[indices[at]]:
-                total += np.float64(weight[at]) * np.float64(kind_factor[kind[at]])
+        for position in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
+            if alive[indices[position]]:
+                total += np.float64(weight[position]) * np.float64(
+                    kind_factor[kind[position]]
+                )
         if total <= 0.0:
             continue
         passing = (1.0 - restart) * score[i] / total
-        for at in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
-            if mark[at] >= 0 and alive[indices[at]]:
-                product = np.float64(weight[at]) * np.float64(kind_factor[kind[at]])
-                out[to[mark[at]]] += np.float32(passing * product)
+        for position in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
+            if mark[position] >= 0 and alive[indices[position]]:
+                product = np.float64(weight[position]) * np.float64(
+                    kind_factor[kind[position]]
+                )
+                out[to[mark[position]]] += np.float32(passing * product)

@@ -46,10 +46,10 @@ def transpose(
     for u in range(rank.size):
         for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
             v = rank[indices[e]]
-            at = free[v]
-            free[v] = np.uint32(at + ONE)
-            sources[at] = rank[u]
-            position[at] = np.uint32(e)
+            place = free[v]
+            free[v] = np.uint32(place + ONE)
+            sources[place] = rank[u]
+            position[place] = np.uint32(e)
 
 
 def pull(

@@ -88,7 +88,7 @@ def lay_out(
     for u in range(indptr.size - 1):
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + 1])
         cell = begin + np.uint64(u)
-        total = 0.0
+        total = np.float64(0.0)  # interpreted, 0.0 + float32 would be a float32
         for e in range(begin, end):
             total += weight[e]
         real[cell] = 1.0 / total if total > 0 else 0.0
@@ -98,7 +98,7 @@ def lay_out(
             heavy[TWO * cell + ONE] = weight[e]
         word[u] = np.uint32(ABSORBS << 27)
         if total > 0:
-            stop, top, mass = begin, weight[begin] * SPREAD, 0.0
+            stop, top, mass = begin, weight[begin] * SPREAD, np.float64(0.0)
             while stop < end and (
                 end - begin <= SMALL or stop - begin < FEWEST or weight[stop] >= top
             ):
@@ -112,8 +112,8 @@ def mark_own(indptr: Ids, own_of: Places, word: Ids) -> None:
     """Mark the rows where an edge with a multiplier of its own starts, and no others; see `push`."""
     for u in range(indptr.size - 1):
         marked = word[u] & ~OWN
-        for at in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
-            if own_of[at] >= 0:
+        for position in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+            if own_of[position] >= 0:
                 marked |= OWN
                 break
         word[u] = marked
@@ -270,7 +270,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         if bound <= theta:
                             due = max(due, bound)
                             break
-                        begin, mass, last = stop, 0.0, 0.0
+                        begin, mass, last = stop, np.float64(0.0), 0.0
                         top *= SPREAD
                         while stop < end and (
                             stop - begin < FEWEST or heavy[TWO * stop + ONE] >= top
@@ -328,10 +328,14 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         word[v] = seen | np.uint32(to)
                         slot_whole[EIGHT * to + ROW] = v
                         slot_real[FOUR * to + INCOME] += arrives
-                        now = slot_heavy[EIGHT * to + DUE] + np.float32(arrives) * per
+                        urgency = (
+                            slot_heavy[EIGHT * to + DUE] + np.float32(arrives) * per
+                        )
                         queue[tail & ring] = np.uint32(to)
-                        tail += np.uint64(now > theta)
-                        slot_heavy[EIGHT * to + DUE] = BUSY if now > theta else now
+                        tail += np.uint64(urgency > theta)
+                        slot_heavy[EIGHT * to + DUE] = (
+                            BUSY if urgency > theta else urgency
+                        )
                 else:
                     due = max(due, urgent)
                 if small:
@@ -355,9 +359,9 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
             and moving > 0.0
             and STEEPNESS * np.float64(np.int64(visits)) * per_sweep > sweep_cost
         ):
-            left = max(1.0, moving / (l1 * (1.0 - back)))
-            push_on = np.float64(np.int64(visits)) * (left**STEEPNESS - 1.0)
-            if push_on > sweep_cost * (2.0 + math.log(left) / per_sweep):
+            excess = max(1.0, moving / (l1 * (1.0 - back)))
+            push_on = np.float64(np.int64(visits)) * (excess**STEEPNESS - 1.0)
+            if push_on > sweep_cost * (2.0 + math.log(excess) / per_sweep):
                 break
         theta *= FALL
 

@@ -110,8 +110,8 @@ def spread(
     """
     p = params or SpreadParams()
     n = links.indptr.size - 1
-    given = np.ones(seeds.size) if share is None else share
-    energy: Floats = np.bincount(seeds, weights=p.start * given, minlength=n).astype(
+    shares = np.ones(seeds.size) if share is None else share
+    energy: Floats = np.bincount(seeds, weights=p.start * shares, minlength=n).astype(
         np.float64
     )
     unsent = energy.copy()
@@ -138,10 +138,10 @@ def _passed(links: Links, firing: Ints, amount: Floats) -> tuple[Ints, Ints, Flo
     count = np.diff(links.indptr)[firing]
     of = np.repeat(np.arange(firing.size), count)
     skip = np.repeat(links.indptr[firing] - (np.cumsum(count) - count), count)
-    at = skip + np.arange(of.size)
-    weight = links.weight[at]
+    position = skip + np.arange(of.size)
+    weight = links.weight[position]
     fan = np.maximum(np.bincount(of, weights=weight, minlength=firing.size), 1.0)
-    return firing[of], links.indices[at], (amount / fan)[of] * weight
+    return firing[of], links.indices[position], (amount / fan)[of] * weight
 
 
 def _take_parents(

@@ -1,6 +1,6 @@
 """What is the text of each memory worth beside all others? Plain functions, compiled by `compiled.py`.
 
-What they compute stands in `soulmem.retrieval.fusion`, which does without them until they are compiled.
+The formulas: `soulmem.retrieval.fusion.fuse`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
         0.0,
     )  # a count among the integers costs the wide registers: eight times
     for row in range(values.size):
-        one = values[row]
-        known = (group[row] == which) & (one - one == np.float32(0))
-        value = np.float64(one if known else np.float32(0))
-        count += 1.0 if known else 0.0
+        raw = values[row]
+        counted = (group[row] == which) & (raw - raw == np.float32(0))
+        value = np.float64(raw if counted else np.float32(0))
+        count += 1.0 if counted else 0.0
         total += value
         squares += value * value
     if count < 2:
@@ -51,10 +51,10 @@ def add_walk(
     count, total, squares = 0.0, 0.0, 0.0
     for row in range(walked.size):
         seen = group[row] == 1
-        found = np.float64(walked[row] if seen else np.float32(0))
+        mass = np.float64(walked[row] if seen else np.float32(0))
         count += 1.0 if seen else 0.0
-        total += math.sqrt(found)
-        squares += found
+        total += math.sqrt(mass)
+        squares += mass
     usual, per = 0.0, 0.0
     if count >= 2:
         usual = total / count
@@ -69,27 +69,32 @@ def add_walk(
     still, gain = np.float32(-usual * per), np.float32(per)
     for row in range(out.size):
         value = text[row]
-        here = (value - mean) * scaled if value - value == zero else zero
-        far = still + gain * np.sqrt(walked[row]) if walked[row] > 0 else still
-        out[row] = here + far if group[row] == 1 else lowest
+        text_score = (value - mean) * scaled if value - value == zero else zero
+        walk_score = still + gain * np.sqrt(walked[row]) if walked[row] > 0 else still
+        out[row] = text_score + walk_score if group[row] == 1 else lowest
 
 
 def join(
-    one: Floats, two: Floats, three: Floats, group: Groups, which: int, out: Floats
+    view_a: Floats,
+    view_b: Floats,
+    view_c: Floats,
+    group: Groups,
+    which: int,
+    out: Floats,
 ) -> tuple[float, float]:
     """Standardised mean of up to three standardised views of a group, written to `out` where the group is.
 
     0 where there is none. Returns what `measure` tells of the first view.
     """
     zero = np.float32(0)
-    first = measure(one, group, which)
-    second = measure(two, group, which)
-    third = measure(three, group, which)
+    first = measure(view_a, group, which)
+    second = measure(view_b, group, which)
+    third = measure(view_c, group, which)
     mean, per = np.float32(first[0]), np.float32(first[1])
     mean_two, per_two = np.float32(second[0]), np.float32(second[1])
     mean_three, per_three = np.float32(third[0]), np.float32(third[1])
     for row in range(out.size):
-        a, b, c = one[row], two[row], three[row]
+        a, b, c = view_a[row], view_b[row], view_c[row]
         has_a, has_b, has_c = a - a == zero, b - b == zero, c - c == zero
         total = (a - mean) * per if has_a else zero
         total += (b - mean_two) * per_two if has_b else zero
@@ -98,8 +103,8 @@ def join(
             np.float32(has_a) + np.float32(has_b) + np.float32(has_c)
         )  # 0 / 0 where there is none
         out[row] = total / count if group[row] == which else out[row]
-    both = measure(out, group, which)
-    middle, scale = np.float32(both[0]), np.float32(both[1])
+    joined = measure(out, group, which)
+    middle, scale = np.float32(joined[0]), np.float32(joined[1])
     for row in range(out.size):
         value = out[row]
         standard = (value - middle) * scale if value - value == zero else zero
@@ -143,12 +148,12 @@ def fuse_texts(
         mean_other, per_other = join(turn, pair_in, pair_out, group, 2, own)
     mean_words, per_words = join(lexical, lexical_in, lexical_out, group, 1, words)
     zero, lowest = np.float32(0), np.float32(-np.inf)
-    share, beside, far = (
+    share, beside, far_share = (
         np.float32(weight),
         np.float32(neighbour),
         np.float32(neighbour * neighbour),
     )
-    both = np.float32(1.0 + weight)
+    full_weight = np.float32(1.0 + weight)
     middle, per_one = np.float32(mean), np.float32(per)
     middle_two, per_two = np.float32(mean_other), np.float32(per_other)
     middle_words, per_word = np.float32(mean_words), np.float32(per_words)
@@ -159,20 +164,22 @@ def fuse_texts(
         paired = (pair_in[row] - pair_in[row] == zero) | (
             pair_out[row] - pair_out[row] == zero
         )
-        said = (lexical[row] - middle_words) * per_word
-        meant = meant if has else (said if reads else zero)
-        here = meant + share * said if reads else both * meant
-        alone[row] = here if reads | is_other else lowest
+        words_score = (lexical[row] - middle_words) * per_word
+        meant = meant if has else (words_score if reads else zero)
+        row_score = meant + share * words_score if reads else full_weight * meant
+        alone[row] = row_score if reads | is_other else lowest
         whole = own[row] if has | paired | (not reads) else words[row]
-        whole = whole + share * words[row] if reads else both * whole
+        whole = whole + share * words[row] if reads else full_weight * whole
         own[row] = whole if reads | is_other else zero
     for row in range(group.size):
         last, next_ = before[row], after[row]
-        one, two = zero, zero
+        near, second = zero, zero
         if last >= 0:
-            one += own[last]
-            two += own[before[last]] if before[last] >= 0 else zero
+            near += own[last]
+            second += own[before[last]] if before[last] >= 0 else zero
         if next_ >= 0:
-            one += own[next_]
-            two += own[after[next_]] if after[next_] >= 0 else zero
-        score[row] = own[row] + beside * one + far * two if group[row] > 0 else lowest
+            near += own[next_]
+            second += own[after[next_]] if after[next_] >= 0 else zero
+        score[row] = (
+            own[row] + beside * near + far_share * second if group[row] > 0 else lowest
+        )

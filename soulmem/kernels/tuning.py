@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.kernels.csr import LARGEST, Csr, Flags, Ids, Weights
+from soulmem.kernels.csr import LARGEST, Csr, Flags, Floats, Ids, Weights
 
 Places = NDArray[np.int32]
 
@@ -63,22 +63,26 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
             raise ValueError(
                 f"{name} must be of shape {(size,)} in a graph of {n} nodes and {m} edges"
             )
-    if (tuning.edges is None) != (tuning.factor is None):
-        raise ValueError("edges and factor belong together")
-    if tuning.edges is not None and tuning.factor is not None:
-        if tuning.edges.shape != tuning.factor.shape:
-            raise ValueError("edges and factor must have the same length")
-        if tuning.edges.size and int(tuning.edges.max()) >= graph.numbers:
-            raise ValueError(f"there is no edge {int(tuning.edges.max())}")
+    _check_own_factors(graph, tuning)
     if tuning.kind_factor is not None and tuning.kind_factor.shape != (256,):
         raise ValueError("kind_factor must have 256 numbers")
     for factors in (tuning.kind_factor, tuning.factor):
-        if (
-            factors is not None
-            and factors.size
-            and not 0 <= factors.min() <= factors.max() <= LARGEST
-        ):
+        if factors is None or not factors.size:
+            continue
+        if not 0 <= factors.min() <= factors.max() <= LARGEST:
             raise ValueError(f"multipliers must be in 0..{LARGEST:g}")
+
+
+def _check_own_factors(graph: Csr, tuning: Tuning) -> None:
+    edges, factor = tuning.edges, tuning.factor
+    if edges is None and factor is None:
+        return
+    if edges is None or factor is None:
+        raise ValueError("edges and factor belong together")
+    if edges.shape != factor.shape:
+        raise ValueError("edges and factor must have the same length")
+    if edges.size and int(edges.max()) >= graph.numbers:
+        raise ValueError(f"there is no edge {int(edges.max())}")
 
 
 def places_of(graph: Csr, edges: Ids) -> Places:
@@ -112,3 +116,20 @@ def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
     if tuning.alive is not None:
         weight[~tuning.alive[graph.indices]] = 0
     return weight
+
+
+def transition(graph: Csr, tuning: Tuning | None) -> tuple[Floats, Flags]:
+    """Probability of each edge, and which nodes are sinks. O(m).
+
+    Returns float64[m] by position, 0 from boundary nodes, and bool[n]: nodes without a
+    weighted out-edge that are not boundary nodes.
+    """
+    n, weight = graph.nodes, tuned_weight(graph, tuning).astype(np.float64)
+    total = np.bincount(graph.sources, weights=weight, minlength=n)
+    scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
+    sink = total == 0
+    if tuning is not None and tuning.boundary is not None:
+        scale[tuning.boundary] = 0
+        sink &= ~tuning.boundary
+    weight *= np.repeat(scale, np.diff(graph.indptr))
+    return weight, sink

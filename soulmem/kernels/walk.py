@@ -1,33 +1,28 @@
-"""Where is a walk found that starts at the seeds and follows weighted edges?"""
+"""Personalised PageRank on one graph: a walk from weighted seeds, with restart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
-from soulmem.kernels.compiled_walk import CompiledWalks
 from soulmem.kernels.csr import Csr, Floats, Ids
-from soulmem.kernels.power import Transitions, power_walk, transitions
+from soulmem.kernels.laid_out_graph import LaidOutGraph
 from soulmem.kernels.tuning import Tuning, check_tuning
+from soulmem.kernels.walk_result import Walk, WalkParams
 from soulmem.kernels.warm import kernels
 
 __all__ = ["Tuning", "Walk", "WalkParams", "Walker"]
 
 
 class Walker:
-    """Walks on one graph, by SciPy until the kernels are compiled.
-
-    It keeps workspace between walks: for one thread at a time.
-    """
+    """Walks on one graph. Keeps workspace between walks: for one thread at a time."""
 
     def __init__(
-        self, graph: Csr, find_kernels: Callable[[], Kernels | None] = kernels
+        self, graph: Csr, find_kernels: Callable[[int], Kernels] = kernels
     ) -> None:
         self.graph = graph
         self._find_kernels = find_kernels
-        self._compiled: CompiledWalks | None = None
-        self._steps: Transitions | None = None
+        self._laid_out: LaidOutGraph | None = None
 
     def walk(
         self,
@@ -49,15 +44,10 @@ class Walker:
         check_seeds(self.graph, seeds, share, tuning)
         if tuning is not None:
             check_tuning(self.graph, tuning)
-        if self._compiled is None and (compiled := self._find_kernels()) is not None:
-            self._compiled, self._steps = CompiledWalks(self.graph, compiled), None
-        if self._compiled is not None:
-            return self._compiled.walk(seeds, share, params, tuning)
-        if tuning is not None:
-            return power_walk(self.graph, seeds, share, params, tuning)
-        if self._steps is None:
-            self._steps = transitions(self.graph, None)
-        return power_walk(self.graph, seeds, share, params, None, self._steps)
+        found_kernels = self._find_kernels(self.graph.indices.size)
+        if self._laid_out is None or self._laid_out.kernels is not found_kernels:
+            self._laid_out = LaidOutGraph(self.graph, found_kernels)
+        return self._laid_out.walk(seeds, share, params, tuning)
 
 
 def check_seeds(graph: Csr, seeds: Ids, share: Floats, tuning: Tuning | None) -> None:

@@ -12,5 +12,5 @@ class Backups(Protocol):
     async def last(self, before: datetime) -> datetime | None:
         """When the newest copy was made that is not of a later time than `before`; None without any."""
 
-    async def make(self, now: datetime) -> str:
+    async def make(self, current_time: datetime) -> str:
         """Make a copy that shows one moment, let go of those that are too old; its path, for the user."""

@@ -14,16 +14,16 @@ class TraceLog(Protocol):
     A trace that was added just before a crash may be lost; none is ever half there.
     """
 
-    async def add(self, owner: Owner, soul: SoulId, key: str, told: bytes) -> None:
+    async def add(self, owner: Owner, soul: SoulId, key: str, trace: bytes) -> None:
         """Keep a trace; the oldest of the soul leave when there are too many."""
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
         """The trace of that id, None when it is not kept."""
 
     async def alter(
-        self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]
+        self, owner: Owner, soul: SoulId, rewrite: Callable[[bytes], bytes | None]
     ) -> None:
-        """Keep what `left` makes of each trace of the soul, None of those that go; it is called in another
+        """Replace each trace of the soul by `rewrite(trace)`; None deletes it. Called in another
         thread.
         """
 

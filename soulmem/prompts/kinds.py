@@ -164,9 +164,12 @@ def _is_quoted(words: str, text: str) -> bool:
 def _names_in(kind: str, passage: Passage) -> set[str]:
     """The names in it that each of its scenes must have; the character and the user are in all of them."""
     there = {passage.soul, *passage.users, ""}
-    other_names = {*passage.known, *(line.speaker for line in passage.lines)} - there
+    other_names = {
+        *passage.known_names,
+        *(line.speaker for line in passage.lines),
+    } - there
     grounds = Grounds(
-        replace(passage, soul=kind, users=(), lines=(), known=(), summary="")
+        replace(passage, soul=kind, users=(), lines=(), known_names=(), summary="")
     )
     return {name for name in other_names if grounds.holds(name)}
 
@@ -176,7 +179,7 @@ def _has_names(
 ) -> bool:
     """Whether the scene has all the names of the kind: those known, and what reads like one."""
     scene = tuple(line for line in passage.lines if line.number == number)
-    grounds = Grounds(replace(passage, lines=scene, known=(), summary=""))
+    grounds = Grounds(replace(passage, lines=scene, known_names=(), summary=""))
     return all(map(grounds.holds, names)) and not grounds.unknown_names(kind)
 
 

@@ -32,8 +32,8 @@ def rendered_passage(passage: Passage) -> str:
         ("character", passage.soul),
         ("user", "; ".join(map(_name, passage.users))),
     ]
-    if passage.known:
-        names.append(("known", "; ".join(map(_name, passage.known[:_KNOWN]))))
+    if passage.known_names:
+        names.append(("known", "; ".join(map(_name, passage.known_names[:_KNOWN]))))
     heads = [f"<{tag}>" + _tame(value) + f"</{tag}>" for tag, value in names if value]
     if passage.summary:
         heads.append("<summary>\n" + _tame(passage.summary) + "\n</summary>")
@@ -51,8 +51,11 @@ def rendered_passage(passage: Passage) -> str:
 def fact_names(passage: Passage) -> tuple[str, ...]:
     """The names of whom the lines tell, those who talk last."""
     talk = (passage.soul, *passage.users)[:_NAMED]
-    sure = (passage.soul, *passage.users, *passage.known)
-    names = (*(name for name in passage.names if _is_sure(name, sure)), *passage.known)
+    sure = (passage.soul, *passage.users, *passage.known_names)
+    names = (
+        *(name for name in passage.names if _is_sure(name, sure)),
+        *passage.known_names,
+    )
     others = dict.fromkeys(name for name in names if name not in talk)
     shown = (*list(others)[: _NAMED - len(talk)], *talk)
     return tuple(dict.fromkeys(_name(name) for name in shown if name))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.kernels.bm25 import inverse_frequency
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval.postings import Counts, Occurrences, Postings, RowNumbers
 
@@ -132,20 +131,8 @@ class LexicalIndex:
                 )
             discount = self._discounts[1]
             asked = self._ask(tokens)
-            occurrences, compiled = asked.occurrences, kernels()
-            if compiled is not None:
-                compiled.add_words(*asked.arguments, self._count, discount, out)
-            else:
-                for token, weight in enumerate(asked.weight.tolist()):
-                    rows, counts = occurrences.of(token)
-                    _add(
-                        out,
-                        rows,
-                        counts.astype(np.float32),
-                        weight,
-                        self._count,
-                        discount,
-                    )
+            add_words = kernels(asked.occurrences.rows.size).add_words
+            add_words(*asked.arguments, self._count, discount, out)
         return out[:n_rows]
 
     def pair_scores(
@@ -156,14 +143,10 @@ class LexicalIndex:
         before   int32[n]  the row before each, -1 for none
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
-        pairs, asked, compiled = self._pairs_of(before), self._ask(tokens), kernels()
+        pairs, asked = self._pairs_of(before), self._ask(tokens)
         out: Floats = pairs.nothing.copy()
-        if compiled is not None:
-            compiled.add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
-        else:
-            for token, weight in enumerate(asked.weight.tolist()):
-                hit, counts = pairs.of(*asked.occurrences.of(token))
-                _add(out, hit, counts, weight, pairs.count, pairs.discount)
+        add_pairs = kernels(asked.occurrences.rows.size).add_pairs
+        add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
         return out[: before.size]
 
     def gather(self) -> Iterator[None]:
@@ -302,29 +285,3 @@ class _Pairs:
     def arguments(self) -> tuple[Floats, RowNumbers, RowNumbers, Floats, RowNumbers]:
         """In the order of the kernel's parameters."""
         return self.discount, self._heads, self._by_first, self._tf, self._hits
-
-    def of(self, rows: RowNumbers, counts: Counts) -> tuple[Ints, Floats]:
-        """The pairs that contain a token, and their counts, from the rows that contain it and theirs."""
-        own = ~np.isnan(self.discount[rows])
-        many = (self._heads[1:] - self._heads[:-1])[rows]
-        skip = np.repeat(self._heads[rows] - (np.cumsum(many) - many), many)
-        pairs = np.concatenate([rows[own], self._by_first[skip + np.arange(skip.size)]])
-        hit, which = np.unique(pairs, return_inverse=True)
-        pair_counts = np.concatenate([counts[own], np.repeat(counts, many)])
-        return hit.astype(np.int64), np.bincount(
-            which, weights=pair_counts, minlength=hit.size
-        ).astype(np.float32)
-
-
-def _add(
-    out: Floats,
-    rows: NDArray[np.integer],
-    tf: Floats,
-    weight: float,
-    n: int,
-    discount: Floats,
-) -> None:
-    """Add the BM25 term of one token to the rows that contain it."""
-    if rows.size:
-        most = np.float32(weight * inverse_frequency(rows.size, n))
-        out[rows] += most * (tf / (tf + discount[rows]))

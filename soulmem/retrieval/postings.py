@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.warm import kernels
 
 Counts = NDArray[np.uint8]
@@ -99,13 +98,7 @@ class Postings:
         """The occurrences of each of the tokens."""
         self._settle()
         wanted = np.fromiter(map(self._hash.__getitem__, tokens), np.int64, len(tokens))
-        compiled = kernels()
-        return (
-            self._of(wanted) if compiled is None else self._looked_up(wanted, compiled)
-        )
-
-    def _looked_up(self, wanted: Hashes, compiled: Kernels) -> Occurrences:
-        """The same as `_of` by compiled code, without temporary arrays for each run."""
+        compiled = kernels(self._home.size)
         hits: list[tuple[_Run, Hashes, Hashes, bool]] = []
         size = np.zeros(wanted.size, np.int64)
         for run in self._runs:
@@ -124,33 +117,6 @@ class Postings:
         for run, begin, end, whole in hits:
             where = begin, end, self._home, run.number, whole, place
             compiled.take_home(run.rows, run.counts, *where, rows, counts)
-        return Occurrences(starts, rows, counts)
-
-    def _of(self, wanted: Hashes) -> Occurrences:
-        parts = [(np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(0, np.uint8))]
-        for run in self._runs:
-            start, stop = _places(run, wanted)
-            size = stop - start
-            token = np.repeat(
-                np.arange(wanted.size, dtype=np.min_scalar_type(wanted.size)), size
-            )
-            where = np.repeat(start - (np.cumsum(size) - size), size) + np.arange(
-                token.size
-            )
-            run_rows, often = run.rows[where], run.counts[where]
-            if self._left.get(run.number):
-                there = self._home[run_rows] == run.number
-                token, run_rows, often = token[there], run_rows[there], often[there]
-            parts.append((token, run_rows, often))
-        of, rows, counts = (
-            np.concatenate(column) for column in zip(*parts, strict=True)
-        )
-        if len(self._runs) > 1:
-            order = np.argsort(of, kind="stable")
-            rows, counts = rows[order], counts[order]
-        starts = np.append(0, np.cumsum(np.bincount(of, minlength=wanted.size))).astype(
-            np.int64
-        )
         return Occurrences(starts, rows, counts)
 
     def gather(self) -> Iterator[None]:
@@ -319,14 +285,3 @@ class _Hashes(dict[str, int]):
         )
         self[token] = made
         return made
-
-
-def _places(run: _Run, wanted: Hashes) -> tuple[Hashes, Hashes]:
-    """Start and stop of the postings of each wanted token in the run."""
-    if not run.tokens.size:
-        return np.zeros_like(wanted), np.zeros_like(wanted)
-    index = np.minimum(np.searchsorted(run.tokens, wanted), run.tokens.size - 1)
-    start = run.starts[index].astype(np.int64)
-    return start, np.where(
-        run.tokens[index] == wanted, run.starts[index + 1], start
-    ).astype(np.int64)

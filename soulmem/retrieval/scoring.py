@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.kernels.warm import kernels
-from soulmem.retrieval.fusion import standardise
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -93,7 +92,7 @@ def combine(
 
         weighed(z(text) + walk * trust * z(sqrt(walked)), factor)
 
-    text     float32[n]  of `fusion.fuse`
+    text     float32[n]  `TextScores.score`
     walked   float32[n]  walk score of each row, >= 0; 0 where the walk did not come
     factor   float32[n]  of `weight_factor`; None: all 1
     started  float32[n]  share of the walk that started at each row, sum 1; None: trust = 1
@@ -107,17 +106,9 @@ def combine(
         if started is None
         else min(1.0, 2.0 * walk_share_elsewhere(walked, started))
     )
-    compiled = kernels()
-    if compiled is None:
-        score = standardise(text, visible)
-        score += np.float32(p.walk * trust) * standardise(
-            np.sqrt(walked).astype(np.float32), visible
-        )
-        score[~visible] = -np.inf
-    else:
-        score = np.empty(text.shape, np.float32)
-        group = np.ascontiguousarray(visible).view(np.uint8)
-        compiled.add_walk(text, walked, group, p.walk * trust, score)
+    score = np.empty(text.shape, np.float32)
+    group = np.ascontiguousarray(visible).view(np.uint8)
+    kernels(group.size).add_walk(text, walked, group, p.walk * trust, score)
     return score if factor is None else scaled(score, factor)
 
 

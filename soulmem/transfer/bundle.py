@@ -277,7 +277,7 @@ def _take_edge(bundle: Bundle, edge: Edge) -> None:
 
 def _take_usage(bundle: Bundle, usage: Usage) -> None:
     _check_soul(bundle, usage.soul)
-    _aware(usage.first.at, *(stamp.at for stamp in usage.stamps))
+    _aware(usage.first.moment, *(stamp.moment for stamp in usage.stamps))
     if not usage.stamps:
         raise Unprocessable("a usage without any moment")
     bundle.usages[usage.memory] = usage
@@ -303,7 +303,7 @@ def _take_derivation(bundle: Bundle, derivation: Derivation) -> None:
 def _take_recall(bundle: Bundle, record: RecallRecord) -> None:
     _check_soul(bundle, record.soul)
     check_id(record.trace, "trace")
-    _aware(record.stamp.at)
+    _aware(record.stamp.moment)
     bundle.recalls[record.trace] = record
 
 

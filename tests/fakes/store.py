@@ -200,7 +200,7 @@ class FakeStore:
         records = [record for record in world.recalls.values() if record.soul == soul]
         return SoulRecalls(
             [usage for usage in world.usages.values() if usage.soul == soul],
-            sorted(records, key=lambda record: (record.stamp.at, record.trace)),
+            sorted(records, key=lambda record: (record.stamp.moment, record.trace)),
         )
 
     async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
@@ -213,7 +213,7 @@ class FakeStore:
             and wanted.source in (None, entry.source)
             and wanted.id in (None, entry.id)
             and wanted.action in (None, entry.action)
-            and (wanted.since is None or entry.at >= wanted.since)
+            and (wanted.since is None or entry.moment >= wanted.since)
             and (wanted.before is None or entry.id < wanted.before)
         ]
         return sorted(found, key=lambda entry: entry.id, reverse=True)[: wanted.limit]
@@ -221,7 +221,8 @@ class FakeStore:
     async def deletions(self, owner: Owner) -> list[Deletion]:
         self._check_open()
         return sorted(
-            self._world(owner).deletions.values(), key=lambda one: (one.at, one.id)
+            self._world(owner).deletions.values(),
+            key=lambda one: (one.requested, one.id),
         )
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:

@@ -34,10 +34,10 @@ class FakeTraces:
         return found[0] if found else None
 
     async def alter(
-        self, owner: Owner, soul: SoulId, left: Callable[[bytes], bytes | None]
+        self, owner: Owner, soul: SoulId, rewrite: Callable[[bytes], bytes | None]
     ) -> None:
         for one in [one for one in self.kept if one[:2] == (owner, soul)]:
-            after = left(self.kept.pop(one))
+            after = rewrite(self.kept.pop(one))
             if after is not None:
                 self.kept[one] = after
 

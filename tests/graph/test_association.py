@@ -27,7 +27,8 @@ from soulmem.graph.association import (
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.rows import Rows
 from soulmem.kernels.csr import Csr
-from soulmem.kernels.warm import kernels, warm
+from soulmem.kernels.interpreted import interpreted
+from soulmem.kernels.warm import installed_cache, kernels, warm
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 SOUL = SoulId("s")
@@ -36,16 +37,14 @@ ONE_WAY = (EdgeKind.KNOWS_HABIT,)
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
-def _way(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test with and without compiled code."""
-    warm(tmp_path_factory.mktemp("kernels"))
+    warm(installed_cache())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             association,
             "kernels",
-            kernels if request.param == "compiled" else lambda: None,
+            kernels if request.param == "compiled" else interpreted,
         )
         yield
 

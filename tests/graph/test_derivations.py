@@ -78,7 +78,10 @@ def test_a_chat_holds_what_it_tells_all_of(
 
         def holds(chat: ChatId, one: Derivation) -> bool:
             strand = lineages.strand(chat)
-            if strand is None or not set(one.read) <= set(strand.order) - strand.held:
+            if (
+                strand is None
+                or not set(one.read) <= set(strand.order) - strand.quarantined
+            ):
                 return False
             return one.after is None or holds(chat, known[one.after])
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from soulmem.graph import incidence as module
 from soulmem.graph.incidence import WIDTH, Incidence
-from soulmem.kernels.warm import kernels, warm
+from soulmem.kernels.interpreted import interpreted
+from soulmem.kernels.warm import installed_cache, kernels, warm
 
 pytestmark = pytest.mark.timeout(
     300
@@ -24,14 +25,12 @@ SCRIPTS = st.lists(st.tuples(ROWS, st.none() | TEXTS), max_size=40)
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
-def _way(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test with and without compiled code."""
-    warm(tmp_path_factory.mktemp("kernels"))
+    warm(installed_cache())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            module, "kernels", kernels if request.param == "compiled" else lambda: None
+            module, "kernels", kernels if request.param == "compiled" else interpreted
         )
         yield
 

@@ -60,7 +60,7 @@ def test_lineages_agree_with_recounting_everything(series: list[Strand]) -> None
             assert set(lineages.holders(memory)) == holders
             assert len(lineages.holders(memory)) == len(holders)
             assert lineages.is_live(memory) == any(
-                memory not in now[chat].held for chat in holders
+                memory not in now[chat].quarantined for chat in holders
             )
         for pair in paired(before.values()) | paired(now.values()):
             assert lineages.is_told(pair) == (pair in paired(now.values()))

@@ -11,7 +11,8 @@ import pytest
 from soulmem.graph import chains, mentions
 from soulmem.graph.chains import Chains
 from soulmem.graph.mentions import Mentions
-from soulmem.kernels.warm import kernels, warm
+from soulmem.kernels.interpreted import interpreted
+from soulmem.kernels.warm import installed_cache, kernels, warm
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 SLOTS, ROWS = 60, 4
@@ -19,14 +20,12 @@ MENTION, OTHER, FREE = 3, 1, 255
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
-def _way(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    folder: Path = tmp_path_factory.mktemp("kernels")
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    folder: Path = installed_cache()
     warm(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            chains, "kernels", kernels if request.param == "compiled" else lambda: None
+            chains, "kernels", kernels if request.param == "compiled" else interpreted
         )
         patch.setattr(mentions, "LATEST", 3)
         patch.setattr(mentions, "MANY", 6)

@@ -118,7 +118,7 @@ def test_a_reply_has_taught_while_its_record_is_there(rows: Rows[MemoryId]) -> N
     assert recalls.taught((ChatId("c1"), SlotId("r1"), 0))
     assert not recalls.taught((ChatId("c1"), SlotId("r1"), 2))
     assert [one.trace for one in recalls.records()] == ["t1", "t2"]
-    recalls.put(gone=["t1", "unknown"])
+    recalls.put(dropped=["t1", "unknown"])
     assert not recalls.taught((ChatId("c1"), SlotId("r1"), 0))
     assert recalls.taught((ChatId("c1"), SlotId("r1"), 1))
 
@@ -140,5 +140,5 @@ def test_the_oldest_records_leave_for_new_ones(
     recalls = Recalls(rows)
     for number in range(6):
         surplus = recalls.surplus(1)
-        recalls.put(records=[record(f"t{number}", slot=f"r{number}")], gone=surplus)
+        recalls.put(records=[record(f"t{number}", slot=f"r{number}")], dropped=surplus)
     assert [one.trace for one in recalls.records()] == ["t3", "t4", "t5"]

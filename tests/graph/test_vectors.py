@@ -12,15 +12,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from soulmem.graph import vectors
 from soulmem.graph.vectors import Floats, VectorTable, cosines_with
-from soulmem.kernels.warm import kernels, warm
+from soulmem.kernels.interpreted import interpreted
+from soulmem.kernels.warm import installed_cache, kernels, warm
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 STEPS = st.lists(st.tuples(st.integers(0, 200), st.booleans()), max_size=30)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("kernels")
+def _compiled() -> Path:
+    folder = installed_cache()
     warm(folder)
     return folder
 
@@ -72,7 +73,7 @@ def test_cosines_are_those_of_the_vectors_kept(
     for row, vector in kept.items():
         expected[row] = vector @ query
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors, "kernels", kernels if is_compiled else lambda: None)
+        patch.setattr(vectors, "kernels", kernels if is_compiled else interpreted)
         found = cosines(table, query, 210)
     steps_off = np.sum(np.abs(query)) * max(
         (step(v) for v in kept.values()), default=0.0

@@ -1,4 +1,4 @@
-"""Walkers with and without compiled code."""
+"""Walkers: compiled, interpreted, and the oracle by power iteration."""
 
 from __future__ import annotations
 
@@ -7,32 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.kernels import compiled_walk
+from soulmem.kernels import laid_out_graph
 from soulmem.kernels.csr import Csr
+from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.walk import Walker
-from soulmem.kernels.warm import kernels, warm
+from soulmem.kernels.warm import installed_cache, state, warm
+from tests.kernels.oracles import PowerWalker
 
 MakeWalker = Callable[[Csr], Walker]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled() -> Path:
     """The kernels are compiled before the first test; the folder that numba keeps them in."""
-    folder = tmp_path_factory.mktemp("kernels")
+    folder = installed_cache()
     warm(folder)
-    assert kernels() is not None
+    assert state() == "ok"
     return folder
 
 
-@pytest.fixture(params=["compiled", "pushing alone", "scipy"])
+@pytest.fixture(params=["compiled", "pushing alone", "interpreted", "power iteration"])
 def make_walker(
     request: pytest.FixtureRequest, compiled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MakeWalker:
     """Makes walkers of one of the ways; on small graphs sweeps would soon take over from pushing."""
     if request.param == "pushing alone":
-        monkeypatch.setattr(compiled_walk, "SWEEP_COST", 0.0)
-    return (
-        (lambda graph: Walker(graph, lambda: None))
-        if request.param == "scipy"
-        else Walker
-    )
+        monkeypatch.setattr(laid_out_graph, "SWEEP_COST", 0.0)
+    if request.param == "power iteration":
+        return PowerWalker
+    if request.param == "interpreted":
+        return lambda graph: Walker(graph, interpreted)
+    return Walker

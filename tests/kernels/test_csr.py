@@ -26,7 +26,6 @@ def test_edges_stand_by_source_and_falling_weight_and_keep_their_number(
     )
     weight = rng.choice([0.0, -0.0, 1e-40, 0.2, 0.3, 7.0, 1e12], 500)
     compiled = kernels()
-    assert compiled is not None
     order = {"plain": None, "as python": order_edges, "compiled": compiled.order_edges}[
         way
     ]
@@ -50,7 +49,6 @@ def test_edges_stand_by_source_and_falling_weight_and_keep_their_number(
 def test_a_graph_may_have_no_edges() -> None:
     none = np.empty(0, np.int64)
     compiled = kernels()
-    assert compiled is not None
     for order in (None, compiled.order_edges):
         graph = build_csr(2, none, none, np.empty(0), order_edges=order)
         assert graph.nodes == 2

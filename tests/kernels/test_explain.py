@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import build_csr
 from soulmem.kernels.explain import explain
+from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.tuning import Tuning, tuned_weight
 from soulmem.kernels.walk import Walker, WalkParams
 from soulmem.kernels.warm import kernels
@@ -20,13 +21,13 @@ from tests.kernels.test_walk import MANY
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 
-FindKernels = Callable[[], "Kernels | None"]
+FindKernels = Callable[[int], Kernels]
 
 
 @pytest.fixture(params=["compiled", "python"])
 def find_kernels(request: pytest.FixtureRequest) -> FindKernels:
     """With compiled code and without."""
-    return kernels if request.param == "compiled" else lambda: None
+    return kernels if request.param == "compiled" else interpreted
 
 
 def best_flows(

@@ -23,7 +23,6 @@ HASHES = st.integers(-(2**63), 2**63 - 1)
 
 def both_ways(name: str) -> list[Callable[..., Any]]:
     compiled = kernels()
-    assert compiled is not None
     return [getattr(lookups, name), getattr(compiled, name)]
 
 
@@ -158,7 +157,7 @@ def test_a_fact_is_known_where_both_its_ends_are(n: int, facts: int, seed: int) 
     ends = rng.integers(0, n, (facts, 2))
     table = np.column_stack([n + np.arange(facts), ends]).astype(np.int32)
     expected = [*known[:n].tolist(), *(bool(known[a] and known[b]) for a, b in ends)]
-    for know in both_ways("know_facts"):
+    for know in both_ways("mark_accessible_facts"):
         out = known.copy()
         know(table, out)
         assert out.tolist() == expected

@@ -48,7 +48,6 @@ def test_marked_edges_share_what_leaves_their_source(
     marked = np.zeros(n, np.bool_)
     marked[graph.sources[mark >= 0]] = True
     compiled = kernels()
-    assert compiled is not None
     functions: tuple[Callable[..., None], ...] = add_passed, compiled.add_passed
     for function in functions:
         out = np.full(5, 0.25, np.float32)

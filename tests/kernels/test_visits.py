@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from soulmem.kernels import compiled_walk
+from soulmem.kernels import laid_out_graph
 from soulmem.kernels.csr import build_csr
 from soulmem.kernels.walk import Walk, Walker, WalkParams
 from soulmem.kernels.warm import warm
@@ -69,7 +69,7 @@ def test_fewer_visits_than_edgepush_for_the_same_error(
     asked: Asked, asked_l1: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By pushing alone: sweeps visit more edges, at a small part of the cost of each."""
-    monkeypatch.setattr(compiled_walk, "SWEEP_COST", 0.0)
+    monkeypatch.setattr(laid_out_graph, "SWEEP_COST", 0.0)
     pusher = EdgePush(asked.plain.indptr, asked.plain.indices, asked.plain.weight)
     theirs, ours = [], []
     for query, _ in asked.known:

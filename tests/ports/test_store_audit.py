@@ -23,7 +23,7 @@ def entry(
     return AuditEntry(
         id=f"c{number:04}",
         soul=SoulId(of),
-        at=NOON + timedelta(minutes=number),
+        moment=NOON + timedelta(minutes=number),
         actor=Actor.ARCHIVIST,
         action=Action.CHANGE,
         target=target,
@@ -48,7 +48,7 @@ def deletion(key: str = "d-1", of: str = "mem-1") -> Deletion:
         actor=Actor.LEAD,
         reason="tidy",
         quote="the key",
-        at=NOON,
+        requested=NOON,
         state=DeletionState.REJECTED,
         decided=NOON + timedelta(days=1),
     )
@@ -75,8 +75,8 @@ async def test_entries_are_found_by_what_they_are_about(store: Store) -> None:
     assert await ids(AuditQuery(target="mem-1")) == [late.id, mine.id]
     assert await ids(AuditQuery(source="job-2")) == [other.id]
     assert await ids(AuditQuery(id=mine.id)) == [mine.id]
-    assert await ids(AuditQuery(since=other.at)) == [late.id, other.id]
-    assert await ids(AuditQuery(since=other.at + timedelta(microseconds=1))) == [
+    assert await ids(AuditQuery(since=other.moment)) == [late.id, other.id]
+    assert await ids(AuditQuery(since=other.moment + timedelta(microseconds=1))) == [
         late.id
     ]
     assert await ids(AuditQuery(before=late.id)) == [other.id, mine.id]
@@ -100,7 +100,7 @@ async def test_an_entry_is_never_altered(store: Store) -> None:
     for other in (
         replace(entry(), actor=Actor.USER),
         replace(entry(), after={"text": "something else"}),
-        replace(entry(), at=NOON),
+        replace(entry(), moment=NOON),
         replace(entry(), reason="another"),
     ):
         with pytest.raises(Protected):
@@ -141,7 +141,7 @@ async def test_purging_takes_the_words_of_one_memory_and_keeps_that_it_happened(
 async def test_deletions_and_opinions_come_back_as_they_are(store: Store) -> None:
     early = replace(
         deletion("d-0"),
-        at=NOON - timedelta(days=1),
+        requested=NOON - timedelta(days=1),
         state=DeletionState.AWAITING,
         decided=None,
     )

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.kernels.warm import warm
+from soulmem.kernels.warm import installed_cache, warm
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled() -> Path:
     """The kernels are compiled."""
-    folder = tmp_path_factory.mktemp("kernels")
+    folder = installed_cache()
     warm(folder)
     return folder

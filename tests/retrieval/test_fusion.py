@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
+from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import fusion
 from soulmem.retrieval.fusion import (
@@ -18,14 +20,20 @@ from soulmem.retrieval.fusion import (
     FusionParams,
     TextEvidence,
     fuse,
-    fuse_all,
-    own_score,
-    standardise,
     standardised,
 )
+from tests.retrieval.oracles import fused_score, own_score, standardise
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 ALONE = FusionParams(neighbour=0.0)
+
+
+def score_of(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
+    return fuse(evidence, params).score
+
+
+def standardised_all(values: Floats, among: NDArray[np.bool_]) -> Floats:
+    return standardised(values, among, np.arange(values.size))
 
 
 def floats(*values: float) -> Floats:
@@ -60,10 +68,12 @@ def test_standardised_values_do_not_depend_on_unit_or_origin(
     if raw.std() < 0.01:
         return
     everyone = np.ones(raw.size, np.bool_)
-    z = standardise(raw, everyone)
+    z = standardised_all(raw, everyone)
     assert_allclose([z.mean(), z.std()], [0, 1], atol=1e-4)
     assert_allclose(
-        standardise((unit * raw + origin).astype(np.float32), everyone), z, atol=0.05
+        standardised_all((unit * raw + origin).astype(np.float32), everyone),
+        z,
+        atol=0.05,
     )
 
 
@@ -72,13 +82,13 @@ def test_standardised_values_do_not_depend_on_unit_or_origin(
 )
 def test_too_little_to_compare_says_nothing(values: tuple[float, ...]) -> None:
     raw = floats(*values)
-    assert not standardise(raw, np.ones(raw.size, np.bool_)).any()
+    assert not standardised_all(raw, np.ones(raw.size, np.bool_)).any()
 
 
 def test_rounding_noise_among_equal_cosines_says_nothing() -> None:
     raw = np.full(5, 0.8371, np.float32)
     raw[2] = np.nextafter(raw[2], np.float32(1))
-    assert not standardise(raw, np.ones(5, np.bool_)).any()
+    assert not standardised_all(raw, np.ones(5, np.bool_)).any()
 
 
 def test_what_is_not_visible_neither_ranks_nor_sways_the_rest() -> None:
@@ -87,37 +97,37 @@ def test_what_is_not_visible_neither_ranks_nor_sways_the_rest() -> None:
     loud = chain(
         4, alone=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen
     )
-    assert fuse(quiet)[3] == -np.inf
-    assert_allclose(fuse(loud)[:3], fuse(quiet)[:3])
+    assert score_of(quiet)[3] == -np.inf
+    assert_allclose(score_of(loud)[:3], score_of(quiet)[:3])
 
 
 def test_words_decide_when_there_are_no_vectors() -> None:
-    score = fuse(chain(4, lexical=floats(0, 3, 1, 0)), ALONE)
+    score = score_of(chain(4, lexical=floats(0, 3, 1, 0)), ALONE)
     assert np.argsort(-score)[:2].tolist() == [1, 2]
 
 
 def test_what_has_no_vector_yet_is_not_behind_what_has_one() -> None:
     turn = floats(0.2, 0.3, 0.4, 0.3, np.nan, 0.2, 0.3, np.nan)
     late = chain(8, alone=turn, lexical=floats(0, 0.5, 0.5, 0, 9, 0, 0.5, 0))
-    assert int(np.argmax(fuse(late))) == 4
-    assert int(np.argmin(fuse(late, ALONE)[[2, 4, 7]])) == 2, (
+    assert int(np.argmax(score_of(late))) == 4
+    assert int(np.argmin(score_of(late, ALONE)[[2, 4, 7]])) == 2, (
         "no word of it matches, and nobody read it"
     )
 
 
 def test_meaning_decides_when_no_word_matches() -> None:
-    score = fuse(chain(3, alone=floats(0.82, 0.84, 0.83)), ALONE)
+    score = score_of(chain(3, alone=floats(0.82, 0.84, 0.83)), ALONE)
     assert np.argsort(-score).tolist() == [1, 2, 0]
 
 
 def test_nothing_known_scores_alike() -> None:
-    assert fuse(chain(3)).tolist() == [0.0, 0.0, 0.0]
+    assert score_of(chain(3)).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_pair_lifts_both_of_its_memories() -> None:
     pair_in = floats(np.nan, 0.3, 0.9, 0.3)
     pair_out = floats(0.3, 0.9, 0.3, np.nan)
-    score = fuse(
+    score = score_of(
         chain(
             4,
             alone=floats(0.5, 0.5, 0.5, 0.5),
@@ -127,12 +137,12 @@ def test_a_pair_lifts_both_of_its_memories() -> None:
         ALONE,
     )
     assert set(np.argsort(-score)[:2].tolist()) == {1, 2}
-    by_words = fuse(chain(4, lexical_before=floats(np.nan, 0, 5, 0)), ALONE)
+    by_words = score_of(chain(4, lexical_before=floats(np.nan, 0, 5, 0)), ALONE)
     assert set(np.argsort(-by_words)[:2].tolist()) == {1, 2}
 
 
 def test_neighbours_share_a_score_with_falling_strength() -> None:
-    score = fuse(chain(9, lexical=floats(0, 0, 0, 0, 5, 0, 0, 0, 0)))
+    score = score_of(chain(9, lexical=floats(0, 0, 0, 0, 5, 0, 0, 0, 0)))
     one, two, three = score[5], score[6], score[7]
     assert score[4] > one > two > three
     assert_allclose([score[3], score[2]], [one, two], rtol=1e-5)
@@ -149,21 +159,21 @@ def test_a_memory_made_by_hand_competes_with_told_ones() -> None:
     before, after = base.before.copy(), base.after.copy()
     before[40] = after[39] = -1
     by_hand = replace(base, before=before, after=after)
-    assert int(np.argmax(fuse(by_hand))) == 40
+    assert int(np.argmax(score_of(by_hand))) == 40
     turn[40] = 0.82
-    assert int(np.argmax(fuse(by_hand))) != 40
+    assert int(np.argmax(score_of(by_hand))) != 40
 
 
 def test_a_branch_asks_along_its_own_neighbours() -> None:
     told = chain(5, lexical=floats(0, 0, 0, 0, 5))
     before, after = np.asarray([[-1, 0, 1, 1, 2], [1, 2, 4, -1, -1]], np.int32)
     forked = replace(told, before=before, after=after)
-    score = fuse(forked)
+    score = score_of(forked)
     assert score[2] > score[3]
 
 
 def test_no_memories_give_no_scores() -> None:
-    assert fuse(chain(0)).shape == (0,)
+    assert score_of(chain(0)).shape == (0,)
 
 
 def two_scripts(n: int, **parts: Floats) -> TextEvidence:
@@ -184,7 +194,7 @@ def test_what_a_script_adds_to_every_cosine_does_not_matter(
     shifted = raw + np.where(np.arange(24) < 12, np.float32(bias), np.float32(0))
     words = np.arange(24, dtype=np.float32) % 5
     fair, biased = (
-        fuse(two_scripts(12, alone=t, lexical=words), ALONE) for t in (raw, shifted)
+        score_of(two_scripts(12, alone=t, lexical=words), ALONE) for t in (raw, shifted)
     )
     assert_allclose(fair, biased, atol=0.02)
 
@@ -194,14 +204,14 @@ def test_words_the_cue_could_not_hold_count_as_their_meaning_does() -> None:
     words = np.concatenate(
         [np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)]
     )
-    score = fuse(two_scripts(10, alone=meaning, lexical=words), ALONE)
+    score = score_of(two_scripts(10, alone=meaning, lexical=words), ALONE)
     assert_allclose(score[10:], score[:10], atol=1e-4)
 
 
 def test_a_handful_in_another_script_is_judged_with_all_others() -> None:
     meaning = np.linspace(0.2, 0.8, 20, dtype=np.float32)
     few = replace(chain(20, alone=meaning), unread=np.arange(20) >= 15)
-    assert_allclose(fuse(few, ALONE), fuse(chain(20, alone=meaning), ALONE))
+    assert_allclose(score_of(few, ALONE), score_of(chain(20, alone=meaning), ALONE))
 
 
 @given(
@@ -215,7 +225,6 @@ def test_compiled_code_standardises_alike(
 ) -> None:
     raw = np.asarray(values, np.float32)
     among = np.random.default_rng(seed).random(raw.size) < 0.8
-    assert kernels() is not None
     rows = np.arange(raw.size)[::-2]
     assert_allclose(
         standardised(raw, among, rows), standardise(raw, among)[rows], atol=1e-4
@@ -268,8 +277,8 @@ def test_all_at_once_is_each_by_itself(
         evidence, pair_before=nothing, pair_after=nothing, lexical_before=None
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fusion, "kernels", kernels if is_compiled else lambda: None)
-        found = fuse_all(evidence)
+        patch.setattr(fusion, "kernels", kernels if is_compiled else interpreted)
+        found = fuse(evidence)
     assert_allclose(found.own, own_score(evidence), atol=2e-4)
-    assert_allclose(found.score, fuse(evidence), atol=2e-4)
-    assert_allclose(found.alone, fuse(bare, ALONE), atol=2e-4)
+    assert_allclose(found.score, fused_score(evidence), atol=2e-4)
+    assert_allclose(found.alone, fused_score(bare, ALONE), atol=2e-4)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import lexical, postings
 from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
@@ -38,7 +39,7 @@ def _way(request: pytest.FixtureRequest, compiled: Path) -> Iterator[None]:
             patch.setattr(
                 module,
                 "kernels",
-                kernels if request.param == "compiled" else lambda: None,
+                kernels if request.param == "compiled" else interpreted,
             )
         yield
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import scoring
 from soulmem.retrieval.scoring import (
@@ -21,6 +22,7 @@ from soulmem.retrieval.scoring import (
     walk_weight,
     weight_factor,
 )
+from tests.retrieval.oracles import combined
 
 
 def floats(*values: float) -> Floats:
@@ -153,9 +155,9 @@ def test_compiled_code_combines_alike(
     walked = np.where(rng.random(n) < reached, rng.random(n) / max(n, 1), 0).astype(
         np.float32
     )
-    assert kernels() is not None
-    found = combine(text, walked, visible, params=ScoreParams(walk=0.7))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "kernels", lambda: None)
-        plain = combine(text, walked, visible, params=ScoreParams(walk=0.7))
-    assert_allclose(found, plain, atol=1e-4)
+    plain = combined(text, walked, visible, 0.7)
+    for found_kernels in (kernels, interpreted):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(scoring, "kernels", found_kernels)
+            score = combine(text, walked, visible, params=ScoreParams(walk=0.7))
+        assert_allclose(score, plain, atol=1e-4)

@@ -36,7 +36,7 @@ def audit_row(owner: Owner, entry: AuditEntry) -> Row:
         "owner": owner,
         "soul": entry.soul,
         "key": entry.id,
-        "at": entry.at,
+        "at": entry.moment,
         "actor": entry.actor.value,
         "action": entry.action.value,
         "target": entry.target,
@@ -54,7 +54,7 @@ def audit_of(line: str) -> AuditEntry:
     return AuditEntry(
         id=key,
         soul=SoulId(soul),
-        at=instant(moment_text),
+        moment=instant(moment_text),
         actor=Actor(actor),
         action=Action(action),
         target=target,
@@ -97,7 +97,7 @@ def deletion_row(owner: Owner, deletion: Deletion) -> Row:
         "actor": deletion.actor.value,
         "reason": deletion.reason,
         "quote": deletion.quote,
-        "at": deletion.at,
+        "at": deletion.requested,
         "state": deletion.state.value,
         "decided": deletion.decided,
     }
@@ -112,7 +112,7 @@ def deletion_of(line: str) -> Deletion:
         actor=Actor(actor),
         reason=reason,
         quote=quote,
-        at=instant(asked_at),
+        requested=instant(asked_at),
         state=DeletionState(state),
         decided=moment(decided),
     )

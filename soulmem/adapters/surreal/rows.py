@@ -291,9 +291,9 @@ def usage_row(owner: Owner, usage: Usage) -> Row:
         "soul": usage.soul,
         "key": usage.memory,
         "count": usage.count,
-        "first": usage.first.at,
+        "first": usage.first.moment,
         "first_turn": usage.first.turn,
-        "stamps": [stamp.at for stamp in usage.stamps],
+        "stamps": [stamp.moment for stamp in usage.stamps],
         "turns": [stamp.turn for stamp in usage.stamps],
     }
 
@@ -321,7 +321,7 @@ def recall_row(owner: Owner, record: RecallRecord) -> Row:
         "chat": record.chat,
         "slot": record.slot,
         "swipe": record.swipe,
-        "at": record.stamp.at,
+        "at": record.stamp.moment,
         "turn": record.stamp.turn,
         "trails": [
             [trail.memory, list(trail.via), list(trail.edges)]

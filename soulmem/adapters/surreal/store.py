@@ -231,7 +231,7 @@ class SurrealStore:
         deletions = await self._range(
             governed_rows.DELETIONS, [owner], governed_rows.deletion_of
         )
-        return sorted(deletions, key=lambda deletion: (deletion.at, deletion.id))
+        return sorted(deletions, key=lambda deletion: (deletion.requested, deletion.id))
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
@@ -401,7 +401,7 @@ def _rank(message: RankedMessage) -> int:
 
 
 def _when(record: RecallRecord) -> tuple[datetime, str]:
-    return (record.stamp.at, record.trace)
+    return (record.stamp.moment, record.trace)
 
 
 def _age(value: Soul | Chat) -> tuple[datetime, str]:

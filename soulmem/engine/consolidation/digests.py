@@ -154,7 +154,7 @@ def _passage(mind: Mind, memories: Sequence[Memory]) -> Passage:
         soul=mind.soul.name,
         users=(),
         lines=tuple(lines),
-        known=tuple(concept.text for concept in spotted if concept is not None),
+        known_names=tuple(concept.text for concept in spotted if concept is not None),
     )
 
 

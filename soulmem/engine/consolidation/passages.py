@@ -61,7 +61,9 @@ def episode_passage(
             users=_user_names(log, visible),
             lines=tuple(lines),
             summary=_summary_so_far(mind, call) if call.work is Work.SUMMARY else "",
-            known=tuple(concept.text for concept in spotted if concept is not None),
+            known_names=tuple(
+                concept.text for concept in spotted if concept is not None
+            ),
             names=tuple(line_names),
         ),
         call.read,

@@ -50,7 +50,7 @@ class ChatPlan:
 def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
     """The plan of a chat; empty while its vanished messages wait for confirmation."""
     strand = mind.lineages.strand(log.head.id)
-    if strand is None or strand.held:
+    if strand is None or strand.quarantined:
         return ChatPlan()
     chat, order = strand.chat, strand.order
     summaries = _derivations(mind, chat, Work.SUMMARY)

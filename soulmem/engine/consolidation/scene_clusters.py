@@ -64,7 +64,7 @@ def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
         for derivation in mind.derivations.held(chat)
         if derivation.work in (Work.DRAFTS, Work.KIND)
     }
-    if strand is not None and strand.held:
+    if strand is not None and strand.quarantined:
         state.add("held")
     return frozenset(state)
 
@@ -77,7 +77,7 @@ def scene_region(
     Worth is importance, recalls and lateness in the chat (design 5).
     """
     strand = mind.lineages.strand(chat)
-    if strand is None or strand.held:
+    if strand is None or strand.quarantined:
         return None
     derivations = mind.derivations.held(chat)
     drafted: set[MemoryId] = set()

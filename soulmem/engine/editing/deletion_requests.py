@@ -126,7 +126,7 @@ class DeletionRequests:
         """As it stands now: one that nobody answered in time has expired."""
         if (
             asked.state is DeletionState.AWAITING
-            and self._clock.now() - asked.at >= EXPIRES
+            and self._clock.now() - asked.requested >= EXPIRES
         ):
             return replace(asked, state=DeletionState.EXPIRED)
         return asked

@@ -158,12 +158,7 @@ class Facts(Mapping[MemoryId, Memory]):
 
     def hide_incomplete(self, accessible: Bools) -> None:
         """In place: accessible[fact] = accessible[subject] and accessible[object]; shape (rows,)."""
-        facts, subjects, objects = self.row_arrays()
-        compiled = kernels()
-        if compiled is None:
-            accessible[facts] = accessible[subjects] & accessible[objects]
-        else:
-            compiled.know_facts(self._table[: self._size], accessible)
+        kernels().mark_accessible_facts(self._table[: self._size], accessible)
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """The facts as arrays for a snapshot; copies."""

@@ -242,10 +242,10 @@ class Mind:
             before = old.order if old else ()
             touched |= (
                 {*compared.came, *compared.went}
-                | (old.held if old else frozenset())
-                | change.strand.held
+                | (old.quarantined if old else frozenset())
+                | change.strand.quarantined
             )
-            if any(strand.held for strand in self.lineages):
+            if any(strand.quarantined for strand in self.lineages):
                 # What another chat lost this one may still tell, or be the last that told it.
                 touched.update(before, change.strand.order)
             paired = self.lineages.put(change.strand)

@@ -136,7 +136,11 @@ class Visibility:
         strand = self.lineages.strand(chat)
         if strand is not None:
             reach[self._strand_rows[chat][0]] = True
-            held = (row for m in strand.held if (row := self._rows.row(m)) is not None)
+            held = (
+                row
+                for m in strand.quarantined
+                if (row := self._rows.row(m)) is not None
+            )
             reach[[row for row in held if not columns.everywhere[row]]] = False
         if self.derivations:
             self._mark_drafts(reach, chat, family)
@@ -331,7 +335,7 @@ class Visibility:
             for strand in strands
         ]
         held = [
-            sorted(row for m in s.held if (row := self._rows.row(m)) is not None)
+            sorted(row for m in s.quarantined if (row := self._rows.row(m)) is not None)
             for s in strands
         ]
         bound = [

@@ -34,7 +34,7 @@ from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
-from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse_all
+from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse
 from soulmem.retrieval.mood import Mood, MoodParams, mood_given, mood_of
 from soulmem.retrieval.time_spans import overlaps_span
 
@@ -256,7 +256,7 @@ def score_texts(
         visible=context.visible,
         unread=unread,
     )
-    fused = fuse_all(evidence, params)
+    fused = fuse(evidence, params)
     return TextScores(
         fused.score, fused.own, fused.alone, turn, lexical, beside.position
     )

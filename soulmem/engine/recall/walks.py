@@ -220,17 +220,9 @@ class WalkResult:
         walk_graph, graph, tuning = self.graph, self.graph.graph, self._tuning
         if not walk_graph.fact_rows.size:
             return
-        compiled = kernels()
-        if compiled is None:
-            position, flow = self._flow(self.walk.rows, self.walk.score)
-            place = walk_graph.places[position]
-            passed = np.flatnonzero(place >= 0)
-            rows = walk_graph.fact_of[place[passed]]
-            np.add.at(self.share, rows, flow[passed].astype(np.float32))
-            return
         assert tuning.alive is not None
         assert tuning.kind_factor is not None
-        compiled.add_passed(
+        kernels(graph.indices.size).add_passed(
             graph.indptr,
             graph.indices,
             graph.weight,

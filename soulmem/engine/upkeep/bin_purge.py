@@ -129,7 +129,7 @@ class Bin:
             {"state": MemoryState.BIN.value},
         )
         await self._store.commit(Change(world.owner, audit=[entry]))
-        return entry.at
+        return entry.moment
 
     async def _purge(
         self, world: World, mind: Mind, keys: list[MemoryId], hand: Hand

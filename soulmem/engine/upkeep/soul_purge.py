@@ -57,7 +57,7 @@ class SoulBin:
             {"state": SoulState.BIN.value},
         )
         await self._store.commit(Change(world.owner, audit=[entry]))
-        return entry.at
+        return entry.moment
 
     async def _purge(self, world: World, soul: Soul) -> None:
         async with world.writing:

@@ -183,7 +183,7 @@ def _used(
 ) -> Iterator[tuple[MemoryId, float]]:
     """What the clock showed at each recall that is kept."""
     stamps = [(key, stamp) for key, usage in used for stamp in usage.stamps]
-    moments = np.asarray([stamp.at.timestamp() for _, stamp in stamps], np.float64)
+    moments = np.asarray([stamp.moment.timestamp() for _, stamp in stamps], np.float64)
     turns = np.asarray([stamp.turn for _, stamp in stamps], np.float64)
     shown = mind.time.turns_at_touch(moments, turns).tolist()
     return ((key, at) for (key, _), at in zip(stamps, shown, strict=True))

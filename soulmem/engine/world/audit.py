@@ -174,7 +174,7 @@ class Auditor:
             return page
         oldest = page.entries[-1]
         undos = await self.every(
-            owner, AuditQuery(oldest.soul, since=oldest.at, action=Action.UNDO)
+            owner, AuditQuery(oldest.soul, since=oldest.moment, action=Action.UNDO)
         )
         return replace(page, undone=undone_by(undos, page.entries))
 
@@ -192,7 +192,7 @@ class Auditor:
         """When the memory was put into the bin; None when nobody noted that."""
         for entry in await self.every(owner, AuditQuery(target=target, limit=50)):
             if (entry.after or {}).get("state") == MemoryState.BIN.value:
-                return entry.at
+                return entry.moment
         return None
 
     async def _newest(self, owner: Owner) -> int:

@@ -29,7 +29,7 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.edge_forecast import Waiting, sent_on, waiting
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.residency import LINKS
-from soulmem.kernels.answer import Walk, WalkParams
+from soulmem.kernels.walk_result import Walk, WalkParams
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 

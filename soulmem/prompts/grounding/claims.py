@@ -56,7 +56,7 @@ class Claims:
         self._bare = {_bare(sentence.text) for sentence in every}
         self._names = tuple(
             dict.fromkeys(
-                (*passage.names, *passage.known, passage.soul, *passage.users)
+                (*passage.names, *passage.known_names, passage.soul, *passage.users)
             )
         )
         self._lines = {

@@ -70,12 +70,18 @@ class Grounds:
         self._before = frozenset(
             units(
                 "\n".join(
-                    (passage.soul, *passage.users, *passage.known, passage.summary)
+                    (
+                        passage.soul,
+                        *passage.users,
+                        *passage.known_names,
+                        passage.summary,
+                    )
                 )
             )
         )
         self._known = {
-            name.casefold() for name in (passage.soul, *passage.users, *passage.known)
+            name.casefold()
+            for name in (passage.soul, *passage.users, *passage.known_names)
         }
         self._statements = Statements((*self._known, *passage.names))
         script_counts = Counter[str]()

@@ -83,7 +83,9 @@ class Faithfulness:
         self._talkers = tuple(
             dict.fromkeys(name.casefold() for name in talkers if name)
         )
-        other_names = (name.casefold() for name in (*passage.names, *passage.known))
+        other_names = (
+            name.casefold() for name in (*passage.names, *passage.known_names)
+        )
         self._others = tuple(
             name
             for name in dict.fromkeys(other_names)

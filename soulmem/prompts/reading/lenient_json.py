@@ -96,7 +96,11 @@ class _Reader:
         self.position += 1
         out: dict[str, Any] = {}
         while (character := self._peek()) not in ("", "}"):
-            key = self._string(_CLOSERS[character]) if character in _CLOSERS else self._word()
+            key = (
+                self._string(_CLOSERS[character])
+                if character in _CLOSERS
+                else self._word()
+            )
             if not isinstance(key, str) or isinstance(key, Partial):
                 if self.position >= len(self._text):
                     break

@@ -101,7 +101,7 @@ def undo_response(undone: Undone) -> UndoResponse:
 def _entry(entry: AuditEntry, *, undone: bool) -> AuditEntryResponse:
     return AuditEntryResponse(
         id=entry.id,
-        changed_at=entry.at,
+        changed_at=entry.moment,
         actor=entry.actor.value,
         action=entry.action.value,
         target=entry.target,

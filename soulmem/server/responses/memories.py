@@ -219,11 +219,11 @@ def _usage(usage: Usage | None) -> dict[str, Any]:
         }
     return {
         "uses": usage.count,
-        "first_used": usage.first.at,
-        "last_used": usage.last.at,
+        "first_used": usage.first.moment,
+        "last_used": usage.last.moment,
         "recall_frequency": usage.frequency(),
         "recalls": [
-            StampResponse(recalled_at=stamp.at, turn=stamp.turn)
+            StampResponse(recalled_at=stamp.moment, turn=stamp.turn)
             for stamp in usage.stamps
         ],
     }

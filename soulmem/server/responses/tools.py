@@ -78,7 +78,7 @@ def deletion_response(deletion: Deletion) -> DeletionResponse:
         actor=deletion.actor.value,
         reason=deletion.reason,
         quote=deletion.quote,
-        requested_at=deletion.at,
+        requested_at=deletion.requested,
         state=deletion.state.value,
         decided=deletion.decided,
     )

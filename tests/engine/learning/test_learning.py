@@ -75,7 +75,7 @@ async def test_what_is_recorded(told: Stage) -> None:
         await told.sync("c1", messages)
     usage = (await told.engine.memories.get(ME, await told.find(KEY))).usage
     assert usage is not None
-    assert (usage.count, [stamp.at for stamp in usage.stamps]) == (3, asked)
+    assert (usage.count, [stamp.moment for stamp in usage.stamps]) == (3, asked)
     assert [stamp.turn for stamp in usage.stamps] == [
         3,
         4,

@@ -72,7 +72,7 @@ async def test_what_a_user_does_is_told_with_before_and_after(stage: Stage) -> N
     assert told[1].before == {"text": "rain", "tags": ["a"]}
     assert told[1].after == {"text": "sun", "tags": ["b"]}
     assert (told[2].before, told[2].after) == ({"state": "active"}, {"state": "bin"})
-    assert [e.at for e in told] == [stage.clock.now()] * 4
+    assert [e.moment for e in told] == [stage.clock.now()] * 4
     assert sorted(e.id for e in told) == [e.id for e in told]
 
 

@@ -18,7 +18,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge, RecallMode
 from soulmem.engine.api.results import RecalledMemory
-from soulmem.kernels.warm import warm
+from soulmem.kernels.warm import installed_cache, warm
 from tests.engine.stage import ME, Stage
 
 CHAINS = 50  # in each language
@@ -144,9 +144,9 @@ def is_told(found: RecalledMemory, links: list[Link]) -> bool:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
+def compiled() -> None:
     """Walks are explained to their end: without compiled code only the best of what they reached is."""
-    warm(tmp_path_factory.mktemp("kernels"))
+    warm(installed_cache())
 
 
 @pytest_asyncio.fixture(params=["en", "zh"])

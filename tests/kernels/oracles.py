@@ -1,12 +1,11 @@
-"""How is a walk followed without compiled code?
-
-Income y is all walk that ever arrived, sinks keep what arrives:
+"""Oracle of the walks: personalised PageRank by power iteration over a sparse matrix.
 
     y = seeds + (1 - restart) * y * P0,   P0[u] = 0 at sinks and boundary nodes
 
-Iterated from 0 it only grows. Of a walk of 1, restart * y has ended, (1 - restart) * y[sink] has gone back
-to the seeds, (1 - restart) * y[boundary] is stuck and the rest is still on its way. What went back to the
-seeds walks like the whole, so dividing by what did not go back tells where the whole is found.
+Income y is all walk that ever arrived, sinks keep what arrives. Iterated from 0 it only
+grows. Of a walk of 1, restart * y has ended, (1 - restart) * y[sink] has gone back to the
+seeds, (1 - restart) * y[boundary] is stuck and the rest is still on its way. What went
+back to the seeds walks like the whole, so dividing by what did not go back gives the result.
 """
 
 from __future__ import annotations
@@ -16,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.csr import Csr, Flags, Floats, Ids
-from soulmem.kernels.tuning import Tuning, tuned_weight
+from soulmem.kernels.tuning import Tuning, check_tuning, transition
+from soulmem.kernels.walk import Walker, check_seeds
+from soulmem.kernels.walk_result import Walk, WalkParams, to_walk
 
 MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
 
@@ -31,17 +31,20 @@ class Transitions:
     sink: Flags
 
 
-def transition(graph: Csr, tuning: Tuning | None) -> tuple[Floats, Flags]:
-    """P0 by position, float64[m], and which nodes are sinks. O(m)."""
-    n, weight = graph.nodes, tuned_weight(graph, tuning).astype(np.float64)
-    total = np.bincount(graph.sources, weights=weight, minlength=n)
-    scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
-    sink = total == 0
-    if tuning is not None and tuning.boundary is not None:
-        scale[tuning.boundary] = 0
-        sink &= ~tuning.boundary
-    weight *= np.repeat(scale, np.diff(graph.indptr))
-    return weight, sink
+class PowerWalker(Walker):
+    """Walks by power iteration."""
+
+    def walk(
+        self,
+        seeds: Ids,
+        share: Floats,
+        params: WalkParams,
+        tuning: Tuning | None = None,
+    ) -> Walk:
+        check_seeds(self.graph, seeds, share, tuning)
+        if tuning is not None:
+            check_tuning(self.graph, tuning)
+        return power_walk(self.graph, seeds, share, params, tuning)
 
 
 def transitions(graph: Csr, tuning: Tuning | None) -> Transitions:
@@ -63,10 +66,9 @@ def power_walk(
     share: Floats,
     params: WalkParams,
     tuning: Tuning | None,
-    prepared: Transitions | None = None,
 ) -> Walk:
-    """The walk by power iteration; `prepared` are the transitions of this tuning."""
-    steps = prepared or transitions(graph, tuning)
+    """The walk by power iteration."""
+    steps = transitions(graph, tuning)
     start: Floats = np.bincount(seeds, weights=share, minlength=graph.nodes).astype(
         np.float64
     )
@@ -91,24 +93,3 @@ def enough(l1: float, stuck: float) -> float:
     Never less than half of it: when more than that is stuck, loading more rows helps and pushing does not.
     """
     return max(l1 - stuck, l1 / 2)
-
-
-def to_walk(
-    rows: Ids,
-    income: Floats,
-    back: float,
-    params: WalkParams,
-    boundary: Flags | None,
-    visits: int,
-) -> Walk:
-    """The answer from the rows reached and their income; `back` is what sinks returned to the seeds."""
-    score = params.restart / (1 - back) * income
-    halted = np.zeros(rows.size, np.bool_) if boundary is None else boundary[rows]
-    return Walk(
-        rows=rows,
-        score=score,
-        error=max(0.0, 1.0 - float(score.sum())),
-        visits=visits,
-        stuck_rows=rows[halted],
-        stuck=(1 - params.restart) / (1 - back) * income[halted],
-    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soulmem.kernels.csr import Floats, Ids
+from soulmem.kernels.csr import Flags, Floats, Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +50,28 @@ class Walk:
             best = np.flatnonzero(self.score >= floor)
         order = best[np.lexsort((self.rows[best], -self.score[best]))][: max(k, 0)]
         return self.rows[order], self.score[order]
+
+
+def to_walk(
+    rows: Ids,
+    income: Floats,
+    back: float,
+    params: WalkParams,
+    boundary: Flags | None,
+    visits: int,
+) -> Walk:
+    """The result from the nodes reached and their income; `back` returned from sinks to the seeds.
+
+    Income is all walk that ever arrived at a node, of a walk of 1 from the seeds. What
+    returns to the seeds walks like the whole, so dividing by 1 - back accounts for it.
+    """
+    score = params.restart / (1 - back) * income
+    halted = np.zeros(rows.size, np.bool_) if boundary is None else boundary[rows]
+    return Walk(
+        rows=rows,
+        score=score,
+        error=max(0.0, 1.0 - float(score.sum())),
+        visits=visits,
+        stuck_rows=rows[halted],
+        stuck=(1 - params.restart) / (1 - back) * income[halted],
+    )

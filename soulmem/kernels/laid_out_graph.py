@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soulmem.kernels.answer import Walk, WalkParams
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
-from soulmem.kernels.power import to_walk, transition
 from soulmem.kernels.tuning import (
     NO_FLAGS,
     NO_KINDS,
@@ -19,7 +17,9 @@ from soulmem.kernels.tuning import (
     Places,
     Tuning,
     own_places,
+    transition,
 )
+from soulmem.kernels.walk_result import Walk, WalkParams, to_walk
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
@@ -48,12 +48,12 @@ class _Overridden:
     places: Places  # of these edges, by position; see `places_of`
 
 
-class CompiledWalks:
+class LaidOutGraph:
     """A graph laid out for the kernels, and their workspace: for one thread at a time."""
 
     def __init__(self, graph: Csr, kernels: Kernels) -> None:
         n, m = graph.nodes, graph.indices.size
-        self._graph, self._kernels = graph, kernels
+        self._graph, self.kernels = graph, kernels
         self._real = _cells(n + m)
         self._word = np.empty(n, np.uint32)
         self._layout = (
@@ -97,7 +97,7 @@ class CompiledWalks:
         places, factor = self._overrides(tuning)
         largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
         totals = np.empty(3)
-        reached, visits = self._kernels.push(
+        reached, visits = self.kernels.push(
             self._graph.indptr,
             *self._layout,
             np.require(seeds, np.uint32, ["C", "W"]),
@@ -147,7 +147,7 @@ class CompiledWalks:
         reached = reached[edges.order]
         common = (start, params.restart)
         ends = (sinks, np.flatnonzero(halts[edges.order]).astype(np.uint32))
-        sweeps = self._kernels.pull(
+        sweeps = self.kernels.pull(
             edges.into,
             edges.sources,
             rounded,
@@ -171,12 +171,17 @@ class CompiledWalks:
                 reached,
                 MOST_SWEEPS,
             )
-            sweeps += self._kernels.pull(edges.into, edges.sources, chance(), *precise)
+            sweeps += self.kernels.pull(edges.into, edges.sources, chance(), *precise)
         back = (1 - params.restart) * float(reached[sinks].sum())
-        found = np.flatnonzero(reached)
+        reached_nodes = np.flatnonzero(reached)
         visits += sweeps * graph.indices.size
         return to_walk(
-            edges.order[found], reached[found], back, params, tuning.boundary, visits
+            edges.order[reached_nodes],
+            reached[reached_nodes],
+            back,
+            params,
+            tuning.boundary,
+            visits,
         )
 
     def _chances(
@@ -208,7 +213,7 @@ class CompiledWalks:
             rank[order] = np.arange(n, dtype=np.uint32)
             into = np.zeros(n + 1, np.uint32)
             sources, position = np.empty(m, np.uint32), np.empty(m, np.uint32)
-            self._kernels.transpose(
+            self.kernels.transpose(
                 graph.indptr, graph.indices, rank, into, sources, position
             )
             self._in_edges = InEdges(order, into, sources, position)
@@ -228,7 +233,7 @@ class CompiledWalks:
             last = self._overridden = _Overridden(
                 edges, own_places(self._graph, tuning)
             )
-            self._kernels.mark_own(self._graph.indptr, last.places, self._word)
+            self.kernels.mark_own(self._graph.indptr, last.places, self._word)
         return last.places, np.require(factor, np.float32, ["C", "W"])
 
 

@@ -1,0 +1,99 @@
+"""The kernels as the interpreter runs them: for small inputs, until machine code is ready.
+
+The functions are those that `compiled.py` compiles, so there is one source of each. Three
+are NumPy expressions instead, because their loops take long even for a small soul: a
+dot product for each dimension of each vector, and tables of 65,536 counts for each sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from soulmem.kernels import (
+    bm25,
+    chains,
+    lookups,
+    ordering,
+    passing,
+    pull,
+    push,
+    texts,
+)
+from soulmem.kernels.compiled import Kernels
+from soulmem.kernels.csr import order_by_argsort
+from soulmem.kernels.dots import Codes, Weights
+
+_BLOCK = 4096  # rows made float32 at once: 6 MB of 384 dimensions, which fit the cache
+
+
+def _dots(codes: Codes, scale: Weights, query: Weights, out: Weights) -> None:
+    for start in range(0, out.size, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        np.multiply(codes[rows].astype(np.float32) @ query, scale[rows], out=out[rows])
+
+
+def _dots_of_two(
+    codes: Codes,
+    scale: Weights,
+    out: Weights,
+    more_codes: Codes,
+    more_scale: Weights,
+    more_out: Weights,
+    query: Weights,
+) -> None:
+    """See `dots.dots_of_two`."""
+    _dots(codes, scale, query, out)
+    _dots(more_codes, more_scale, query, more_out)
+
+
+def _mark_accessible_facts(
+    table: npt.NDArray[np.int32], accessible: npt.NDArray[np.bool_]
+) -> None:
+    """See `lookups.mark_accessible_facts`."""
+    accessible[table[:, 0]] = accessible[table[:, 1]] & accessible[table[:, 2]]
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without NumPy's warnings: as compiled, 0 / 0 is NaN."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return call
+
+
+INTERPRETED = Kernels(
+    lay_out=_quiet(push.lay_out),
+    mark_own=_quiet(push.mark_own),
+    push=_quiet(push.push),
+    transpose=_quiet(pull.transpose),
+    pull=_quiet(pull.pull),
+    best_chains=_quiet(chains.best_chains),
+    dots_of_two=_dots_of_two,
+    order_edges=order_by_argsort,
+    bound_classes=_quiet(ordering.bound_classes),
+    add_passed=_quiet(passing.add_passed),
+    add_words=_quiet(bm25.add_words),
+    add_pairs=_quiet(bm25.add_pairs),
+    fuse_texts=_quiet(texts.fuse_texts),
+    add_walk=_quiet(texts.add_walk),
+    measure=_quiet(texts.measure),
+    follow=_quiet(lookups.follow),
+    find_tokens=_quiet(lookups.find_tokens),
+    count_home=_quiet(lookups.count_home),
+    take_home=_quiet(lookups.take_home),
+    count_cells=_quiet(lookups.count_cells),
+    mark_accessible_facts=_mark_accessible_facts,
+)
+
+
+def interpreted(elements: int = 0) -> Kernels:
+    """The interpreted kernels, whatever the size of the call: in the place of `warm.kernels`."""
+    return INTERPRETED
