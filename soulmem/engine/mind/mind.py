@@ -1,11 +1,12 @@
-"""One character's memory, loaded: rows, vectors, words, edges and strands, kept in step with the store.
+"""Mind: the loaded memory of one character, kept in step with the store.
 
-Everything here computes, so it runs on the engine's compute thread alone; nothing awaits.
+Compute thread only; nothing here awaits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.graph.edge_table import EdgeTable
-from soulmem.graph.lineage import Strand, StrandChange, told_anew
+from soulmem.graph.lineage import Strand, told_anew
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.opinions import Opinions
 from soulmem.graph.pairs import Pair, Pairs
@@ -47,11 +48,24 @@ Floats = NDArray[np.float64]
 
 
 class Frame(NamedTuple):
-    """The tables that all others refer to: for who puts a mind away and fetches it again."""
+    """The tables that all others refer to, for packing a mind into a snapshot and restoring it."""
 
     rows: Rows[MemoryId]
     pairs: Pairs
     visibility: Visibility
+
+
+class _StrandEffects(NamedTuple):
+    """What a chat's new strand means for the rest of the mind."""
+
+    old_order: tuple[MemoryId, ...] = ()
+    new_pairs: tuple[Pair, ...] = ()  # that no chat had before
+    dropped_pairs: tuple[tuple[Pair, int | None], ...] = ()  # with their former rows
+    touched: AbstractSet[MemoryId] = frozenset()  # memories whose flags may change
+    drafted: AbstractSet[str] = frozenset()  # drafts whose flags may change
+
+
+_NO_STRAND = _StrandEffects()
 
 
 class Mind:
@@ -63,16 +77,15 @@ class Mind:
         self.words = LexicalIndex()
         self._rows: Rows[MemoryId] = Rows()
         self.memories = MemoryTable(self._rows)
-        self._changes = 0  # taken over so far
+        self._changes = 0  # applied so far, for `revision`
         self._pairs = Pairs(self._rows)
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
         self.residency = Residency()
         self.recalls = Recalls(self._rows)
         self.opinions = Opinions(self._rows)
-        self.omitted_permanent: tuple[
-            MemoryId, ...
-        ] = ()  # permanent ones that the last recall had no room for
+        # Permanent memories that did not fit into the last recall.
+        self.omitted_permanent: tuple[MemoryId, ...] = ()
         self._visibility = Visibility(
             self.memories, self._rows, self._pairs, self.columns
         )
@@ -94,36 +107,36 @@ class Mind:
 
     @property
     def revision(self) -> tuple[int, ...]:
-        """Another one whenever something was taken over, but for vectors and recall records."""
+        """Differs after each change, except changes of vectors and recall records."""
         return self._changes, self.edges.revision
 
     def frame(self) -> Frame:
-        """What rows stand for, and the strands."""
+        """The tables of rows, pairs and visibility."""
         return Frame(self._rows, self._pairs, self._visibility)
 
     @property
     def size(self) -> int:
-        """Length of the arrays a search works on."""
+        """Length of the arrays by row: one more than the highest row ever used."""
         return self._rows.capacity
 
     @property
     def pair_count(self) -> int:
-        """Length of the array of pairs."""
+        """Length of the arrays by pair row."""
         return self._pairs.capacity
 
     def row(self, memory: MemoryId) -> int | None:
-        """The array row of a memory."""
+        """The row of a memory or fact, None if it has none."""
         return self._rows.row(memory)
 
     def row_of(self, memory: Memory) -> int:
-        """The array row of a memory that has one. Raises KeyError."""
+        """The row of a memory. Raises KeyError if it has none."""
         row = self._rows.row(memory.id)
         if row is None:
             raise KeyError(memory.id)
         return row
 
     def id_at(self, row: int) -> MemoryId:
-        """The id of the memory at a row in use."""
+        """The id of the memory or fact at a row. Raises KeyError if the row is free."""
         key = self._rows.id(row)
         if key is None:
             raise KeyError(f"row {row} is free")
@@ -141,29 +154,29 @@ class Mind:
         return [facts[row] if row in facts else next(texts) for row in rows]
 
     def memory_at(self, row: int) -> Memory:
-        """The memory at a row in use."""
+        """The memory or fact at a row. Raises KeyError if the row is free."""
         key = self.id_at(row)
         return (
             self.facts.fact_of(key) if self.facts.has_row(row) else self.memories[key]
         )
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
-        """Every edge that starts or ends at the memory."""
+        """All edges that start or end at the memory, by edge id."""
         return sorted(self.edges.of(memory), key=lambda edge: edge.id)
 
     def lived_turns(self, extra: int) -> int:
-        """The exchanges that the soul lived, and `extra` turns of a moved clock."""
+        """Exchanges the soul lived, plus `extra` turns by which its clock was moved."""
         return self._visibility.exchange_count() + extra
 
     def edge_strengths(
         self, edges: EdgeArrays, extra: int, before: float = 0.0
     ) -> Floats:
-        """What is left of the strength of each of these edges now, or so many turns `before`, 0..1."""
+        """Strength of each edge after decay, 0..1, `before` turns ago."""
         elapsed = np.maximum(self.time.turns_since_touch(edges, extra) - before, 0.0)
         return edges.strength_at(0.0, -elapsed, self.soul.settings.forgetting)
 
     def edge_strength(self, edge: Edge, turn: float) -> float:
-        """The same of one edge, when so many exchanges are lived."""
+        """Strength of one edge after decay, 0..1, when `turn` exchanges are lived."""
         elapsed = self.time.edge_age(edge, turn)
         return replace(edge, at_turn=-elapsed).strength_at(
             0.0, self.soul.settings.forgetting
@@ -172,7 +185,7 @@ class Mind:
     def exchange_ages(
         self, chat: ChatId | None, extra: int, rows: Ints | None = None
     ) -> Ints:
-        """See `Sight.ages`."""
+        """See `Visibility.exchange_ages`."""
         return self._visibility.exchange_ages(chat, extra, rows)
 
     def accessible_rows(
@@ -181,17 +194,17 @@ class Mind:
         family: ChatId | None,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
-        """See `Sight.known`; a fact is known where both that it tells of are."""
-        known = self._visibility.accessible_rows(
+        """See `Visibility.accessible_rows`; a fact is accessible where both its ends are."""
+        rows = self._visibility.accessible_rows(
             chat, family, self.soul.settings.scope, holds
         )
-        self.facts.hide_incomplete(known)
-        known[
+        self.facts.hide_incomplete(rows)
+        rows[
             self._visibility.inaccessible_facts(chat, family, self.soul.settings.scope)
         ] = False
         if chat is not None:
-            self.name_scope.hide_unsupported(known)
-        return known
+            self.name_scope.hide_unsupported(rows)
+        return rows
 
     def visible_rows(
         self,
@@ -199,27 +212,27 @@ class Mind:
         family: ChatId | None,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
-        """See `Sight.visible`; of facts those that are known."""
+        """The accessible rows of kinds that are shown, bool[rows]."""
         return self.displayable_rows(self.accessible_rows(chat, family, holds))
 
-    def displayable_rows(self, known: Bools) -> Bools:
-        """Of these rows those of a kind to be shown."""
-        return np.asarray(known & self.columns.active[: known.size])
+    def displayable_rows(self, accessible: Bools) -> Bools:
+        """Those of the accessible rows whose kind is shown, bool[rows]."""
+        return np.asarray(accessible & self.columns.active[: accessible.size])
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
-        """See `Sight.neighbours`."""
+        """See `Visibility.neighbours`."""
         return self._visibility.neighbours(chat)
 
     def chat_rows(self, chat: ChatId) -> Ints:
-        """See `Sight.order`."""
+        """See `Visibility.chat_rows`."""
         return self._visibility.chat_rows(chat)
 
     def tail_rows(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
-        """See `Sight.rows_from`."""
+        """See `Visibility.tail_rows`."""
         return self._visibility.tail_rows(chat, is_inside)
 
     def preload_strand(self, strand: Strand) -> None:
-        """Take over what a chat tells before its memories are here: each shows once it comes."""
+        """Put a chat's strand before its memories are loaded; each becomes visible when it is put."""
         self._changes += 1
         paired = self.lineages.put(strand)
         self._visibility.put_strand(strand, ())
@@ -227,108 +240,92 @@ class Mind:
             self.vector_queue.enqueue(pair)
 
     def apply(self, change: MindChange) -> None:
-        """Take over what has been stored."""
+        """Apply a change that has been stored."""
         self.residency.went((*change.drop_edges, *change.drop_memories))
         self.opinions.put(change.put_opinions)
-        gone_pairs: list[tuple[Pair, int | None]] = []
-        paired: Iterable[Pair] = ()
-        before: tuple[MemoryId, ...] = ()
-        touched: set[MemoryId] = {m.id for m in change.put_memories}
+        touched = {memory.id for memory in change.put_memories}
         drafted = set[str]().union(*map(self.derivations.drop, change.drop_derivations))
+        effects = _NO_STRAND
         if change.strand is not None:
-            compared: StrandChange = self.lineages.compare(change.strand)
-            old = self.lineages.strand(change.strand.chat)
-            gone_pairs = [(pair, self._pairs.row(pair)) for pair in compared.parted]
-            before = old.order if old else ()
-            touched |= (
-                {*compared.came, *compared.went}
-                | (old.quarantined if old else frozenset())
-                | change.strand.quarantined
-            )
-            if any(strand.quarantined for strand in self.lineages):
-                # What another chat lost this one may still tell, or be the last that told it.
-                touched.update(before, change.strand.order)
-            paired = self.lineages.put(change.strand)
-            self.columns.grow(self._rows.capacity)
-            drafted |= self.derivations.told(told_anew(old, change.strand))
+            effects = self._put_strand(change.strand)
+            touched |= effects.touched
+            drafted |= effects.drafted
         drafted = drafted.union(*map(self.derivations.put, change.put_derivations))
         texts = self._texts_changed(change)
         self._changes += 1
-        reworded = [
-            memory.id
-            for memory in change.put_memories
-            if self._reads_differently(memory)
-        ]
+        reworded = [m.id for m in change.put_memories if self._changes_facts(m)]
         for memory in change.put_memories:
             texts.update(self._put_memory(memory))
-        self._take_edges(change, reworded)
+        self._apply_edges(change, reworded)
         for key in change.drop_memories:
             self._drop_memory(key)
         self.terms.refresh(texts)
-        for pair, row in gone_pairs:
+        for pair, row in effects.dropped_pairs:
             self.vector_queue.drop(pair, row)
         if change.strand is not None:
-            self._visibility.put_strand(change.strand, before)
-        for pair in paired:
+            self._visibility.put_strand(change.strand, effects.old_order)
+        for pair in effects.new_pairs:
             self.vector_queue.enqueue(pair)
         for key in (*touched, *map(MemoryId, drafted)):
             self._visibility.refresh_flags(key)
 
+    def _put_strand(self, strand: Strand) -> _StrandEffects:
+        """Put the strand into lineages and derivations; the rest of the mind follows the result."""
+        compared = self.lineages.compare(strand)
+        old = self.lineages.strand(strand.chat)
+        dropped_pairs = tuple((pair, self._pairs.row(pair)) for pair in compared.parted)
+        old_order = old.order if old else ()
+        touched = {*compared.came, *compared.went, *strand.held}
+        touched.update(old.held if old else ())
+        if any(other.held for other in self.lineages):
+            # Episodes that vanished from another chat may be live only through this one.
+            touched.update(old_order, strand.order)
+        new_pairs = tuple(self.lineages.put(strand))
+        self.columns.grow(self._rows.capacity)
+        drafted = self.derivations.told(told_anew(old, strand))
+        return _StrandEffects(old_order, new_pairs, dropped_pairs, touched, drafted)
+
     def load_derivations(self, derivations: Iterable[Derivation]) -> None:
-        """Those that are stored, of a mind that was just opened."""
-        for one in derivations:
-            for key in self.derivations.put(one):
+        """Put the stored derivations of a mind that is being opened."""
+        for derivation in derivations:
+            for key in self.derivations.put(derivation):
                 self._visibility.refresh_flags(MemoryId(key))
 
     def put_edge_weights(self, edges: Iterable[Edge]) -> None:
-        """Take over what known edges weigh now; nothing has to be found or told anew."""
+        """Put new strengths and times of loaded edges; texts, words and vectors stay as they are."""
         for edge in edges:
             self.edges.put(edge)
-            row = (
-                self._rows.row(MemoryId(edge.id))
-                if edge.kind is EdgeKind.RELATES
-                else None
-            )
-            if row is not None:  # a fact is as old as its edge
-                self.columns.happened[row] = self.columns.ended[row] = (
-                    edge.touched.timestamp()
-                )
+            if edge.kind is not EdgeKind.RELATES:
+                continue
+            row = self._rows.row(MemoryId(edge.id))
+            if row is not None:  # the time of a fact is that of its edge
+                touched = edge.touched.timestamp()
+                self.columns.happened[row] = self.columns.ended[row] = touched
 
     def _texts_changed(self, change: MindChange) -> dict[MemoryId, None]:
-        """Texts that hold other terms afterwards."""
+        """Texts whose terms the change may alter, in order; call it before anything is applied."""
         out = {memory.id: None for memory in change.put_memories}
-        out.update(
-            (edge.source, None)
-            for edge in change.put_edges
-            if edge.kind is EdgeKind.MENTIONS
-        )
-        gone = (self.edges.get(key) for key in change.drop_edges)
-        out.update(
-            (e.source, None)
-            for e in gone
-            if e is not None and e.kind is EdgeKind.MENTIONS
-        )
+        dropped = map(self.edges.get, change.drop_edges)
+        for edge in (*change.put_edges, *dropped):
+            if edge is not None and edge.kind is EdgeKind.MENTIONS:
+                out[edge.source] = None
         for key in change.drop_memories:
             if self.names.names_of(key):
-                out.update((text, None) for text in self.terms.texts_mentioning(key))
+                out.update(dict.fromkeys(self.terms.texts_mentioning(key)))
         return out
 
-    def _reads_differently(self, memory: Memory) -> bool:
-        """Whether what is told of it must be told anew once it is put."""
+    def _changes_facts(self, memory: Memory) -> bool:
+        """Whether putting the memory changes the facts about it: their text or importance."""
         old = self.memories.get(memory.id)
         return old is not None and (old.text, old.importance) != (
             memory.text,
             memory.importance,
         )
 
-    def _take_edges(self, change: MindChange, reworded: Iterable[MemoryId]) -> None:
+    def _apply_edges(self, change: MindChange, reworded: Iterable[MemoryId]) -> None:
         for edge in change.put_edges:
             self.edges.put(edge)
-            if (
-                edge.kind is EdgeKind.RELATES
-                and (fact := self.facts.put(edge)) is not None
-            ):
-                self._put_fact(fact)
+            self._add_fact(edge)
         for key in change.drop_edges:
             self.edges.drop(key)
             self._drop_fact(MemoryId(key))
@@ -336,23 +333,19 @@ class Mind:
             self._put_fact(self.facts[key])
 
     def load_edges(self, page: EdgePage) -> None:
-        """Take over stored edges that are not here yet."""
+        """Load a page of stored edges that are not in memory yet."""
         self.edges.load(page)
         for key, kind in zip(page.id, page.kind, strict=True):
-            if (
-                kind == EdgeKind.RELATES.value
-                and (edge := self.edges.get(key)) is not None
-            ):
-                fact = self.facts.put(edge)
-                if fact is not None:
-                    self._put_fact(fact)
+            edge = self.edges.get(key) if kind == EdgeKind.RELATES.value else None
+            if edge is not None:
+                self._add_fact(edge)
         kinds = zip(page.source, page.kind, strict=True)
         self.terms.refresh(
             dict.fromkeys(s for s, kind in kinds if kind == EdgeKind.MENTIONS.value)
         )
 
     def set_soul(self, soul: Soul) -> bool:
-        """New name or settings; True when the known names changed, so that words must be indexed again."""
+        """Set name and settings; True if the known names changed, so that words must be indexed again."""
         renamed = soul.known_names() != self.soul.known_names()
         self._changes += 1
         self.soul = soul
@@ -361,12 +354,12 @@ class Mind:
         return renamed
 
     def set_names(self, names: KnownNames) -> None:
-        """What texts are spotted by from now on; the same concepts, of another card."""
+        """Replace the known names by those of another card, with the same concepts."""
         self._changes += 1
         self.names = names
 
     def index_words(self, memories: Iterable[MemoryId]) -> None:
-        """Cut these memories into words again; unknown ones are ignored."""
+        """Tokenise and index these memories again; unknown ids are ignored."""
         self._changes += 1
         for key in memories:
             row = self._rows.row(key)
@@ -374,7 +367,7 @@ class Mind:
                 self.words.put(row, self.tokeniser.tokens(self.text_of(key)))
 
     def text_of(self, key: TextKey) -> str:
-        """What stands for a memory, or for two in a row, before an embedding model."""
+        """The text that is embedded for a memory, a fact, or a pair of episodes."""
         if isinstance(key, tuple):
             return f"{self.memories.text(key[0])}\n{self.memories.text(key[1])}"
         return self.facts.text(key) or self.memories.text(key)
@@ -382,20 +375,22 @@ class Mind:
     def token_costs(
         self, rows: Iterable[int], texts: Callable[[int], str] | None = None
     ) -> Ints:
-        """The tokens that the texts of these rows, which are in use, cost at most; `texts` where at hand."""
+        """Upper estimates of the tokens of the texts at these rows, which must be in use.
+
+        `texts` gives the text of a row, for callers that have it; by default it is looked up.
+        """
         tokens = self.columns.tokens
-        found = [int(row) for row in rows]
-        for row in found:
+        numbers = list(map(int, rows))
+        for row in numbers:
             if tokens[row] == UNKNOWN:
-                tokens[row] = estimate_tokens(
-                    texts(row) if texts else self.text_of(self.id_at(row))
-                )
-        return np.asarray(tokens[found], np.int64)
+                text = texts(row) if texts else self.text_of(self.id_at(row))
+                tokens[row] = estimate_tokens(text)
+        return np.asarray(tokens[numbers], np.int64)
 
     def _put_memory(self, memory: Memory) -> dict[MemoryId, None]:
-        """Returns the texts that hold other terms for it."""
+        """Put one memory; returns the texts whose terms change because it is renamed."""
         old = self.memories.get(memory.id)
-        called = self.names.names_of(memory.id)
+        old_names = self.names.names_of(memory.id)
         row = self._rows.add(memory.id)
         self.memories[memory.id] = memory
         self.columns.grow(row + 1)
@@ -406,10 +401,9 @@ class Mind:
         self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
         self.columns.origin[row] = ORIGINS.index(memory.origin)
         self.columns.importance[row] = memory.importance
-        felt = memory.situation.emotions
-        self.columns.feeling[row] = (
-            max((emotion.intensity for emotion in felt), default=0.0) if felt else 0.0
-        )
+        emotions = memory.situation.emotions
+        intensities = [emotion.intensity for emotion in emotions] if emotions else []
+        self.columns.feeling[row] = max(intensities, default=0.0)
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
         self.names.put(memory)
@@ -428,18 +422,24 @@ class Mind:
             if old is not None and memory.kind is MemoryKind.EPISODE:
                 for pair in self._pairs.beside(memory.id):
                     self.vector_queue.enqueue(pair)
-        is_renamed = bool(called) and called != self.names.names_of(memory.id)
+        is_renamed = bool(old_names) and old_names != self.names.names_of(memory.id)
         return (
             dict.fromkeys(self.terms.texts_mentioning(memory.id)) if is_renamed else {}
         )
 
     def _is_searched(self, key: MemoryId) -> bool:
-        """Whether its words and meaning are looked at: a bare name of the card is only spotted."""
+        """Whether the memory is indexed by words and vectors; bare names of the card are not."""
         row = self._rows.row(key)
         return row is not None and bool(self.columns.searched[row])
 
+    def _add_fact(self, edge: Edge) -> None:
+        """Put the fact of an edge, if it is a relation between loaded concepts."""
+        fact = self.facts.put(edge)
+        if fact is not None:
+            self._put_fact(fact)
+
     def _put_fact(self, fact: Memory) -> None:
-        """A fact that is new or reads differently: as findable as a memory."""
+        """Index a fact that is new or whose text changed, as a memory is."""
         row = self._rows.add(fact.id)
         self.columns.grow(row + 1)
         self.columns.active[row] = self.columns.searched[row] = True
@@ -465,7 +465,7 @@ class Mind:
         self._free(key)
 
     def _free(self, key: MemoryId) -> None:
-        """Its row is another's from now on."""
+        """Free the row of a memory or fact, with all that is stored by row."""
         row = self._rows.drop(key)
         self.recalls.drop(key, row)
         self.vector_queue.drop(key, row)
