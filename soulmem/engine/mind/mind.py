@@ -275,9 +275,9 @@ class Mind:
         old = self.lineages.strand(strand.chat)
         dropped_pairs = tuple((pair, self._pairs.row(pair)) for pair in compared.parted)
         old_order = old.order if old else ()
-        touched = {*compared.came, *compared.went, *strand.held}
-        touched.update(old.held if old else ())
-        if any(other.held for other in self.lineages):
+        touched = {*compared.came, *compared.went, *strand.quarantined}
+        touched.update(old.quarantined if old else ())
+        if any(other.quarantined for other in self.lineages):
             # Episodes that vanished from another chat may be live only through this one.
             touched.update(old_order, strand.order)
         new_pairs = tuple(self.lineages.put(strand))

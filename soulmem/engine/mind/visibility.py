@@ -1,4 +1,4 @@
-"""What a chat may see of a soul's memory, what stands beside what there, and how long ago it was."""
+"""Visibility: which rows a chat may use, their neighbours in chats, and their ages in exchanges."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from soulmem.graph.rows import Rows
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
 _FROM_CHATS = [ORIGINS.index(origin) for origin in DERIVED]
-_CHATS_AT_HAND = 2  # whose neighbours are kept: 20 bytes a row each
+_CACHED_CHATS = 2  # chats whose Neighbours are cached: 20 bytes a row each
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -51,8 +51,9 @@ RowNumbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """For each row the rows before and after it, the rows of the two pairs, and its place in its chat;
-    -1: none.
+    """By row: the row before and after it, the rows of the pairs with these, and its index in its chat.
+
+    -1 means none. Each has shape (rows,).
     """
 
     before: RowNumbers
@@ -63,7 +64,7 @@ class Neighbours:
 
 
 class Visibility:
-    """The strands of a soul as rows, and the flags of each row that decide who may see it."""
+    """The strands of a soul as row numbers, and the flags of rows that decide which chat may use them."""
 
     def __init__(
         self,
@@ -80,19 +81,15 @@ class Visibility:
         self._columns = columns
         self._families: Rows[ChatId] = Rows()
         self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
-        self._bound: dict[
-            MemoryId, Place
-        ] = {}  # memories made by hand for one timeline
-        self._in_many: dict[
-            MemoryId, frozenset[ChatId]
-        ] = {}  # drafted in chats of several families
-        self._nearby: dict[
-            ChatId | None, Neighbours
-        ] = {}  # of the chats asked about last
-        self._exchange_times: NDArray[np.float64] | None = (
-            None  # what `told` says, until a row is another
-        )
-        self._created_times: Ints | None = None  # what `_learned` says, likewise
+        # Memories made by hand for one timeline, and where.
+        self._bound: dict[MemoryId, Place] = {}
+        # Drafts that chats of several families hold, with the families.
+        self._in_many: dict[MemoryId, frozenset[ChatId]] = {}
+        # Of the chats asked for last.
+        self._neighbours: dict[ChatId | None, Neighbours] = {}
+        # Caches of `exchange_times` and `_exchange_created_times`, until a row changes.
+        self._exchange_times: NDArray[np.float64] | None = None
+        self._created_times: Ints | None = None
 
     def visible_rows(
         self,
@@ -101,9 +98,9 @@ class Visibility:
         scope: Scope,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
-        """Which rows a recall in `chat` may show, shape (rows,): those it knows and of a kind to be shown."""
-        known = self.accessible_rows(chat, family, scope, holds)
-        return np.asarray(known & self._columns.active[: known.size])
+        """Which rows a recall in `chat` may show, bool[rows]: accessible and of a kind that is shown."""
+        rows = self.accessible_rows(chat, family, scope, holds)
+        return np.asarray(rows & self._columns.active[: rows.size])
 
     def accessible_rows(
         self,
@@ -112,36 +109,24 @@ class Visibility:
         scope: Scope,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
-        """Which rows a recall in `chat` may use, shape (rows,): lineage, scope, timelines, bin and held
-        removals.
+        """Which rows a recall in `chat` may use, bool[rows]: by lineage, scope, timelines, bin and quarantine.
 
-        With `chat` None everything the soul knows. `holds(chat, place)` tells whether the chat's lineage has
-        a place where a memory of one timeline was made by hand.
+        With `chat` None all rows that the soul may use in any chat. `holds(chat, place)` says
+        whether the chat's lineage contains the place where a memory of one timeline was made.
         """
         n = self._rows.capacity
-        columns = self._columns
-        usable = columns.in_use[:n] & columns.live[:n]
+        usable = self._columns.in_use[:n] & self._columns.live[:n]
         if chat is None:
             return usable
-        reach = columns.everywhere[:n].copy()
-        code = self._families.row(family) if family is not None else None
+        reach = self._columns.everywhere[:n].copy()
         if scope is Scope.CHARACTER:
-            told = columns.family[:n]
-            reach |= (told >= 0) & (told != (-2 if code is None else code))
-            reach[
-                self.rows_of(
-                    key for key, told_in in self._in_many.items() if family in told_in
-                )
-            ] = False
+            self._mark_other_families(reach, family)
         strand = self.lineages.strand(chat)
         if strand is not None:
             reach[self._strand_rows[chat][0]] = True
-            held = (
-                row
-                for m in strand.quarantined
-                if (row := self._rows.row(m)) is not None
-            )
-            reach[[row for row in held if not columns.everywhere[row]]] = False
+            quarantined = self.rows_of(strand.quarantined)
+            everywhere = self._columns.everywhere
+            reach[[row for row in quarantined if not everywhere[row]]] = False
         if self.derivations:
             self._mark_drafts(reach, chat, family)
         for memory, place in self._bound.items():
@@ -150,26 +135,30 @@ class Visibility:
                 reach[row] = holds(chat, place)
         return np.asarray(usable & reach)
 
+    def _mark_other_families(self, reach: Bools, family: ChatId | None) -> None:
+        """Set in `reach` the memories of chats of other families, except what `family` holds too."""
+        code = self._families.row(family) if family is not None else None
+        families = self._columns.family[: reach.size]
+        reach |= (families >= 0) & (families != (-2 if code is None else code))
+        shared = (key for key, held_in in self._in_many.items() if family in held_in)
+        reach[self.rows_of(shared)] = False
+
     def _mark_drafts(self, reach: Bools, chat: ChatId, family: ChatId | None) -> None:
-        """Add what a model drafted from what `chat` holds: of its family all but what only others hold."""
-        code, columns = (
-            self._families.row(family) if family is not None else None,
-            self._columns,
-        )
+        """Set in `reach` the drafts of the family of `chat`, except those only its other chats hold."""
+        columns = self._columns
+        code = self._families.row(family) if family is not None else None
         if code is not None:
-            reach |= (columns.origin[: reach.size] == _MODEL) & (
-                columns.family[: reach.size] == code
-            )
-        beside = self.rows_of(self._drafts_of_other_branches(chat, family))
-        reach[[row for row in beside if columns.family[row] == code]] = False
-        reach[
-            self.rows_of(self.derivations.products(chat).intersection(self._in_many))
-        ] = True
+            is_draft = columns.origin[: reach.size] == _MODEL
+            reach |= is_draft & (columns.family[: reach.size] == code)
+        others = self.rows_of(self._drafts_of_other_branches(chat, family))
+        reach[[row for row in others if columns.family[row] == code]] = False
+        shared = self.derivations.products(chat).intersection(self._in_many)
+        reach[self.rows_of(shared)] = True
 
     def inaccessible_facts(
         self, chat: ChatId | None, family: ChatId | None, scope: Scope
     ) -> list[int]:
-        """The rows of facts that a language model drafted from what `chat` does not hold."""
+        """Rows of drafted facts that `chat` may not use, as it does not hold what they were drafted from."""
         if not self.derivations:
             return []
         unknown = self.derivations.loose()
@@ -182,7 +171,7 @@ class Visibility:
     def _drafts_of_other_branches(
         self, chat: ChatId, family: ChatId | None
     ) -> set[str]:
-        """What was drafted from what other chats of the family hold, and this one does not."""
+        """Ids of drafts that other chats of the family hold and `chat` does not."""
         others = (
             s.chat for s in self.lineages if s.family == family and s.chat != chat
         )
@@ -197,7 +186,7 @@ class Visibility:
         return frozenset(strand.family for strand in strands if strand is not None)
 
     def rows_of(self, products: Iterable[str]) -> list[int]:
-        """The rows of those of these memories and facts that have one."""
+        """The rows of these memories and facts, in order; ids without a row are left out."""
         return [
             row
             for key in products
@@ -205,22 +194,22 @@ class Visibility:
         ]
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
-        """Along `next`, as `chat` tells it; elsewhere as the other chats do. The same arrays until a strand
-        or the number of rows changes: nothing may be written to them.
+        """Neighbours of all rows: in `chat` for the episodes it holds, in other chats for the rest.
+
+        The arrays are cached until a strand or the number of rows changes: read only.
         """
         n = self._rows.capacity
-        known = self._nearby.get(chat)
-        if known is not None and known.before.size == n:
-            return known
+        cached = self._neighbours.get(chat)
+        if cached is not None and cached.before.size == n:
+            return cached
         out = Neighbours(*(np.full(n, -1, np.int32) for _ in range(5)))
         strands = [s.chat for s in self.lineages if s.chat != chat]
         if chat is not None and self.lineages.strand(chat) is not None:
             strands.append(chat)
         for each in strands:
             rows, pairs = self._strand_rows[each]
-            if (
-                each == chat
-            ):  # how another branch goes on after its last moment is not known here
+            if each == chat:
+                # How another branch continues an episode does not count in this chat.
                 for column in (out.before, out.after, out.pair_in, out.pair_out):
                     column[rows] = -1
             out.before[rows[1:]] = rows[:-1]
@@ -228,13 +217,13 @@ class Visibility:
             out.pair_in[rows[1:]] = pairs
             out.pair_out[rows[:-1]] = pairs
             out.position[rows] = np.arange(rows.size)
-        while len(self._nearby) >= _CHATS_AT_HAND:
-            del self._nearby[next(iter(self._nearby))]
-        self._nearby[chat] = out
+        while len(self._neighbours) >= _CACHED_CHATS:
+            del self._neighbours[next(iter(self._neighbours))]
+        self._neighbours[chat] = out
         return out
 
     def exchange_times(self) -> NDArray[np.float64]:
-        """When each exchange the soul lived took place, in POSIX seconds, ascending; to be read only."""
+        """When each exchange the soul lived took place: POSIX seconds, ascending; read only."""
         if self._exchange_times is None:
             n = self._rows.capacity
             columns = self._columns
@@ -243,11 +232,11 @@ class Visibility:
             ]
             self._exchange_times.sort(
                 kind="stable"
-            )  # chats are runs in order, which are merged
+            )  # fast: the times of each chat are sorted already
         return self._exchange_times
 
     def _exchange_created_times(self) -> Ints:
-        """When each exchange became known, but for those read in bulk; microseconds, ascending."""
+        """When each exchange was stored, without bulk imports; microseconds, ascending."""
         if self._created_times is None:
             n = self._rows.capacity
             columns = self._columns
@@ -263,14 +252,14 @@ class Visibility:
         return self._created_times
 
     def exchange_story_times(self) -> NDArray[np.float64]:
-        """When each of them took place by the story's calendar, in the same order; 0: not known."""
+        """Story time of each exchange, in the order of `exchange_times`; 0 if it has none."""
         n = self._rows.capacity
         columns = self._columns
-        told = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
-        return columns.story[told[np.lexsort((told, columns.happened[told]))]]
+        rows = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
+        return columns.story[rows[np.lexsort((rows, columns.happened[rows]))]]
 
     def exchange_count(self) -> int:
-        """How many there were."""
+        """Number of exchanges the soul lived."""
         n = self._rows.capacity
         return int(
             np.count_nonzero(self._columns.opens_exchange[:n] & self._columns.live[:n])
@@ -279,16 +268,17 @@ class Visibility:
     def exchange_ages(
         self, chat: ChatId | None, extra: int, rows: Ints | None = None
     ) -> Ints:
-        """For each of these rows, or of all, the exchanges the soul lived since: in `chat` those after it,
-        elsewhere those told later.
+        """Age of each of these rows, or of all, in exchanges; shape (rows,).
 
-        `extra` turns of a moved clock are added. Shape (rows,).
+        For episodes of `chat` the exchanges after them in the chat, for other rows those
+        that took place later. `extra` turns of a moved clock are added.
         """
         n = self._rows.capacity
         asked = np.arange(n) if rows is None else rows
-        told = self.exchange_times()
-        ages = told.size - np.searchsorted(told, self._columns.happened[asked], "right")
-        # What was made by hand is as old as what was said since, whatever dates those messages bear.
+        times = self.exchange_times()
+        happened = self._columns.happened[asked]
+        ages = times.size - np.searchsorted(times, happened, "right")
+        # Memories made by hand age by the exchanges stored since, whatever their dates.
         by_hand = np.flatnonzero(~np.isin(self._columns.origin[asked], _FROM_CHATS))
         if by_hand.size:
             lived = self._exchange_created_times()
@@ -309,14 +299,14 @@ class Visibility:
         return np.asarray(ages + extra, np.int64)
 
     def tail_rows(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
-        """Rows told in `chat` from the first slot on that `is_inside`; scanned from the end."""
+        """Rows of the last episodes of `chat`, newest first, back to the first whose slot is not inside."""
         strand = self.lineages.strand(chat)
         out: list[int] = []
         for memory in reversed(strand.order if strand else ()):
-            known = self._memories.get(memory)
-            if known is None:  # while the soul is being opened: nobody sees it yet
+            episode = self._memories.get(memory)
+            if episode is None:  # not loaded yet, while the soul is being opened
                 continue
-            if not is_inside(known.evidence[0][0].slot):
+            if not is_inside(episode.evidence[0][0].slot):
                 break
             row = self._rows.row(memory)
             if row is not None:
@@ -324,40 +314,37 @@ class Visibility:
         return out
 
     def chat_rows(self, chat: ChatId) -> Ints:
-        """The rows of what the chat tells, in its order."""
+        """The rows of the chat's episodes, in its order."""
         return self._strand_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """The strands as arrays, which nothing changes later; rows are those of the memories and pairs."""
+        """The strands as arrays for a snapshot, by rows of memories and pairs."""
         strands = list(self.lineages)
-        told = [
-            self._strand_rows.get(strand.chat, (_NO_ROWS, _NO_ROWS))
-            for strand in strands
-        ]
-        held = [
-            sorted(row for m in s.quarantined if (row := self._rows.row(m)) is not None)
-            for s in strands
-        ]
-        bound = [
-            text
-            for key, place in self._bound.items()
-            for text in (key, place.chat, place.slot)
-        ]
+        empty = (_NO_ROWS, _NO_ROWS)
+        strand_rows = [self._strand_rows.get(strand.chat, empty) for strand in strands]
+        quarantined = [sorted(self.rows_of(s.quarantined)) for s in strands]
+        bound: list[str] = []
+        for key, place in self._bound.items():
+            bound += (key, place.chat, place.slot)
         return {
             "chats": packed_texts([strand.chat for strand in strands]),
             "families": packed_texts([strand.family for strand in strands]),
             "known_families": self._families.packed(),
             "bound": packed_texts(bound),
-            **named("rows", packed_runs([rows for rows, _ in told])),
-            **named("pairs", packed_runs([pairs for _, pairs in told])),
-            **named("held", packed_runs([np.asarray(rows, np.int64) for rows in held])),
+            **named("rows", packed_runs([rows for rows, _ in strand_rows])),
+            **named("pairs", packed_runs([pairs for _, pairs in strand_rows])),
+            **named(
+                "held",
+                packed_runs([np.asarray(rows, np.int64) for rows in quarantined]),
+            ),
         }
 
     def restore(
         self, arrays: Arrays, id_at: Callable[[int], MemoryId]
     ) -> Iterator[None]:
-        """Take over what was packed, chat by chat, instead of anything there was; rows, pairs and columns are
-        here.
+        """Replace everything by what `packed` gave, one chat per step.
+
+        Rows, pairs and columns must be restored already.
         """
         self._families.restore(arrays["known_families"])
         bound = [text or "" for text in unpacked_texts(arrays["bound"])]
@@ -368,21 +355,23 @@ class Visibility:
             unpacked_texts(arrays["families"]),
         )
         runs = (unpacked_runs(part(name, arrays)) for name in ("rows", "pairs", "held"))
-        for chat, family, rows, pairs, held in zip(chats, families, *runs, strict=True):
+        strands = zip(chats, families, *runs, strict=True)
+        for chat, family, rows, pairs, quarantined in strands:
             order = tuple(map(id_at, rows.tolist()))
-            lost = frozenset(map(id_at, held.tolist()))
-            strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, lost)
+            hidden = frozenset(map(id_at, quarantined.tolist()))
+            strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, hidden)
             self.lineages.restore(strand)
             self._strand_rows[strand.chat] = rows, pairs
-            self._nearby.clear()
+            self._neighbours.clear()
             self._exchange_times = self._created_times = None
             yield
 
     def put_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
-        """Rows of the strand and of its pairs, as the lineages have them; only where its order differs from
-        `before` are they looked up.
+        """Record the rows of the strand's episodes and pairs, after `lineages` has taken it.
+
+        Only where the order differs from `before`, the old order, rows are looked up.
         """
-        self._nearby.clear()
+        self._neighbours.clear()
         rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
         if not strand.order:
             return
@@ -404,27 +393,22 @@ class Visibility:
         self._strand_rows[strand.chat] = rows, pairs
 
     def refresh_flags(self, key: MemoryId) -> None:
-        """Bring a row's flags in line with its memory and its holders."""
+        """Compute the flags of a memory's row anew, from the memory and the chats that hold it."""
         self._exchange_times = self._created_times = None
         row, memory = self._rows.row(key), self._memories.get(key)
         if row is None or memory is None:
             return
         columns = self._columns
-        told = bool(self.lineages.holders(key))
-        by_hand = memory.origin is Origin.USER
         in_use = memory.state is MemoryState.ACTIVE
-        shown = (
-            memory.kind not in (MemoryKind.TRIGGER, MemoryKind.SUMMARY)
-            and not memory.is_bare_name
-        )
         columns.in_use[row] = in_use
-        columns.active[row] = in_use and shown
+        columns.active[row] = in_use and _is_shown(memory)
+        is_held = bool(self.lineages.holders(key))
         columns.live[row] = (
-            self.lineages.is_live(key) if told else _stands_alone(memory)
+            self.lineages.is_live(key) if is_held else _needs_no_chat(memory)
         )
         if memory.origin is Origin.MODEL:
             families = self._families_of(key)
-            columns.live[row] = told = bool(families)
+            columns.live[row] = is_held = bool(families)
             self._in_many.pop(key, None)
             if len(families) > 1:
                 self._in_many[key] = families
@@ -432,26 +416,21 @@ class Visibility:
                 columns.family[row] = self._families.add(family)
         columns.everywhere[row] = memory.timelines is Timelines.ALL
         columns.opens_exchange[row] = opens_exchange(memory)
-        if not told:
+        if not is_held:
             columns.family[row] = -1
         self._bound.pop(key, None)
-        if (
-            by_hand
-            and not told
-            and memory.timelines is Timelines.THIS
-            and memory.place is not None
-        ):
+        if memory.place is not None and not is_held and _is_of_one_timeline(memory):
             self._bound[key] = memory.place
 
     def drop(self, key: MemoryId) -> None:
-        """The memory is gone; its row's flags are the caller's to clear."""
+        """Forget a memory that was dropped; the caller clears the flags of its row."""
         self._exchange_times = self._created_times = None
         self._bound.pop(key, None)
         self._in_many.pop(key, None)
 
 
 def opens_exchange(memory: Memory) -> bool:
-    """Whether the memory is a line somebody else said: one turn of the soul's clock."""
+    """Whether the memory is a message of somebody else: it advances the soul's clock by one turn."""
     if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
         return False
     return all(
@@ -459,6 +438,17 @@ def opens_exchange(memory: Memory) -> bool:
     )
 
 
-def _stands_alone(memory: Memory) -> bool:
-    """Whether it is there without a chat that tells it: learned names and found topics follow texts."""
+def _is_shown(memory: Memory) -> bool:
+    """Whether memories of its kind are shown: no triggers, summaries or bare names of the card."""
+    is_inner = memory.kind in (MemoryKind.TRIGGER, MemoryKind.SUMMARY)
+    return not is_inner and not memory.is_bare_name
+
+
+def _is_of_one_timeline(memory: Memory) -> bool:
+    """Whether the user made it by hand for one timeline."""
+    return memory.origin is Origin.USER and memory.timelines is Timelines.THIS
+
+
+def _needs_no_chat(memory: Memory) -> bool:
+    """Whether it is live without a chat that holds it: all but episodes made from messages."""
     return memory.origin is not Origin.CHAT or memory.kind is MemoryKind.CONCEPT
