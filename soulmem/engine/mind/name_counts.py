@@ -1,6 +1,6 @@
-"""Which messages give which names, and who speaks? Counted as messages come and go, by what changed.
+"""NameCounts: which messages contain which names, and who speaks in them.
 
-Only episodes of messages count, as long as they are in use. Computes: its mind's thread only.
+Only episodes made from messages count, while they are in use. Compute thread only.
 """
 
 from __future__ import annotations
@@ -29,41 +29,42 @@ from soulmem.graph.rows import Rows
 from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.pinyin import sound
 
-Swap = tuple[Memory | None, Memory | None]  # what a memory was, and what it is to be
+Swap = tuple[
+    Memory | None, Memory | None
+]  # a memory before and after a change; None: absent
 
 
 class NameCounts:
-    """Names by their fold, those that sound alike together."""
+    """The names in messages by spelling, by fold and by sound, updated message by message."""
 
     def __init__(self) -> None:
-        self._told: dict[str, set[MemoryId]] = {}  # by spelling
+        self._memories: dict[str, set[MemoryId]] = {}  # by spelling
         self._spellings: dict[str, dict[str, None]] = {}  # by fold
         self._alike: dict[str, dict[str, None]] = {}  # folds by sound
-        self._speakers: Counter[str] = (
-            Counter()
-        )  # folded words of the names of who speaks
+        # Messages by the folded words of their speakers' names.
+        self._speakers: Counter[str] = Counter()
 
     def swap(self, old: Memory | None, new: Memory | None) -> set[str]:
-        """Count `new` instead of `old`; returns the folds of all names for which that may matter."""
+        """Count `new` instead of `old`; returns the folds of the names whose counts or speakers change."""
         before, after = _names(old), _names(new)
         changed = set[str]()
         if old is not None:
             for name in before.difference(after):
-                changed.add(self._forget(name, old.id))
+                changed.add(self._remove(name, old.id))
         if new is not None:
             for name in after.difference(before):
-                changed.add(self._see(name, new.id))
+                changed.add(self._add(name, new.id))
         spoke, speaks = _speaker(old), _speaker(new)
         if spoke != speaks:
             for word in spoke:
-                changed.update(self._speaks(word, -1))
+                changed.update(self._count_speaker(word, -1))
             for word in speaks:
-                changed.update(self._speaks(word, 1))
+                changed.update(self._count_speaker(word, 1))
         return changed
 
     @contextmanager
     def as_if(self, swaps: Sequence[Swap]) -> Iterator[set[str]]:
-        """As it would be after these; gives the folds concerned. Afterwards all is as before."""
+        """Inside the block: with these swaps made; yields the folds they change. Undone afterwards."""
         done: list[Swap] = []
         try:
             changed = set[str]()
@@ -76,90 +77,75 @@ class NameCounts:
                 self.swap(new, old)
 
     def folds(self) -> list[str]:
-        """Every name there is."""
+        """The folds of all names."""
         return list(self._spellings)
 
     def sounding_alike(self, folded: str) -> list[str]:
-        """The folds of names that sound as this one, itself included."""
+        """The folds of the names that sound like this one, itself first."""
         key = sound(folded)
-        return (
-            list(dict.fromkeys((folded, *self._alike.get(key, ()))))
-            if key is not None
-            else [folded]
-        )
+        if key is None:
+            return [folded]
+        return list(dict.fromkeys((folded, *self._alike.get(key, ()))))
 
     def memories_with(self, folded: str) -> set[MemoryId]:
-        """Who gives the name."""
-        return set().union(
-            *(self._told[one] for one in self._spellings.get(folded, ()))
-        )
+        """The episodes that contain a name of this fold."""
+        spellings = self._spellings.get(folded, ())
+        return set().union(*(self._memories[spelling] for spelling in spellings))
 
     def spellings(self, folded: str) -> list[str]:
-        """How the name is written, the commonest first."""
+        """The spellings of the name, the most frequent first."""
         return sorted(
             self._spellings.get(folded, ()),
-            key=lambda one: (-len(self._told[one]), one),
+            key=lambda spelling: (-len(self._memories[spelling]), spelling),
         )
 
     def is_speaker(self, folded: str) -> bool:
-        """Whether somebody who speaks is called so, or is called so for short."""
-        return (
-            any(word.startswith(folded) for word in self._speakers)
-            if len(folded) > 1
-            else False
-        )
+        """Whether a word of some speaker's name begins with it; False for a single character."""
+        if len(folded) < 2:
+            return False
+        return any(word.startswith(folded) for word in self._speakers)
 
     def packed(self, rows: Rows[MemoryId]) -> dict[str, NDArray[Any]]:
-        """All of it as arrays; rows are those of the memories."""
-        spelled = list(self._told)
-        held = [
-            sorted(row for m in self._told[s] if (row := rows.row(m)) is not None)
-            for s in spelled
-        ]
-        counts = np.asarray(list(self._speakers.values()), np.int64)
+        """The counts as arrays for a snapshot, by rows of memories."""
+        runs = [_sorted_rows(memories, rows) for memories in self._memories.values()]
         return {
-            "spelled": packed_texts(spelled),
-            **named("held", packed_runs([np.asarray(some, np.int64) for some in held])),
+            "spelled": packed_texts(list(self._memories)),
+            **named("held", packed_runs(runs)),
             "speakers": packed_texts(list(self._speakers)),
-            "spoke": counts,
+            "spoke": np.asarray(list(self._speakers.values()), np.int64),
         }
 
     def restore(self, arrays: Arrays, id_at: Callable[[int], MemoryId]) -> None:
-        """Take over what was packed, instead of anything there was."""
-        for name, held in zip(
-            unpacked_texts(arrays["spelled"]),
-            unpacked_runs(part("held", arrays)),
-            strict=True,
-        ):
+        """Replace everything by what `packed` gave."""
+        names = unpacked_texts(arrays["spelled"])
+        runs = unpacked_runs(part("held", arrays))
+        for name, rows in zip(names, runs, strict=True):
             if name is not None:
-                for row in held.tolist():
-                    self._see(name, id_at(row))
+                for row in rows.tolist():
+                    self._add(name, id_at(row))
         words = unpacked_texts(arrays["speakers"])
-        self._speakers = Counter(
-            {
-                word: count
-                for word, count in zip(words, arrays["spoke"].tolist(), strict=True)
-                if word
-            }
-        )
+        counts = zip(words, arrays["spoke"].tolist(), strict=True)
+        self._speakers = Counter({word: count for word, count in counts if word})
 
-    def _see(self, name: str, memory: MemoryId) -> str:
+    def _add(self, name: str, memory: MemoryId) -> str:
+        """Count the name in the memory; returns its fold."""
         folded = fold(name)
-        held = self._told.get(name)
-        if held is None:
-            held = self._told[name] = set()
+        memories = self._memories.get(name)
+        if memories is None:
+            memories = self._memories[name] = set()
             self._spellings.setdefault(folded, {})[name] = None
             if (key := sound(folded)) is not None:
                 self._alike.setdefault(key, {})[folded] = None
-        held.add(memory)
+        memories.add(memory)
         return folded
 
-    def _forget(self, name: str, memory: MemoryId) -> str:
+    def _remove(self, name: str, memory: MemoryId) -> str:
+        """Count the name in the memory no longer; returns its fold."""
         folded = fold(name)
-        held = self._told[name]
-        held.discard(memory)
-        if not held:
-            del self._told[name]
+        memories = self._memories[name]
+        memories.discard(memory)
+        if not memories:
+            del self._memories[name]
             del self._spellings[folded][name]
             if not self._spellings[folded]:
                 del self._spellings[folded]
@@ -169,7 +155,8 @@ class NameCounts:
                         del self._alike[key]
         return folded
 
-    def _speaks(self, word: str, more: int) -> Iterable[str]:
+    def _count_speaker(self, word: str, more: int) -> Iterable[str]:
+        """Add `more` messages of speakers with this word; returns the beginnings whose state changes."""
         was = self._speakers[word]
         self._speakers[word] += more
         if self._speakers[word] <= 0:
@@ -179,7 +166,16 @@ class NameCounts:
         return [word[:length] for length in range(2, len(word) + 1)]
 
 
+def _sorted_rows(
+    memories: Iterable[MemoryId], rows: Rows[MemoryId]
+) -> NDArray[np.int64]:
+    """The rows of these memories, ascending; those without a row are left out."""
+    numbers = (rows.row(memory) for memory in memories)
+    return np.asarray(sorted(row for row in numbers if row is not None), np.int64)
+
+
 def _counts(memory: Memory | None) -> bool:
+    """Whether names in the memory count."""
     return (
         memory is not None
         and memory.kind is MemoryKind.EPISODE
@@ -195,17 +191,13 @@ def _names(memory: Memory | None) -> set[str]:
 
 
 def _speaker(memory: Memory | None) -> list[str]:
-    """The words of the name of who speaks, and the name as a whole, folded."""
+    """The folded name of the memory's speaker, and its words of two or more characters."""
     if memory is None or not _counts(memory):
         return []
-    spoken = (
-        p
-        for p in memory.situation.participants
-        if p.kind is not ParticipantKind.UNKNOWN
-    )
-    first = next(spoken, None)
+    participants = memory.situation.participants
+    speakers = (p for p in participants if p.kind is not ParticipantKind.UNKNOWN)
+    first = next(speakers, None)
     if first is None or not (whole := fold(first.name)):
         return []
-    return list(
-        dict.fromkeys((whole, *(w for w in Tokens.of(first.name).folded if len(w) > 1)))
-    )
+    words = (word for word in Tokens.of(first.name).folded if len(word) > 1)
+    return list(dict.fromkeys((whole, *words)))

@@ -1,6 +1,7 @@
-"""What of a mind is put into an image, and how does a mind come out of one? Computes: its own thread alone.
+"""Packing a mind into arrays for a snapshot, and restoring it from them. Compute thread only.
 
-An image holds all that takes long to make anew from the rows. Recall records are few and are read as ever.
+A snapshot holds all that is slow to compute from stored rows. Recall records are few and
+are always read from the store.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.retrieval.lexical import LexicalIndex
 
-_AT_ONCE = 2000  # memories made bytes in one go: some 10 ms
+_AT_ONCE = 2000  # memories packed in one step: some 10 ms
 _TERMS = ("keys", "rows", "counts", "terms", "salience")
-_NAMES_AT_ONCE = 200  # concepts whose names are put in order in one go: some 10 ms
+_NAMES_AT_ONCE = 200  # concepts whose names are indexed in one step: some 10 ms
 
 Pieces = Iterator[dict[str, NDArray[Any]]]
 
 
 def packed_parts(mind: Mind) -> Pieces:
-    """The mind as arrays of its own, piece by piece; it must stay as it is until the last one."""
+    """The mind as copied arrays, in steps; it must not change until the last step."""
     while mind.memories.pack(_AT_ONCE):
         yield {}
     frame = mind.frame()
@@ -54,7 +55,7 @@ def packed_parts(mind: Mind) -> Pieces:
 
 
 def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[None]:
-    """Fill a new mind with what `pieces` gave, step by step. `model` is the one its vectors are of."""
+    """Fill an empty mind with what `packed_parts` gave, in steps. `model` is that of the vectors, if any."""
     frame = mind.frame()
     frame.rows.restore(arrays["ids"])
     ids = _Ids(frame.rows)
@@ -92,7 +93,7 @@ def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[Non
 
 
 class _Ids(dict[int, MemoryId]):
-    """Ids by row, each made once: those that chats hold and those that give names are the same."""
+    """Ids by row, each created once and shared by all tables that hold it."""
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""How much of a soul's clock has run since something was: turns, days of the story, or days on the wall?"""
+"""SoulTime: the clock by which a soul forgets, in turns, days of the story or days of real time."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _DAY = 86_400.0  # seconds
 
 
 class SoulTime:
-    """The clock by which one soul forgets. All times are in turns; a day of the story or the wall has 20.
+    """The clock by which one soul forgets. All times are in turns; a day has 20 turns.
 
-        turns  the exchanges lived
-        story  the days between the `story_at` of exchanges; where one has none it counts as a turn, where the
-               story goes back no time passes
-        wall   the days that pass; a clock that is moved by turns stands still
+        turns  one turn for each exchange
+        story  the days between the story times of exchanges; an exchange without one
+               counts one turn, and a step back in the story counts nothing
+        wall   days of real time; moving the clock by turns has no effect
 
-    Computed anew at each call from what is there, so that the way there leaves no trace.
+    Computed from the present exchanges at each call, so the order of changes does not matter.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class SoulTime:
     ) -> None:
         self.wall_clock: Callable[[], float] = (
             time.time
-        )  # POSIX seconds; a test may move it
+        )  # POSIX seconds; tests replace it
         self._clock = clock
         self._visibility = sight
         self._columns = columns
 
     def current_turn(self, extra: int) -> float:
-        """What the clock shows now; `extra` are turns of a moved clock."""
+        """The clock's present reading in turns; `extra` turns of a moved clock are added."""
         if self._clock() is SoulClock.WALL:
             return self.wall_clock() / _DAY * TURNS_A_DAY
         return float(
@@ -53,7 +53,7 @@ class SoulTime:
         )
 
     def turns_at(self, moments: Floats) -> Floats:
-        """What it showed at these moments, POSIX seconds, as far as they were lived."""
+        """The clock's readings in turns at these moments (POSIX seconds)."""
         if self._clock() is SoulClock.WALL:
             return np.asarray(moments / _DAY * TURNS_A_DAY)
         lived = np.searchsorted(
@@ -62,7 +62,7 @@ class SoulTime:
         return self._at_turns(lived)
 
     def turns_at_touch(self, moments: Floats, turns: Floats) -> Floats:
-        """What it showed at these moments, POSIX seconds, which were noted as these turns; NaN: not noted."""
+        """The clock's readings at these moments (POSIX seconds), given the turn noted then; NaN: none noted."""
         if self._clock() is SoulClock.WALL:
             return self.turns_at(moments)
         unknown = np.isnan(turns)
@@ -73,11 +73,11 @@ class SoulTime:
 
     def turns_since_touch(self, edges: EdgeArrays, extra: int) -> Floats:
         """Turns since each edge was touched, at least 0."""
-        then = self.turns_at_touch(edges.touched / 1e6, edges.at_turn)
-        return np.asarray(np.maximum(self.current_turn(extra) - then, 0.0))
+        touched = self.turns_at_touch(edges.touched / 1e6, edges.at_turn)
+        return np.asarray(np.maximum(self.current_turn(extra) - touched, 0.0))
 
     def edge_age(self, edge: Edge, turn: float) -> float:
-        """Turns since one edge was touched, when so many exchanges are lived."""
+        """Turns since one edge was touched, at least 0, when `turn` exchanges are lived."""
         if self._clock() is SoulClock.WALL:
             return max(
                 self.current_turn(0) - edge.touched.timestamp() / _DAY * TURNS_A_DAY,
@@ -90,26 +90,24 @@ class SoulTime:
                     self._visibility.exchange_times(), edge.touched.timestamp(), "right"
                 )
             )
-        now, then = self._at_turns(np.asarray([turn, at_turn], np.float64))
-        return max(float(now - then), 0.0)
+        current, touched = self._at_turns(np.asarray([turn, at_turn], np.float64))
+        return max(float(current - touched), 0.0)
 
     def row_ages(self, rows: Ints, exchanges: Ints, extra: int) -> Floats:
-        """How old these rows are, at least 0; `exchanges` is what `Sight.ages` says of them."""
+        """Age of these rows in turns, at least 0; `exchanges` are their `Visibility.exchange_ages`."""
         clock = self._clock()
         if clock is SoulClock.TURNS:
             return np.maximum(exchanges, 0).astype(np.float64)
         if clock is SoulClock.WALL:
-            then = self.turns_at(self._columns.happened[rows])
-            return np.asarray(np.maximum(self.current_turn(extra) - then, 0.0))
+            happened = self.turns_at(self._columns.happened[rows])
+            return np.asarray(np.maximum(self.current_turn(extra) - happened, 0.0))
         lived = float(self._visibility.exchange_count() + extra)
-        now, then = (
-            self._at_turns(np.full(1, lived)),
-            self._at_turns(lived - exchanges.astype(np.float64)),
-        )
-        return np.asarray(np.maximum(now - then, 0.0))
+        current = self._at_turns(np.full(1, lived))
+        happened = self._at_turns(lived - exchanges.astype(np.float64))
+        return np.asarray(np.maximum(current - happened, 0.0))
 
     def _at_turns(self, turns: Floats) -> Floats:
-        """What the clock showed when so many exchanges were lived; beyond those there are each counts one."""
+        """The clock's readings when so many exchanges were lived; later exchanges count one turn each."""
         if self._clock() is not SoulClock.STORY:
             return turns
         story = np.concatenate([[0.0], np.cumsum(self._steps())])
@@ -119,11 +117,11 @@ class SoulTime:
         )
 
     def _steps(self) -> Floats:
-        """How far each exchange moved the story's clock, in the order they took place."""
+        """Turns by which each exchange advances the story clock, in the order they took place."""
         story = self._visibility.exchange_story_times()
-        known = np.flatnonzero(story)
+        dated = np.flatnonzero(story)
         steps = np.ones(story.size)
-        if known.size:
-            latest = np.maximum.accumulate(story[known])
-            steps[known] = np.diff(latest, prepend=latest[0]) / _DAY * TURNS_A_DAY
+        if dated.size:
+            latest = np.maximum.accumulate(story[dated])
+            steps[dated] = np.diff(latest, prepend=latest[0]) / _DAY * TURNS_A_DAY
         return steps

@@ -1,6 +1,7 @@
-"""Which terms do a soul's texts hold? Their words, and the concepts whose names are linked to them.
+"""TextTerms: the terms of a soul's texts, which are their words and the concepts they mention.
 
-A concept counts as one term whatever it is called in a text, so its names' own words do not count beside it.
+A concept is one term whatever name a text uses for it; the words of its names are no terms
+of that text then.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from soulmem.graph.rows import Rows
 from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.scripts import UNSPACED
 
-_CONCEPT = "@"  # begins the key of a concept; no word does
+_CONCEPT = "@"  # first character of a concept's key; no word begins with it
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class TextTerms:
-    """An incidence that is kept in step with texts and mentions. Computes."""
+    """Texts by terms, kept in step with texts and mentions. Compute thread only."""
 
     def __init__(
         self,
@@ -35,10 +36,11 @@ class TextTerms:
         self.incidence = Incidence()
         self._memories, self._edges, self._rows = memories, edges, rows
         self._names_of = names_of
-        self.paused = False  # while a soul is being read: a text is indexed once, when its mentions are here
+        # True while a soul is being loaded: texts are indexed after their mentions are loaded.
+        self.paused = False
 
     def refresh(self, keys: Iterable[MemoryId]) -> None:
-        """Index these texts anew; what is no text, or gone, is ignored."""
+        """Index these texts again; ids that are no loaded texts are ignored."""
         for key in keys if not self.paused else ():
             memory, row = self._memories.get(key), self._rows.row(key)
             if memory is not None and row is not None and memory.kind in TEXTS:
@@ -47,7 +49,7 @@ class TextTerms:
                     for e in self._edges.of(key, EdgeKind.MENTIONS)
                     if e.source == key
                 ]
-                self.incidence.put(row, self._held(memory.terms, concepts))
+                self.incidence.put(row, self._keys(memory.terms, concepts))
 
     def texts_mentioning(self, concept: MemoryId) -> Iterator[MemoryId]:
         """The texts that mention the concept."""
@@ -60,41 +62,44 @@ class TextTerms:
     def query_terms(
         self, words: Iterable[Term], concepts: Iterable[MemoryId]
     ) -> dict[int, float]:
-        """The terms of a cue that some text holds, and how much each matters in it, 0..1."""
-        found = (
-            (self.incidence.number(key), salience)
-            for key, salience in self._held(words, concepts)
-        )
-        return {number: salience for number, salience in found if number is not None}
+        """Term number to salience in the query, 0..1, for its terms that some text has."""
+        out: dict[int, float] = {}
+        for key, salience in self._keys(words, concepts):
+            number = self.incidence.number(key)
+            if number is not None:
+                out[number] = salience
+        return out
 
     def concept_of(self, term: int) -> MemoryId | None:
-        """The concept that a term of the incidence stands for, None for a word."""
+        """The concept of a term number, None for a word."""
         key = self.incidence.key(term)
         return MemoryId(key[len(_CONCEPT) :]) if key.startswith(_CONCEPT) else None
 
     def term_of(self, concept: MemoryId) -> int | None:
-        """The term that stands for a concept, None when no text mentions it."""
+        """The term number of a concept, None if no text mentions it."""
         return self.incidence.number(_CONCEPT + concept)
 
     def label(self, term: int) -> str:
-        """What a term is called."""
+        """The word, or the name of the concept, of a term number."""
         concept = self.concept_of(term)
         if concept is None:
             return self.incidence.key(term)
-        known = self._memories.get(concept)
-        return known.text if known is not None else ""
+        memory = self._memories.get(concept)
+        return memory.text if memory is not None else ""
 
-    def _held(
+    def _keys(
         self, words: Iterable[Term], concepts: Iterable[MemoryId]
     ) -> Iterator[tuple[str, float]]:
         """Keys and salience: the concepts first, then the words that are no part of their names."""
-        named = list(dict.fromkeys(concepts))
-        yield from ((_CONCEPT + concept, 1.0) for concept in named)
-        names = [fold(name) for concept in named for name in self._names_of(concept)]
-        taken = _words_of(name for concept in named for name in self._names_of(concept))
+        names: list[str] = []
+        for concept in dict.fromkeys(concepts):
+            yield _CONCEPT + concept, 1.0
+            names += self._names_of(concept)
+        folds = list(map(fold, names))
+        taken = _words_of(names)
         for term in words:
-            inside = not taken.isdisjoint(Tokens.of(term.key).folded)
-            if not inside and not any(_is_part(term.key, name) for name in names):
+            is_inside = not taken.isdisjoint(Tokens.of(term.key).folded)
+            if not is_inside and not any(_is_part(term.key, name) for name in folds):
                 yield term.key, term.salience
 
 
@@ -103,12 +108,13 @@ def _mentions(edge: Edge) -> bool:
 
 
 def _words_of(names: Iterable[str]) -> set[str]:
-    """The words of names in scripts with spaces."""
-    return {
-        token for name in names for token in Tokens.of(name).folded if len(token) > 1
-    }
+    """The folded words of names in scripts with spaces."""
+    out: set[str] = set()
+    for name in names:
+        out.update(token for token in Tokens.of(name).folded if len(token) > 1)
+    return out
 
 
 def _is_part(key: str, name: str) -> bool:
-    """Whether the one holds the other, in a script without spaces."""
+    """Whether one contains the other, for a key in a script without spaces."""
     return _UNSPACED.match(key) is not None and (key in name or name in key)

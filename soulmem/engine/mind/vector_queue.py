@@ -1,4 +1,4 @@
-"""Which of a soul's texts have a vector, and which still want one."""
+"""VectorQueue: the vectors of a soul's texts, and the texts whose vector is still missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
 
-TextKey = MemoryId | Pair  # a memory, or two that follow each other
+TextKey = MemoryId | Pair  # a memory or fact, or two successive episodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class PendingText:
 
 
 class VectorQueue:
-    """Vectors of memories and of pairs, for one model at a time."""
+    """Vectors of memories and of pairs, of one model at a time, and what is pending."""
 
     def __init__(
         self,
@@ -41,42 +41,43 @@ class VectorQueue:
         self._text_of = text_of
         self._is_searched = is_searched
         self._pending: dict[TextKey, None] = {}
-        self.dropped_texts = 0  # texts that went, in all
-        self.model: str | None = None  # whose vectors these are
+        self.dropped_texts = 0  # texts dropped or changed so far
+        self.model: str | None = None  # the model of the vectors
 
     def use_model(self, dim: int, model: str) -> None:
-        """Start empty tables for a model of `dim` dimensions; every text is wanted anew."""
+        """Start empty tables for a model of `dim` dimensions; every text is pending."""
         self.model = model
         self.text_vectors = VectorTable(dim, self._rows.capacity)
         self.pair_vectors = VectorTable(dim, self._pair_rows.capacity)
         self.enqueue_all()
 
     def enqueue_all(self) -> None:
-        """No text has a vector."""
+        """Make every text pending."""
         self._pending = dict.fromkeys(self.keys())
 
     def restore(
         self,
         model: str,
-        turns: VectorTable,
-        pairs: VectorTable,
-        wanted: Iterable[TextKey],
+        text_vectors: VectorTable,
+        pair_vectors: VectorTable,
+        pending: Iterable[TextKey],
     ) -> None:
-        """Take over these vectors; `wanted` are the texts that have none."""
-        self.model, self.text_vectors, self.pair_vectors = model, turns, pairs
-        self._pending = dict.fromkeys(wanted)
+        """Replace everything by these vectors; `pending` are the texts without one."""
+        self.model = model
+        self.text_vectors, self.pair_vectors = text_vectors, pair_vectors
+        self._pending = dict.fromkeys(pending)
 
     def pending_keys(self) -> list[TextKey]:
-        """The texts without a vector."""
+        """The keys of the texts without a vector."""
         return list(self._pending)
 
     def enqueue(self, key: TextKey) -> None:
-        """The text is new or has changed: until it has a vector it has none, and so an image tells it."""
+        """A new or changed text: its old vector is dropped at once and it becomes pending."""
         self.drop(key, self._row(key))
         self._pending[key] = None
 
     def drop(self, key: TextKey, row: int | None) -> None:
-        """The text is gone, and with it the vector at `row`."""
+        """Drop a text and the vector at its former `row`."""
         self.dropped_texts += 1
         self._dequeue(key)
         table = self.pair_vectors if isinstance(key, tuple) else self.text_vectors
@@ -84,7 +85,7 @@ class VectorQueue:
             table.drop(row)
 
     def next_texts(self, limit: int) -> list[PendingText]:
-        """At most `limit` texts without a vector, the newest first: they are asked for soonest."""
+        """At most `limit` pending texts, the newest first, as queries need those soonest."""
         out: list[PendingText] = []
         for key in reversed(self._pending):
             if len(out) == limit:
@@ -93,11 +94,11 @@ class VectorQueue:
         return out
 
     def all_texts(self) -> list[PendingText]:
-        """Every text a model must embed."""
+        """Every text that needs a vector, pending or not."""
         return self.texts(self.keys())
 
     def texts(self, keys: Iterable[TextKey]) -> list[PendingText]:
-        """The texts of those of these keys that are still in use."""
+        """The texts of these keys; keys no longer in use are left out."""
         return [
             PendingText(key, self._text_of(key))
             for key in keys
@@ -105,26 +106,24 @@ class VectorQueue:
         ]
 
     def pending_memory_count(self) -> int:
-        """Memories that have no vector yet."""
+        """Number of memories and facts without a vector."""
         return sum(1 for key in list(self._pending) if isinstance(key, str))
 
     def store_vectors(
         self, vectors: Iterable[tuple[PendingText, NDArray[np.float32]]]
     ) -> None:
-        """Keep these vectors; one whose text has changed, or that nobody wants any more, is ignored."""
+        """Keep these vectors; one whose text has changed or is not pending any more is ignored."""
         if self.text_vectors is None or self.pair_vectors is None:
             return
-        for wanted, vector in vectors:
-            key = wanted.key
-            row, table = (
-                self._row(key),
-                self.pair_vectors if isinstance(key, tuple) else self.text_vectors,
-            )
+        for pending, vector in vectors:
+            key = pending.key
+            row = self._row(key)
+            table = self.pair_vectors if isinstance(key, tuple) else self.text_vectors
             if (
                 row is not None
                 and key in self._pending
                 and vector.shape == (table.dim,)
-                and self._text_of(key) == wanted.text
+                and self._text_of(key) == pending.text
             ):
                 table.put(row, vector)
                 self._dequeue(key)
@@ -132,7 +131,8 @@ class VectorQueue:
     def _dequeue(self, key: TextKey) -> None:
         self._pending.pop(key, None)
         if not self._pending:
-            self._pending = {}  # one that was emptied keeps the room of all it held, 20 MB of a large soul
+            # An emptied dict keeps its memory, 20 MB for a large soul; a new one has none.
+            self._pending = {}
 
     def _row(self, key: TextKey) -> int | None:
         return (
@@ -140,7 +140,7 @@ class VectorQueue:
         )
 
     def keys(self) -> list[TextKey]:
-        """Of every text a model must embed."""
+        """The keys of every text that needs a vector, pending or not."""
         return [
             *(key for key, _ in self._rows if self._is_searched(key)),
             *(p for p, _ in self._pair_rows),
