@@ -49,9 +49,9 @@ class DeletionRequests:
             memory.text,
             self._clock.now(),
         )
-        said = replace(hand, source=asked.id)
+        source_hand = replace(hand, source=asked.id)
         entry = await self._auditor.entry(
-            world.owner, memory.soul, said, Action.ASK, memory.id
+            world.owner, memory.soul, source_hand, Action.ASK, memory.id
         )
         await self._store.commit(
             Change(world.owner, put_deletions=[asked], audit=[entry])
@@ -64,8 +64,12 @@ class DeletionRequests:
         world = await self._world_of(owner)
         if soul is not None:
             world.soul(soul)
-        found = await self._store.deletions(owner)
-        return [self._now(one) for one in reversed(found) if soul in (None, one.soul)]
+        deletions = await self._store.deletions(owner)
+        return [
+            self._now(deletion)
+            for deletion in reversed(deletions)
+            if soul in (None, deletion.soul)
+        ]
 
     async def decide(self, owner: Owner, request: str, *, confirmed: bool) -> Deletion:
         """The user's word, once.
@@ -75,19 +79,19 @@ class DeletionRequests:
         """
         await self._world_of(owner)  # the store is open once a world is there
         async with self._deciding:
-            found = next(
+            request_found = next(
                 (
-                    one
-                    for one in await self._store.deletions(owner)
-                    if one.id == request
+                    stored_deletion
+                    for stored_deletion in await self._store.deletions(owner)
+                    if stored_deletion.id == request
                 ),
                 None,
             )
-            if found is None:
+            if request_found is None:
                 raise NotFound(
                     f"no deletion {request!r} was asked for", field="request"
                 )
-            asked = self._now(found)
+            asked = self._now(request_found)
             if asked.state is not DeletionState.AWAITING:
                 raise Conflict(
                     f"deletion {request!r} is {asked.state.value} already",
@@ -113,14 +117,14 @@ class DeletionRequests:
             self._tell(owner, decided)
             return decided
 
-    def _tell(self, owner: Owner, one: Deletion) -> None:
-        said = {
-            "request": one.id,
-            "soul": one.soul,
-            "memory": one.memory,
-            "state": one.state.value,
+    def _tell(self, owner: Owner, deletion: Deletion) -> None:
+        details = {
+            "request": deletion.id,
+            "soul": deletion.soul,
+            "memory": deletion.memory,
+            "state": deletion.state.value,
         }
-        self._auditor.events.tell("deletion", owner, **said)
+        self._auditor.events.tell("deletion", owner, **details)
 
     def _now(self, asked: Deletion) -> Deletion:
         """As it stands now: one that nobody answered in time has expired."""

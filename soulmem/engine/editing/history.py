@@ -61,7 +61,7 @@ class History:
 
         Raises NotFound, Unprocessable unless exactly one of the three is given.
         """
-        if sum(one is not None for one in (since, change, job)) != 1:
+        if sum(choice is not None for choice in (since, change, job)) != 1:
             raise Unprocessable(
                 "say what to undo: exactly one of `since`, `change` and `job`",
                 field="since",

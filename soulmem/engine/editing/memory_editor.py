@@ -93,14 +93,14 @@ class MemoryEditor:
             )
         async with world.writing as token:
             mind = await world.mind_while_writing(token, new.soul)
-            now = self._clock.now()
+            current_time = self._clock.now()
             memory = Memory(
                 id=MemoryId(new_id("m")),
                 soul=new.soul,
                 kind=new.kind,
                 text=new.text,
                 origin=Origin.USER,
-                created=now,
+                created=current_time,
                 tags=tuple(dict.fromkeys(new.tags)),
                 importance=_importance(new),
                 permanent=new.permanent,
@@ -113,7 +113,7 @@ class MemoryEditor:
             )
             memory = await self._compute.run(read_again, memory)
             edges = await self._compute.run(
-                joined, mind, memory, new.edges, now, self._clock.extra_turns
+                joined, mind, memory, new.edges, current_time, self._clock.extra_turns
             )
             await self._commit(
                 token,
@@ -178,10 +178,10 @@ class MemoryEditor:
                         world, Timelines.THIS, patch.chat, patch.slot
                     ),
                 )
-            now = self._clock.now()
+            current_time = self._clock.now()
             wanted = patch.edges or ()
             edges = await self._compute.run(
-                joined, mind, new, wanted, now, self._clock.extra_turns
+                joined, mind, new, wanted, current_time, self._clock.extra_turns
             )
             opinions: tuple[Opinion, ...] = ()
             if patch.in_doubt is not None:
@@ -213,9 +213,9 @@ class MemoryEditor:
                 check_unprotected(old)
             if confirm == "purge":
                 await self._compute.run(_check_purgeable, mind, old)
-                gone = MindChange(drop_memories=(memory,), purge_audit=(memory,))
+                purge = MindChange(drop_memories=(memory,), purge_audit=(memory,))
                 await self._commit(
-                    token, world, mind, gone, replace(hand, action=Action.PURGE)
+                    token, world, mind, purge, replace(hand, action=Action.PURGE)
                 )
                 return
             if old.permanent and confirm != "permanent":
@@ -328,7 +328,7 @@ class MemoryEditor:
             )
             # What was shown of a large soul may have more edges than were loaded, and so more around it.
             if not await self._loader.complete(
-                owner, mind, [one.memory.id for one in view.memories]
+                owner, mind, [memory_view.memory.id for memory_view in view.memories]
             ):
                 return view
 
@@ -336,21 +336,21 @@ class MemoryEditor:
         return await world.mind(world.soul(soul).id)
 
     async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
-        found = world.find_memory(memory)
-        if found is None:
+        mind_and_memory = world.find_memory(memory)
+        if mind_and_memory is None:
             for soul in list(world.souls.values()):
                 if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
                     mind = await world.mind(soul.id)
                     if memory in mind.memories:
                         return mind
             raise NotFound(f"no memory {memory!r}", field="id")
-        return found[0]
+        return mind_and_memory[0]
 
     def _known(self, mind: Mind, memory: MemoryId) -> Memory:
-        found = mind.memories.get(memory)
-        if found is None:
+        stored_memory = mind.memories.get(memory)
+        if stored_memory is None:
             raise NotFound(f"no memory {memory!r}", field="id")
-        return found
+        return stored_memory
 
     async def _place(
         self, world: World, timelines: Timelines, chat: object, slot: object
@@ -412,17 +412,17 @@ def read_again(memory: Memory) -> Memory:
     """With what its text tells of; the fields of its situation are the user's to fill."""
     if memory.kind not in TEXTS:
         return memory
-    told = read(said(memory))
-    return replace(memory, terms=told.terms, names=told.names)
+    analysis = read(said(memory))
+    return replace(memory, terms=analysis.terms, names=analysis.names)
 
 
 def _check_kind(memory: Memory, patch: MemoryPatch) -> None:
     """Raises Unprocessable when fields of another kind of memory were sent."""
-    for given, kind in (
+    for detail, kind in (
         (patch.situation, MemoryKind.EPISODE),
         (patch.concept, MemoryKind.CONCEPT),
     ):
-        if given is not None and memory.kind is not kind:
+        if detail is not None and memory.kind is not kind:
             raise Unprocessable(
                 f"these are fields of a memory of kind {kind.value!r}; {memory.id!r} is of kind "
                 f"{memory.kind.value!r}",

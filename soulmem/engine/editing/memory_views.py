@@ -40,16 +40,18 @@ _RANKED = -1  # the rung above it, of what a recall ranks
 
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     """A memory with its sources, and its edges as of now. Raises NotFound."""
-    found = mind.memories.get(memory)
-    if found is None:
+    stored_memory = mind.memories.get(memory)
+    if stored_memory is None:
         raise NotFound(f"no memory {memory!r}", field="id")
     edges = tuple(unfaded_edges(mind, memory, extra_turns))
     usage, standing = mind.recalls.usage(memory), fact_validities(mind, edges)
-    if found.kind is not MemoryKind.CONCEPT:
-        (view,) = viewed(mind, [found], extra_turns)
-        return replace(view, edges=edges, usage=usage, anchors=anchors_of(mind, found))
+    if stored_memory.kind is not MemoryKind.CONCEPT:
+        (view,) = viewed(mind, [stored_memory], extra_turns)
+        return replace(
+            view, edges=edges, usage=usage, anchors=anchors_of(mind, stored_memory)
+        )
     present = concept_activations(mind, [memory], extra_turns)[memory]
-    (view,) = viewed(mind, [found], extra_turns)
+    (view,) = viewed(mind, [stored_memory], extra_turns)
     return replace(
         view,
         sources=view.sources or places_mentioning(mind, memory, _PLACES),
@@ -65,7 +67,7 @@ def viewed(
 ) -> list[MemoryView]:
     """Memories with their sources, how strong they are, and what the user thinks of them."""
     rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
-    left = memory_strengths(mind, rows, extra_turns).tolist()
+    remaining = memory_strengths(mind, rows, extra_turns).tolist()
     return [
         MemoryView(
             memory,
@@ -74,7 +76,7 @@ def viewed(
             feedback=opinion_of(mind, memory.id).score,
             in_doubt=is_in_doubt(mind, memory.id),
         )
-        for memory, strength in zip(memories, left, strict=True)
+        for memory, strength in zip(memories, remaining, strict=True)
     ]
 
 
@@ -128,8 +130,8 @@ def page(
     if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
         return _newest_page(mind, wanted, after, extra_turns)
     states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
-    place = {key: (_RANKED, at, str(key)) for at, key in enumerate(ranked)}
-    found = []
+    place = {key: (_RANKED, position, str(key)) for position, key in enumerate(ranked)}
+    matches = []
     for memory in mind.memories.values():
         if memory.state not in states or (
             wanted.kind is not None and memory.kind is not wanted.kind
@@ -138,10 +140,10 @@ def page(
         if wanted.permanent is not None and memory.permanent is not wanted.permanent:
             continue
         if memory.id in place:
-            found.append((place[memory.id], memory))
+            matches.append((place[memory.id], memory))
         elif (rung := _rung(mind, memory, wanted)) < _NOTHING:
-            found.append(((rung, -_micros(memory), str(memory.id)), memory))
-    return _cut(mind, found, wanted.limit, after, extra_turns)
+            matches.append(((rung, -_micros(memory), str(memory.id)), memory))
+    return _cut(mind, matches, wanted.limit, after, extra_turns)
 
 
 def _newest_page(
@@ -164,12 +166,12 @@ def _newest_page(
         for m in newest_first(mind, shown)
         if after is None or (4, -_micros(m), str(m.id)) > after
     )
-    found = list(islice(rest, wanted.limit + 1))
+    matches = list(islice(rest, wanted.limit + 1))
     cursor = None
-    if len(found) > wanted.limit:
-        last = found[wanted.limit - 1]
+    if len(matches) > wanted.limit:
+        last = matches[wanted.limit - 1]
         cursor = f"4_{-_micros(last)}_{last.id}"
-    return Page(viewed(mind, found[: wanted.limit], extra_turns), cursor)
+    return Page(viewed(mind, matches[: wanted.limit], extra_turns), cursor)
 
 
 def span_page(
@@ -181,24 +183,30 @@ def span_page(
     extra_turns: int,
 ) -> Page:
     """One page behind `after` of what overlaps the span, oldest first."""
-    found = list(islice(overlapping(mind, start, end, after and after[1:]), limit + 1))
+    matches = list(
+        islice(overlapping(mind, start, end, after and after[1:]), limit + 1)
+    )
     cursor = (
-        "_".join(("0", *map(str, position_of(found[limit - 1]))))
-        if len(found) > limit
+        "_".join(("0", *map(str, position_of(matches[limit - 1]))))
+        if len(matches) > limit
         else None
     )
-    return Page(viewed(mind, found[:limit], extra_turns), cursor)
+    return Page(viewed(mind, matches[:limit], extra_turns), cursor)
 
 
 def _cut(
     mind: Mind,
-    found: list[tuple[tuple[int, int, str], Memory]],
+    candidates: list[tuple[tuple[int, int, str], Memory]],
     limit: int,
     after: tuple[int, int, str] | None,
     extra_turns: int,
 ) -> Page:
-    found.sort(key=lambda pair: pair[0])
-    rest = found if after is None else [pair for pair in found if pair[0] > after]
+    candidates.sort(key=lambda pair: pair[0])
+    rest = (
+        candidates
+        if after is None
+        else [pair for pair in candidates if pair[0] > after]
+    )
     piece = rest[:limit]
     cursor = None
     if len(rest) > limit:
@@ -237,34 +245,34 @@ def surroundings(
         chosen = dict.fromkeys([center])
         ring = [center]
         for _ in range(hops):
-            found = (
+            reached = (
                 other
-                for one in ring
-                for other in _beside(mind, one, turn)
+                for memory_view in ring
+                for other in _beside(mind, memory_view, turn)
                 if other not in chosen
             )
-            ring = list(islice(_once(found), limit - len(chosen)))
+            ring = list(islice(_once(reached), limit - len(chosen)))
             chosen.update(dict.fromkeys(ring))
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
     views = viewed(mind, [mind.memories[m] for m in chosen], extra_turns)
-    left = [
-        left
+    remaining = [
+        remaining
         for edge in mind.edges.between(chosen)
-        if (left := unfaded_edge(mind, edge, turn)) is not None
+        if (remaining := unfaded_edge(mind, edge, turn)) is not None
     ]
-    edges = sorted(left, key=lambda edge: edge.id)
+    edges = sorted(remaining, key=lambda edge: edge.id)
     return GraphView(views, edges, fact_validities(mind, edges))
 
 
 def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
     """The memories in use that an edge joins it to, by the strongest edge first."""
-    left = (
-        left
+    remaining = (
+        remaining
         for edge in mind.edges.of(memory)
-        if (left := unfaded_edge(mind, edge, turn)) is not None
+        if (remaining := unfaded_edge(mind, edge, turn)) is not None
     )
-    edges = sorted(left, key=lambda e: (-e.strength, e.source, e.target))
+    edges = sorted(remaining, key=lambda e: (-e.strength, e.source, e.target))
     others = (e.target if e.source == memory else e.source for e in edges)
     return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
 

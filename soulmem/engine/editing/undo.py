@@ -74,15 +74,15 @@ class Undo:
         async with world.writing as token:
             mind = await world.mind_while_writing(token, soul)
             entries, chosen = await self._chosen(world, soul, since, change, job)
-            found = reversal(entries, chosen)
-            if not found.undone:
+            plan = reversal(entries, chosen)
+            if not plan.undone:
                 return Undone()
             await self._loader.complete(
-                world.owner, mind, [MemoryId(key) for key in found.memories]
+                world.owner, mind, [MemoryId(key) for key in plan.memories]
             )
             source = change or job or ""
             reason = "" if source else f"{SINCE}{entries[-1].id}"
-            back = await self._compute.run(_back, mind, found)
+            back = await self._compute.run(_back, mind, plan)
             back = replace(
                 back, put_derivations=await self._compute.run(_unsaid, mind, since, job)
             )
@@ -94,19 +94,19 @@ class Undo:
                 Hand(Actor.USER, source=source, reason=reason, action=Action.UNDO),
             )
             await self._take_back_opinions(
-                world, mind, found, Hand(Actor.USER, source, reason)
+                world, mind, plan, Hand(Actor.USER, source, reason)
             )
             return Undone(
-                changes=tuple(found.undone),
+                changes=tuple(plan.undone),
                 memories=tuple(memory.id for memory in back.put_memories),
                 edges=len(back.put_edges) + len(back.drop_edges),
-                skipped=tuple(found.skipped),
+                skipped=tuple(plan.skipped),
             )
 
     async def _take_back_opinions(
-        self, world: World, mind: Mind, found: Reversal, hand: Hand
+        self, world: World, mind: Mind, plan: Reversal, hand: Hand
     ) -> None:
-        for key, values in found.memories.items():
+        for key, values in plan.memories.items():
             if OPINION not in values:
                 continue
             old, new = (
@@ -136,10 +136,12 @@ class Undo:
             entries = await self._auditor.every(
                 world.owner, AuditQuery(soul, since=since)
             )
-            gone = undone_by(
+            undone_ids = undone_by(
                 entries, entries
             )  # what was taken back once is not counted again
-            return entries, {entry.id for entry in entries if is_undoable(entry)} - gone
+            return entries, {
+                entry.id for entry in entries if is_undoable(entry)
+            } - undone_ids
         wanted = (
             AuditQuery(soul, id=change)
             if change is not None
@@ -171,22 +173,22 @@ class Undo:
         return [entry for entry in entries if entry.id >= oldest], chosen
 
 
-def _back(mind: Mind, found: Reversal) -> MindChange:
+def _back(mind: Mind, plan: Reversal) -> MindChange:
     """What puts it back. What is gone meanwhile stays gone. Computes."""
     put: dict[MemoryId, Memory] = {}
-    for key, values in found.memories.items():
+    for key, values in plan.memories.items():
         old = mind.memories.get(MemoryId(key))
-        if old is not None and key not in found.created:
+        if old is not None and key not in plan.created:
             new = _restored(mind, old, values)
             if new != old:
                 put[old.id] = replace(new, revision=old.revision + 1)
-    for key in found.created:
+    for key in plan.created:
         old = mind.memories.get(MemoryId(key))
         if old is not None and old.state is not MemoryState.BIN:
             put[old.id] = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
-    edges, gone = _edges_back(mind, found)
+    edges, dropped = _edges_back(mind, plan)
     return MindChange(
-        put_memories=tuple(put.values()), put_edges=edges, drop_edges=gone
+        put_memories=tuple(put.values()), put_edges=edges, drop_edges=dropped
     )
 
 
@@ -205,32 +207,30 @@ def _unsaid(
     if since is None and job is None:
         return ()
     out = []
-    for one in map(mind.derivations.get, sorted(undone)):
-        assert one is not None
+    for derivation in map(mind.derivations.get, sorted(undone)):
+        assert derivation is not None
         kept = tuple(
-            p for p in one.products if not mind.derivations.without(p.id, undone)
+            p for p in derivation.products if not mind.derivations.without(p.id, undone)
         )
-        if kept != one.products:
-            out.append(replace(one, products=kept))
+        if kept != derivation.products:
+            out.append(replace(derivation, products=kept))
     return tuple(out)
 
 
-def _edges_back(
-    mind: Mind, found: Reversal
-) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
+def _edges_back(mind: Mind, plan: Reversal) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
     """Edges as they were, and ids of those that were not."""
     edges: list[Edge] = []
-    gone: list[str] = []
-    for key, told in found.edges.items():
-        known = mind.edges.get(key)
-        if told is None:
-            if known is not None:
-                gone.append(key)
-        elif known is not None:
-            edges.append(edge_with_values(known, told))
-        elif (edge := _again(mind, told)) is not None:
+    dropped: list[str] = []
+    for key, edge_values in plan.edges.items():
+        stored_edge = mind.edges.get(key)
+        if edge_values is None:
+            if stored_edge is not None:
+                dropped.append(key)
+        elif stored_edge is not None:
+            edges.append(edge_with_values(stored_edge, edge_values))
+        elif (edge := _again(mind, edge_values)) is not None:
             edges.append(edge)
-    return tuple(edges), tuple(gone)
+    return tuple(edges), tuple(dropped)
 
 
 def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
@@ -249,11 +249,11 @@ def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
     return new
 
 
-def _again(mind: Mind, told: Mapping[str, Any]) -> Edge | None:
+def _again(mind: Mind, stored_values: Mapping[str, Any]) -> Edge | None:
     """An edge that was cut, if both its ends are still there and all of it was told."""
-    if "source" not in told:
+    if "source" not in stored_values:
         return None
-    edge = edge_of_values(mind.soul.id, told)
+    edge = edge_of_values(mind.soul.id, stored_values)
     return (
         edge if edge.source in mind.memories and edge.target in mind.memories else None
     )

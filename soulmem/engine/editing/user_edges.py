@@ -34,7 +34,7 @@ def joined(
     mind: Mind,
     memory: Memory,
     wanted: Iterable[NewEdge],
-    now: datetime,
+    current_time: datetime,
     extra_turns: int,
 ) -> tuple[Edge, ...]:
     """The edges of a memory that is about to be stored; one that exists changes in what was given alone.
@@ -43,7 +43,8 @@ def joined(
     kinds that do not join so and for actions whose probabilities exceed 1.
     """
     wishes = [
-        _wish(mind, memory, asked, f"edges[{at}]") for at, asked in enumerate(wanted)
+        _wish(mind, memory, asked, f"edges[{index}]")
+        for index, asked in enumerate(wanted)
     ]
     turn = mind.lived_turns(extra_turns) if wishes else 0
     causes = {
@@ -59,7 +60,7 @@ def joined(
         edge = _edge(
             memory,
             wish,
-            now,
+            current_time,
             turn,
             start_strength(wish.asked.kind, is_overwhelming=overwhelming),
         )
@@ -109,8 +110,8 @@ def _wish(mind: Mind, memory: Memory, asked: NewEdge, field: str) -> _Wish:
         )
     if asked.kind is EdgeKind.RELATES and not (asked.verb or "").strip():
         asked = replace(asked, verb=_VERB)
-    known = mind.edges.find(asked.kind, source.id, target.id, asked.verb)
-    return _Wish(asked, source, target, known, field)
+    existing_edge = mind.edges.find(asked.kind, source.id, target.id, asked.verb)
+    return _Wish(asked, source, target, existing_edge, field)
 
 
 def _check_join(kind: EdgeKind, source: Memory, target: Memory, field: str) -> None:
@@ -143,7 +144,7 @@ def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
 
 
 def _edge(
-    memory: Memory, wish: _Wish, now: datetime, turn: float, start: float
+    memory: Memory, wish: _Wish, current_time: datetime, turn: float, start: float
 ) -> Edge:
     asked = wish.asked
     by_hand = (
@@ -157,13 +158,15 @@ def _edge(
         target=wish.target.id,
         kind=asked.kind,
         origin=Origin.USER,
-        touched=now,
+        touched=current_time,
         strength=start,
         verb=asked.verb,
         at_turn=turn,
     )
     if asked.strength is not None:  # as of now, whatever had faded
-        base = replace(base, strength=asked.strength, touched=now, at_turn=turn)
+        base = replace(
+            base, strength=asked.strength, touched=current_time, at_turn=turn
+        )
     return replace(
         base,
         confidence=base.confidence if asked.confidence is None else asked.confidence,
@@ -183,8 +186,8 @@ def _with_probabilities(
         if edge.kind is EdgeKind.FIRES:
             of_trigger[edge.source].append((wish, edge))
     for trigger, pairs in of_trigger.items():
-        given = {edge.target: edge.probability for _, edge in pairs}
-        total = sum(_shares(mind, trigger, given).values())
+        explicit = {edge.target: edge.probability for _, edge in pairs}
+        total = sum(_shares(mind, trigger, explicit).values())
         open_ones = [(wish, edge) for wish, edge in pairs if edge.probability is None]
         first = pairs[0][0]
         _check_sum(first.source, total, f"{first.field}.probability")
@@ -201,9 +204,9 @@ def _with_probabilities(
 
 
 def _shares(
-    mind: Mind, trigger: MemoryId, given: dict[MemoryId, float | None]
+    mind: Mind, trigger: MemoryId, explicit: dict[MemoryId, float | None]
 ) -> dict[MemoryId, float]:
-    """The probabilities of a trigger's actions in use, those `given` instead of what is stored."""
+    """The probabilities of a trigger's actions in use, those `explicit` instead of what is stored."""
     out = {
         edge.target: edge.probability or 0.0
         for edge in mind.edges_of(trigger)
@@ -211,7 +214,7 @@ def _shares(
         and edge.source == trigger
         and mind.memories[edge.target].state is MemoryState.ACTIVE
     }
-    out.update((action, probability or 0.0) for action, probability in given.items())
+    out.update((action, probability or 0.0) for action, probability in explicit.items())
     return out
 
 

@@ -73,7 +73,14 @@ class FeedbackService:
         """
         world = await self._world_of(owner)
         trace = await self._trace_of(owner, trace_id)
-        brought = next((one for one in trace.answer.memories if one.id == memory), None)
+        brought = next(
+            (
+                recalled_memory
+                for recalled_memory in trace.answer.memories
+                if recalled_memory.id == memory
+            ),
+            None,
+        )
         if brought is None:
             raise NotFound(
                 f"the recall {trace.id!r} did not bring memory {memory!r}",
@@ -132,23 +139,28 @@ class FeedbackService:
             edge = mind.edges.get(key)
             if edge is None or edge.kind not in DECAYING:
                 continue
-            now = mind.edge_strength(edge, turn)
+            current_strength = mind.edge_strength(edge, turn)
             keep = edge.uses > 0 or is_protected(mind, edge)
-            then = strength_after(
-                now,
+            new_strength = strength_after(
+                current_strength,
                 verdict,
                 keep=keep,
                 plasticity=self._params.plasticity,
                 params=self._params.feedback,
             )
-            if then == now:
+            if new_strength == current_strength:
                 continue
             if verdict is Verdict.STRONGER:
                 new = replace(
-                    edge, strength=then, touched=self._clock.now(), at_turn=float(turn)
+                    edge,
+                    strength=new_strength,
+                    touched=self._clock.now(),
+                    at_turn=float(turn),
                 )
             else:  # what is left of a strength is a part of it, and when it was touched stays
-                new = replace(edge, strength=edge.strength * (then / now))
+                new = replace(
+                    edge, strength=edge.strength * (new_strength / current_strength)
+                )
             out.append((edge, new))
         return out
 
@@ -161,7 +173,9 @@ def _told(
     if old != new:
         before[OPINION], after[OPINION] = opinion_values(old), opinion_values(new)
     if edges:
-        pairs = {was.id: edge_difference(was, now) for was, now in edges}
+        pairs = {
+            was.id: edge_difference(was, values_after) for was, values_after in edges
+        }
         before[EDGES] = {key: was for key, (was, _) in pairs.items()}
-        after[EDGES] = {key: now for key, (_, now) in pairs.items()}
+        after[EDGES] = {key: values_after for key, (_, values_after) in pairs.items()}
     return before, after

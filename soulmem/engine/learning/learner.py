@@ -113,8 +113,8 @@ class Learner:
     def settled(self, world: World, chat: ChatId | None = None) -> None:
         """Messages of the chat, or of any, may have been settled: what was recalled for them teaches soon."""
         waiting = {reply.chat for reply in self._pending if reply.owner == world.owner}
-        for one in waiting if chat is None else waiting & {chat}:
-            task = asyncio.create_task(self._teach_all(world, one))
+        for chat_id in waiting if chat is None else waiting & {chat}:
+            task = asyncio.create_task(self._teach_all(world, chat_id))
             self._lessons.add(task)
             task.add_done_callback(self._lessons.discard)
 
@@ -169,8 +169,8 @@ class Learner:
         """Every lesson that the chat allows now; one that cannot be stored waits for the next time."""
         await asyncio.gather(*self._telling, return_exceptions=True)
         async with world.writing as token:
-            told = await world.log(chat)
-            due = self._due(world, told) if told is not None else []
+            chat_log = await world.log(chat)
+            due = self._due(world, chat_log) if chat_log is not None else []
             for reply, noted in due:
                 try:
                     await self._teach(token, world, reply, noted)
@@ -180,19 +180,19 @@ class Learner:
                     )
                     self._pending.setdefault(reply, noted)
 
-    def _due(self, world: World, told: ChatLog) -> list[tuple[Reply, Noted]]:
+    def _due(self, world: World, chat_log: ChatLog) -> list[tuple[Reply, Noted]]:
         """Take out the recalls whose reply is settled; those for the swipe that was kept teach."""
-        count = settled_count(told.head, told.messages)
+        count = settled_count(chat_log.head, chat_log.messages)
         out = []
         for reply in [
             r
             for r in self._pending
-            if r.owner == world.owner and r.chat == told.head.id
+            if r.owner == world.owner and r.chat == chat_log.head.id
         ]:
-            at = told.index.get(reply.slot, count)
-            if at < count:
+            position = chat_log.index.get(reply.slot, count)
+            if position < count:
                 noted = self._pending.pop(reply)
-                if told.messages[at].swipe == reply.swipe:
+                if chat_log.messages[position].swipe == reply.swipe:
                     out.append((reply, noted))
         return out
 
@@ -206,10 +206,10 @@ class Learner:
         learned = await self._compute.run(self._learn, mind, reply, noted)
         if learned is None:
             return
-        told = await self._compute.run(_told, mind, learned)
+        audit_values = await self._compute.run(_told, mind, learned)
         hand = Hand(Actor.ENGINE, source=reply.chat)
         entry = await self._auditor.entry(
-            world.owner, reply.soul, hand, Action.LEARN, noted.trace, *told
+            world.owner, reply.soul, hand, Action.LEARN, noted.trace, *audit_values
         )
         await self._store.commit(
             Change(
@@ -238,13 +238,13 @@ class Learner:
 
 def _told(mind: Mind, learned: Learned) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the lesson does to edges, as they were and as they become. Computes."""
-    known = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
+    edge_pairs = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
     pairs = {
         new.id: edge_difference(old, new)
-        for old, new in known
+        for old, new in edge_pairs
         if old is not None and old != new
     }
     return (
         {EDGES: {key: was for key, (was, _) in pairs.items()}},
-        {EDGES: {key: now for key, (_, now) in pairs.items()}},
+        {EDGES: {key: after for key, (_, after) in pairs.items()}},
     )

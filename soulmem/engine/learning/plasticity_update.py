@@ -58,7 +58,7 @@ def learn(
     mind: Mind,
     reply: Reply,
     noted: Noted,
-    now: datetime,
+    current_time: datetime,
     turn: int,
     params: PlasticityParams,
 ) -> Learned | None:
@@ -77,15 +77,15 @@ def learn(
             noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails
         ),
         tuple(_usage(mind, trail.memory, stamp) for trail in trails),
-        _edges(mind, trails, noted, now, turn, params),
+        _edges(mind, trails, noted, current_time, turn, params),
         tuple(mind.recalls.surplus(1)),
     )
 
 
 def _usage(mind: Mind, memory: MemoryId, stamp: Stamp) -> Usage:
-    known = mind.recalls.usage(memory)
+    usage = mind.recalls.usage(memory)
     return (
-        first_use(memory, mind.soul.id, stamp) if known is None else known.again(stamp)
+        first_use(memory, mind.soul.id, stamp) if usage is None else usage.again(stamp)
     )
 
 
@@ -93,7 +93,7 @@ def _edges(
     mind: Mind,
     trails: Sequence[Trail],
     noted: Noted,
-    now: datetime,
+    current_time: datetime,
     turn: int,
     params: PlasticityParams,
 ) -> tuple[Edge, ...]:
@@ -113,7 +113,7 @@ def _edges(
     walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
     taught = plasticity_update(paths, together, walked, params)
     used = (
-        _used(mind, edge, share, now, turn, params)
+        _used(mind, edge, share, current_time, turn, params)
         for key, share in taught.used.items()
         if (edge := mind.edges.get(key)) is not None
     )
@@ -129,12 +129,12 @@ def _used(
     mind: Mind,
     edge: Edge,
     share: float,
-    now: datetime,
+    current_time: datetime,
     turn: int,
     params: PlasticityParams,
 ) -> Edge:
     """The edge after a use; one of a kind that does not fade has no strength to gain."""
-    new = replace(edge, uses=edge.uses + 1, touched=now, at_turn=float(turn))
+    new = replace(edge, uses=edge.uses + 1, touched=current_time, at_turn=float(turn))
     if edge.kind not in DECAYING:
         return new
     strength = mind.edge_strength(edge, turn)

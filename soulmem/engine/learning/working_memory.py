@@ -103,12 +103,12 @@ def _sort(
     working = mind.recalls.working
     assert working is not None
     for memory in memories:
-        known, usage = mind.memories[memory], mind.recalls.usage(memory)
+        stored_memory, usage = mind.memories[memory], mind.recalls.usage(memory)
         siblings, activations = (
-            together.get(known.created, 1),
+            together.get(stored_memory.created, 1),
             working.activations(memory),
         )
-        if is_promoted(known, usage, siblings, params.promotion, activations):
+        if is_promoted(stored_memory, usage, siblings, params.promotion, activations):
             working.promote(memory)
         elif memory in written:
             working.new(memory, written[memory])

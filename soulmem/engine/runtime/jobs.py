@@ -165,21 +165,22 @@ class Jobs:
         offered = {
             name: k for name, k in self._kinds.items() if k.arguments is not None
         }
-        found = offered.get(kind)
-        if found is None or found.arguments is None:
-            known = (
+        job_kind = offered.get(kind)
+        if job_kind is None or job_kind.arguments is None:
+            kind_names = (
                 f"known are {', '.join(sorted(offered))}"
                 if offered
                 else "none is offered yet"
             )
             raise Unprocessable(
-                f"no job of kind {kind[:80]!r} can be started: {known}", field="kind"
+                f"no job of kind {kind[:80]!r} can be started: {kind_names}",
+                field="kind",
             )
         for name in arguments:
-            if name not in found.arguments:
-                known = ", ".join(sorted(found.arguments)) or "none"
+            if name not in job_kind.arguments:
+                kind_names = ", ".join(sorted(job_kind.arguments)) or "none"
                 raise Unprocessable(
-                    f"{name[:80]!r} is no argument of the job {kind!r}: known are {known}",
+                    f"{name[:80]!r} is no argument of the job {kind!r}: known are {kind_names}",
                     field="arguments",
                 )
         return await self.start(owner, kind, soul, arguments)
@@ -295,14 +296,14 @@ class Jobs:
             )
 
     def _tell(self, run: JobRun) -> None:
-        one = run.record
+        record = run.record
         self._events.tell(
             "job",
-            one.owner,
-            job=one.job,
-            soul=one.soul,
-            job_kind=one.kind,
-            state=one.state,
+            record.owner,
+            job=record.job,
+            soul=record.soul,
+            job_kind=record.kind,
+            state=record.state,
         )
 
     async def _clear_out(self) -> None:
@@ -317,8 +318,15 @@ class Jobs:
 
 
 def _view(run: JobRun) -> JobView:
-    one = run.record
-    state, at = JobState(one.state), born(one.job)
+    record = run.record
+    state, asked_at = JobState(record.state), born(record.job)
     return JobView(
-        one.job, one.kind, one.soul, state, at, run.progress, one.result, one.error
+        record.job,
+        record.kind,
+        record.soul,
+        state,
+        asked_at,
+        run.progress,
+        record.result,
+        record.error,
     )

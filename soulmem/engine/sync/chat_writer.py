@@ -95,12 +95,12 @@ class ChatWriter:
 
     async def settle_due(self, world: World, after: timedelta) -> None:
         """Settle last messages that have stood for `after`."""
-        now = self._clock.now()
+        current_time = self._clock.now()
         for head in list(world.heads.values()):
             if (
                 head.state is ChatState.ACTIVE
                 and head.tail_since is not None
-                and now - head.tail_since >= after
+                and current_time - head.tail_since >= after
             ):
                 async with world.writing as token:
                     await self._settle(token, world, head.id)
@@ -187,26 +187,26 @@ class ChatWriter:
                 (t for log in ancestors if (t := log.text(version)) is not None), None
             )
 
-        found = reconcile(
+        reconciled = reconcile(
             old.messages,
             request.messages,
             request.base,
             confirmed=request.confirm_removal or old.head.state is ChatState.BIN,
             known_text=known_text,
         )
-        if found.hold is not None:
-            answer = SyncAnswer(applied=False, held=len(found.hold.vanished))
-            held = replace(old, head=replace(old.head, hold=found.hold))
-            return answer, None if old.head.hold == found.hold else self._step(
-                world, old, held, minds
+        if reconciled.hold is not None:
+            answer = SyncAnswer(applied=False, held=len(reconciled.hold.vanished))
+            held_log = replace(old, head=replace(old.head, hold=reconciled.hold))
+            return answer, None if old.head.hold == reconciled.hold else self._step(
+                world, old, held_log, minds
             )
-        if found.needs_text:
-            return SyncAnswer(needs_text=found.needs_text, applied=False), None
-        new = self._next_log(old, request, found.messages)
+        if reconciled.needs_text:
+            return SyncAnswer(needs_text=reconciled.needs_text, applied=False), None
+        new = self._next_log(old, request, reconciled.messages)
         answer = SyncAnswer(
-            added=len(found.added),
-            changed=len(found.changed),
-            removed=len(found.removed),
+            added=len(reconciled.added),
+            changed=len(reconciled.changed),
+            removed=len(reconciled.removed),
         )
         if (
             new.head == old.head
@@ -215,7 +215,12 @@ class ChatWriter:
         ):
             return answer, None
         return answer, self._step(
-            world, old, new, minds, found.added | found.changed, found.removed
+            world,
+            old,
+            new,
+            minds,
+            reconciled.added | reconciled.changed,
+            reconciled.removed,
         )
 
     def _next_log(
@@ -239,7 +244,7 @@ class ChatWriter:
                 *(soul for m in window for soul in m.present or ()),
             ]
         )
-        now = replace(
+        next_head = replace(
             head,
             souls=request.souls,
             cast=tuple(cast),
@@ -252,14 +257,14 @@ class ChatWriter:
             state=ChatState.ACTIVE,
         )
         if prefix == len(messages) == len(old.messages):
-            return replace(old, head=now)
+            return replace(old, head=next_head)
         ranks = ranks_for(old.messages, old.ranks, messages, RANK_GAP)
         if prefix == len(old.messages):  # the usual case: the chat went on
             index = old.index | {
                 m.slot: i for i, m in enumerate(messages[prefix:], prefix)
             }
-            return ChatLog(now, messages, ranks, index)
-        return ChatLog.of(now, messages, ranks)
+            return ChatLog(next_head, messages, ranks, index)
+        return ChatLog.of(next_head, messages, ranks)
 
     def _step(
         self,
@@ -283,13 +288,13 @@ class ChatWriter:
             if linked is not None:
                 change = with_reawakened(mind, linked)
             mind_steps.append(_MindStep(mind, change, linked is not None))
-        told = ChatChange(new.head, _rewritten(old, new), removed)
+        chat_change = ChatChange(new.head, _rewritten(old, new), removed)
         moved = [
             c
             for c in world.heads
             if c != chat and world.family(c) != world.family(c, heads)
         ]
-        return _Step(new, told, tuple(mind_steps), tuple(moved))
+        return _Step(new, chat_change, tuple(mind_steps), tuple(moved))
 
     async def _write(
         self,
@@ -310,14 +315,17 @@ class ChatWriter:
 
     async def _told(self, world: World, head: Chat) -> list[AuditEntry]:
         """That the user deleted the chat, for each soul that was in it."""
-        was, now = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
+        was, after = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
         souls = [
             soul
             for soul in dict.fromkeys((*head.souls, *head.cast))
             if soul in world.souls
         ]
         where = [(world.owner, soul, BY_USER, Action.BIN, head.id) for soul in souls]
-        return [await self._auditor.entry(*one, was, now) for one in where]
+        return [
+            await self._auditor.entry(*entry_values, was, after)
+            for entry_values in where
+        ]
 
     async def _carry_out(
         self,
@@ -459,10 +467,10 @@ async def _minds(
     token: WriteToken, world: World, souls: Iterable[SoulId]
 ) -> list[Mind]:
     """Open minds of those souls that are in use."""
-    known = [s for s in dict.fromkeys(souls) if s in world.souls]
+    existing = [s for s in dict.fromkeys(souls) if s in world.souls]
     return [
         await world.mind_while_writing(token, s)
-        for s in known
+        for s in existing
         if world.souls[s].state is SoulState.ACTIVE
     ]
 
@@ -475,18 +483,18 @@ def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
     in_place, _ = common_ends(old.ranks, new.ranks)
     start = min(same, in_place)
     stands = set(zip(old.ranks[start:], old.messages[start:], strict=True))
-    now = zip(new.ranks[start:], new.messages[start:], strict=True)
-    return [RankedMessage(r, m) for r, m in now if (r, m) not in stands]
+    ranked = zip(new.ranks[start:], new.messages[start:], strict=True)
+    return [RankedMessage(r, m) for r, m in ranked if (r, m) not in stands]
 
 
 def _united(changes: Sequence[Change]) -> Change:
     """One change with the effect of all of them in their order; chats are the first one's."""
     memories: dict[MemoryId, Memory] = {}
     edges: dict[str, Edge] = {}
-    gone: set[MemoryId] = set()
+    dropped: set[MemoryId] = set()
     cut: set[str] = set()
     for change in changes:
-        gone.update(change.drop_memories)
+        dropped.update(change.drop_memories)
         cut.update(change.drop_edges)
         for memory in change.drop_memories:
             memories.pop(memory, None)
@@ -494,11 +502,11 @@ def _united(changes: Sequence[Change]) -> Change:
             edges.pop(edge, None)
         memories.update((m.id, m) for m in change.put_memories)
         edges.update((e.id, e) for e in change.put_edges)
-    left_out = gone - memories.keys()
+    left_out = dropped - memories.keys()
     return replace(
         changes[0],
         put_memories=list(memories.values()),
-        drop_memories=gone,
+        drop_memories=dropped,
         put_edges=[
             e
             for e in edges.values()

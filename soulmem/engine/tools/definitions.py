@@ -125,7 +125,9 @@ TOOLS: dict[str, Tool] = {
 }
 
 
-def arguments_of(name: str, actor: Actor, given: Mapping[str, Any]) -> Arguments:
+def arguments_of(
+    name: str, actor: Actor, raw_arguments: Mapping[str, Any]
+) -> Arguments:
     """The arguments, checked.
 
     Raises NotFound for an unknown tool, Forbidden for one that is not this actor's, Unprocessable.
@@ -134,12 +136,12 @@ def arguments_of(name: str, actor: Actor, given: Mapping[str, Any]) -> Arguments
     if tool is None:
         raise NotFound(f"no tool {name!r}: there are {', '.join(TOOLS)}", field="name")
     if actor not in tool.takes:
-        whose = " and ".join(one.value for one in tool.takes)
+        whose = " and ".join(taker.value for taker in tool.takes)
         raise Forbidden(
             f"{name} is a tool of the {whose}, not of the {actor.value}", field="actor"
         )
     try:
-        made = msgspec.convert(given, tool.takes[actor])
+        made = msgspec.convert(raw_arguments, tool.takes[actor])
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
         raise Unprocessable(
@@ -168,7 +170,7 @@ def _inlined(node: Any, parts: Mapping[str, Any]) -> Any:
         return {
             key: _spelled(key, _inlined(value, parts)) for key, value in node.items()
         }
-    return [_inlined(one, parts) for one in node] if isinstance(node, list) else node
+    return [_inlined(item, parts) for item in node] if isinstance(node, list) else node
 
 
 def _spelled(key: str, value: Any) -> Any:

@@ -114,8 +114,8 @@ class Tools:
         view = await self._memories.create(
             world.owner, new, Hand(actor, reason=asked.reason), state
         )
-        told: Result = {"memory": view.memory.id, "permanent": True}
-        return told | {"status": "awaiting_confirmation"} if self._review else told
+        result: Result = {"memory": view.memory.id, "permanent": True}
+        return result | {"status": "awaiting_confirmation"} if self._review else result
 
     async def _search(
         self, world: World, soul: Soul, actor: Actor, asked: wanted.SearchMemories
@@ -143,33 +143,36 @@ class Tools:
             max_items=asked.limit,
             time_range=span,
         )
-        found = await self._recaller.recall(world.owner, request)
-        said = {"query": asked.query, "found": [memory.id for memory in found.memories]}
+        recalled = await self._recaller.recall(world.owner, request)
+        logged_query = {
+            "query": asked.query,
+            "found": [memory.id for memory in recalled.memories],
+        }
         entry = await self._auditor.entry(
             world.owner,
             soul.id,
-            Hand(actor, source=found.trace),
+            Hand(actor, source=recalled.trace),
             Action.READ,
             soul.id,
             None,
-            said,
+            logged_query,
         )
         await self._store.commit(Change(world.owner, audit=[entry], by=actor))
         return {
             "memories": [
                 {
-                    "id": one.id,
-                    "kind": one.kind,
-                    "text": one.text,
-                    "score": one.score,
-                    "permanent": one.permanent,
-                    "why": one.why,
+                    "id": recalled_memory.id,
+                    "kind": recalled_memory.kind,
+                    "text": recalled_memory.text,
+                    "score": recalled_memory.score,
+                    "permanent": recalled_memory.permanent,
+                    "why": recalled_memory.why,
                     "sources": [
                         {"chat": place.chat, "slot": place.slot}
-                        for place in one.sources
+                        for place in recalled_memory.sources
                     ],
                 }
-                for one in found.memories
+                for recalled_memory in recalled.memories
             ]
         }
 
@@ -190,10 +193,10 @@ class Tools:
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
     ) -> Result:
         task = LlmTask(world.owner, soul.id, DIGEST)
-        found = await self._digest_writer.digests(
+        digests = await self._digest_writer.digests(
             world, task, asked.period, calls=_CALLS
         )
-        return {"period": asked.period, "digests": found}
+        return {"period": asked.period, "digests": digests}
 
     async def _update(
         self, world: World, soul: Soul, actor: Actor, asked: wanted.UpdateMemoryNode
@@ -220,10 +223,10 @@ class Tools:
 
     async def _memory(self, world: World, soul: Soul, key: str) -> Memory:
         """The memory, of that soul. Raises NotFound, and Forbidden for a protected one."""
-        found = (await world.mind(soul.id)).memories.get(MemoryId(key))
-        if found is None:
+        memory = (await world.mind(soul.id)).memories.get(MemoryId(key))
+        if memory is None:
             raise NotFound(
                 f"no memory {key!r} of soul {soul.id!r}", field="arguments.memory_id"
             )
-        check_unprotected(found)
-        return found
+        check_unprotected(memory)
+        return memory

@@ -44,10 +44,10 @@ class BackupKeeper:
         """Make today's, unless there is one. A copy of the future, from a clock that was wrong, is none."""
         if self._backups is None or not self._daily:
             return
-        now = self._clock.now()
+        current_time = self._clock.now()
         try:
-            last = await self._backups.last(now)
-            if last is None or now - last >= _EVERY:
+            last = await self._backups.last(current_time)
+            if last is None or current_time - last >= _EVERY:
                 await self._make(self._backups)
         except StoreError as error:
             log.warning("%s", error.message)

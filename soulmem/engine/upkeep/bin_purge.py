@@ -75,16 +75,16 @@ class Bin:
             )  # nobody may ask for a soul for weeks, and its bin goes all the same
             for mind in list(world.minds.values()):
                 binned = await self._look_through(world, mind)
-                gone = expired(binned, self._clock.now(), self._params)
-                for start in range(0, len(gone), _PIECE):
+                expired_ids = expired(binned, self._clock.now(), self._params)
+                for start in range(0, len(expired_ids), _PIECE):
                     count += await self._purge(
-                        world, mind, gone[start : start + _PIECE], _PURGE
+                        world, mind, expired_ids[start : start + _PIECE], _PURGE
                     )
                 since.update(
                     {
-                        (world.owner, key): at
-                        for key, at in binned.items()
-                        if key not in set(gone)
+                        (world.owner, key): binned_at
+                        for key, binned_at in binned.items()
+                        if key not in set(expired_ids)
                     }
                 )
         self._since = since
@@ -99,22 +99,26 @@ class Bin:
             )
         world = await self._world_of(run.owner)
         mind = await world.mind(run.soul)
-        gone = [memory.id for memory in await self._compute.run(_binned, mind)]
+        purged = [memory.id for memory in await self._compute.run(_binned, mind)]
         hand = Hand(Actor.USER, action=Action.PURGE, source=run.record.job)
         count = 0
-        for start in range(0, len(gone), _PIECE):
-            run.tell(start, len(gone), "memories")
-            count += await self._purge(world, mind, gone[start : start + _PIECE], hand)
+        for start in range(0, len(purged), _PIECE):
+            run.tell(start, len(purged), "memories")
+            count += await self._purge(
+                world, mind, purged[start : start + _PIECE], hand
+            )
         return {"purged": count}
 
     async def _look_through(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
         """What lies in the soul's bin and is told by no chat, and since when."""
-        found: dict[MemoryId, datetime] = {}
+        binned: dict[MemoryId, datetime] = {}
         for memory in await self._compute.run(_binned, mind):
-            at = self._since.get((world.owner, memory.id))
-            at = at or await self._auditor.since_binned(world.owner, memory.id)
-            found[memory.id] = at or await self._noted(world, memory)
-        return found
+            binned_at = self._since.get((world.owner, memory.id))
+            binned_at = binned_at or await self._auditor.since_binned(
+                world.owner, memory.id
+            )
+            binned[memory.id] = binned_at or await self._noted(world, memory)
+        return binned
 
     async def _noted(self, world: World, memory: Memory) -> datetime:
         """It went there with its chat, or before anybody kept an audit: its time begins now."""
@@ -137,12 +141,12 @@ class Bin:
         async with world.writing as token:
             if mind is not world.minds.get(mind.soul.id):
                 return 0
-            left = {memory.id for memory in await self._compute.run(_binned, mind)}
-            gone = tuple(key for key in keys if key in left)
-            if gone:
-                change = MindChange(drop_memories=gone, purge_audit=gone)
+            remaining = {memory.id for memory in await self._compute.run(_binned, mind)}
+            purged = tuple(key for key in keys if key in remaining)
+            if purged:
+                change = MindChange(drop_memories=purged, purge_audit=purged)
                 await self._auditor.carry_out(token, world, mind, change, hand)
-            return len(gone)
+            return len(purged)
 
 
 def _binned(mind: Mind) -> list[Memory]:

@@ -166,8 +166,10 @@ def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
     own = (edges.kind == _MENTIONS) & (mind.columns.kind[edges.target] == _CONCEPT)
     by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
     had = _ends(edges.source, n) + _ends(edges.target, n)
-    held = _ends(edges.source[holds], n) + _ends(edges.target[holds & ~by_text], n)
-    return np.asarray((had > 0) & (held == 0), np.bool_)
+    strong_links = _ends(edges.source[holds], n) + _ends(
+        edges.target[holds & ~by_text], n
+    )
+    return np.asarray((had > 0) & (strong_links == 0), np.bool_)
 
 
 def forgotten(
@@ -177,8 +179,8 @@ def forgotten(
     not present any more, and texts that name nobody, keep no anchor and were never taken over into
     long-term memory. Computes.
     """
-    known = [m for key in suspected if (m := mind.memories.get(key)) is not None]
-    concepts = [m for m in known if m.kind is MemoryKind.CONCEPT]
+    memories = [m for key in suspected if (m := mind.memories.get(key)) is not None]
+    concepts = [m for m in memories if m.kind is MemoryKind.CONCEPT]
     present = concept_activations(
         mind, [m.id for m in concepts], extra, params.activation
     )
@@ -190,7 +192,7 @@ def forgotten(
     ]
     texts = [
         m
-        for m in known
+        for m in memories
         if m.kind is not MemoryKind.CONCEPT and not m.names and not anchors_of(mind, m)
     ]
     unused = turns_since_recall(mind, [m.id for m in texts], extra)

@@ -49,12 +49,12 @@ class Rereader:
         start = 0
         while start < mind.size:
             unread = await self._compute.run(_unread, mind, start, start + _ROWS)
-            for at in range(0, len(unread), _TEXTS):
-                await self._read(world, mind, unread[at : at + _TEXTS])
+            for index in range(0, len(unread), _TEXTS):
+                await self._read(world, mind, unread[index : index + _TEXTS])
             start += _ROWS
 
     async def _read(self, world: World, mind: Mind, memories: Sequence[Memory]) -> None:
-        told = await asyncio.to_thread(
+        analyses = await asyncio.to_thread(
             lambda: [read(said(memory)) for memory in memories]
         )
         async with world.writing as token:
@@ -62,8 +62,8 @@ class Rereader:
                 return
             put = tuple(
                 new
-                for memory, one in zip(memories, told, strict=True)
-                if (new := reread(memory, mind.soul.name, one)) != memory
+                for memory, analysis in zip(memories, analyses, strict=True)
+                if (new := reread(memory, mind.soul.name, analysis)) != memory
                 and mind.memories.get(memory.id) == memory
             )
             if put:
@@ -73,25 +73,27 @@ class Rereader:
                 await world.carry_out(token, mind, Steps([change]))
 
 
-def reread(memory: Memory, soul_name: str, told: Reading) -> Memory:
+def reread(memory: Memory, soul_name: str, analysis: Reading) -> Memory:
     """The memory with what its text tells, where it had nothing of that, and with feelings where they belong:
     those of others were once written down as the soul's own. What the user wrote there stays.
     """
     if not (memory.terms or memory.names):
-        memory = replace(memory, terms=told.terms, names=told.names)
-    known = memory.situation
-    if not _has_feelings_of_others(memory) or known.emotions != every_feeling(memory):
+        memory = replace(memory, terms=analysis.terms, names=analysis.names)
+    analysed = memory.situation
+    if not _has_feelings_of_others(memory) or analysed.emotions != every_feeling(
+        memory
+    ):
         return memory
-    participants = with_feelings(known.participants, soul_name, told)
-    own = own_feelings(participants, False, soul_name, told)
+    participants = with_feelings(analysed.participants, soul_name, analysis)
+    own = own_feelings(participants, False, soul_name, analysis)
     return replace(
-        memory, situation=replace(known, participants=participants, emotions=own)
+        memory, situation=replace(analysed, participants=participants, emotions=own)
     )
 
 
 def every_feeling(memory: Memory) -> tuple[Emotion, ...]:
     """The feelings in the text, whoever has them."""
-    return tuple(Emotion(*one) for one in feelings(said(memory)))
+    return tuple(Emotion(*emotion) for emotion in feelings(said(memory)))
 
 
 def _has_feelings_of_others(memory: Memory) -> bool:
@@ -106,12 +108,12 @@ def _unread(mind: Mind, start: int, stop: int) -> list[Memory]:
     words do not count as said.
     """
     kinds = mind.columns.kind[start : min(stop, mind.size)]
-    found = []
+    unread = []
     for row in start + np.flatnonzero(np.isin(kinds, _KINDS)):
         key = mind.frame().rows.id(int(row))
         memory = mind.memories.get(key) if key is not None else None
         if memory is None or memory.kind not in TEXTS or memory.origin is Origin.MODEL:
             continue
         if not (memory.terms or memory.names) or _has_feelings_of_others(memory):
-            found.append(memory)
-    return found
+            unread.append(memory)
+    return unread

@@ -43,9 +43,9 @@ class SoulBin:
                     await self._purge(world, soul)
 
     async def _since(self, world: World, soul: Soul) -> datetime:
-        known = await self._auditor.since_binned(world.owner, soul.id)
-        if known is not None:
-            return known
+        binned_at = await self._auditor.since_binned(world.owner, soul.id)
+        if binned_at is not None:
+            return binned_at
         hand = Hand(Actor.ENGINE, reason="found in the bin")
         entry = await self._auditor.entry(
             world.owner,
@@ -69,10 +69,10 @@ class SoulBin:
             for start in range(0, len(keys), _PIECE):
                 piece = keys[start : start + _PIECE]
                 # The typed name was the user's hand: what is permanent goes with its soul.
-                gone = Change(
+                purge = Change(
                     world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER
                 )
-                await self._store.commit(gone)
+                await self._store.commit(purge)
             records = (await self._store.recalls(world.owner, soul.id)).records
             derived = await self._store.derivations(world.owner, soul.id)
             chats = [
@@ -89,7 +89,7 @@ class SoulBin:
                     souls=[bare],
                     chats=chats,
                     drop_recalls=[record.trace for record in records],
-                    drop_derivations=[one.id for one in derived],
+                    drop_derivations=[derivation.id for derivation in derived],
                     purge_audit=[soul.id],
                     audit=[entry],
                     by=Actor.USER,

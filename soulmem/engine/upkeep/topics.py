@@ -93,25 +93,29 @@ class Topics:
         revision = mind.terms.incidence.revision
         links = await self._links(mind, None if run is None else run.tell)
         before = await self._compute.run(_before, mind)
-        found = await asyncio.to_thread(topics_of, links, before, self._params.topics)
+        found_topics = await asyncio.to_thread(
+            topics_of, links, before, self._params.topics
+        )
         async with world.writing as token:
             if mind not in world.minds.values():
                 return 0
-            change = await self._compute.run(_change, mind, found, self._clock.now())
+            change = await self._compute.run(
+                _change, mind, found_topics, self._clock.now()
+            )
             if change != MindChange():
                 # By number: a word in the audit would outlive the message it is from.
-                told = {
+                audit_values = {
                     "topics": len(change.put_memories),
                     "gone": len(change.drop_memories),
                 }
                 hand = Hand(Actor.ENGINE, source="" if run is None else run.record.job)
                 where = world.owner, mind.soul.id, hand, Action.RENEW, mind.soul.id
-                entry = await self._auditor.entry(*where, None, told)
+                entry = await self._auditor.entry(*where, None, audit_values)
                 await world.carry_out(
                     token, mind, Steps([replace(change, audit=(entry,))])
                 )
             self._seen[mind] = revision
-        return len(found)
+        return len(found_topics)
 
     async def _links(
         self, mind: Mind, tell: Tell | None
@@ -132,8 +136,8 @@ class Topics:
 def _frequent(mind: Mind, p: TopicWork) -> list[str]:
     """Keys of the terms that enough texts hold."""
     incidence = mind.terms.incidence
-    known = rows_in_use(mind)
-    place, _ = incidence.rows_of(np.arange(incidence.terms), known)
+    concepts = rows_in_use(mind)
+    place, _ = incidence.rows_of(np.arange(incidence.terms), concepts)
     windows = np.bincount(place, minlength=incidence.terms)
     often = np.flatnonzero(windows >= p.seen)
     often = often[np.argsort(-windows[often], kind="stable")][: p.most]
@@ -145,16 +149,18 @@ def _links_of(
 ) -> dict[tuple[str, str], float]:
     """The strongest associations of these terms with terms of `among`; one that has gone has none."""
     incidence = mind.terms.incidence
-    known = rows_in_use(mind)
+    concept_rows = rows_in_use(mind)
     links = {}
     for key in keys:
         term = incidence.number(key)
         if term is None:
             continue
-        met = associates(incidence, term, known)
+        met = associates(incidence, term, concept_rows)
         strong = np.flatnonzero((met.strength >= p.strength) & (met.pair >= p.met))
         order = strong[np.argsort(-met.strength[strong], kind="stable")]
-        others = [(int(met.terms[at]), float(met.strength[at])) for at in order]
+        others = [
+            (int(met.terms[index]), float(met.strength[index])) for index in order
+        ]
         near = [
             (other, strength)
             for other, strength in others
@@ -162,37 +168,39 @@ def _links_of(
         ]
         name = mind.terms.label(term)
         for other, strength in near[: p.nearest]:
-            one, two = sorted((name, mind.terms.label(other)))
-            if one and one != two and not _overlap(one, two):
-                links[one, two] = strength
+            first, second = sorted((name, mind.terms.label(other)))
+            if first and first != second and not _overlap(first, second):
+                links[first, second] = strength
     return links
 
 
-def _overlap(one: str, two: str) -> bool:
+def _overlap(first: str, second: str) -> bool:
     """Whether the two are pieces of one word or phrase, and so always met together: they share a part."""
-    if is_unspaced(one) and is_unspaced(two):
-        return not set(one).isdisjoint(two)
-    return not set(one.casefold().split()).isdisjoint(two.casefold().split())
+    if is_unspaced(first) and is_unspaced(second):
+        return not set(first).isdisjoint(second)
+    return not set(first.casefold().split()).isdisjoint(second.casefold().split())
 
 
 def _topics(mind: Mind) -> dict[MemoryId, Memory]:
     """Topics that were found, and those of them that the user named since: they keep what they are about."""
-    found = (m for m in mind.names.concepts() if m.is_topic and m.tags)
-    return {m.id: m for m in sorted(found, key=lambda m: m.id)}
+    topic_memories = (m for m in mind.names.concepts() if m.is_topic and m.tags)
+    return {m.id: m for m in sorted(topic_memories, key=lambda m: m.id)}
 
 
 def _before(mind: Mind) -> list[Topic]:
     return [Topic(m.id, m.tags[:3], m.tags) for m in _topics(mind).values()]
 
 
-def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
+def _change(
+    mind: Mind, found_topics: Sequence[Topic], current_time: datetime
+) -> MindChange:
     """What to write so that the soul's found topics are these."""
     old = _topics(mind)
     put, edges, kept_edges = [], [], set()
-    taken = {MemoryId(topic.key) for topic in found if topic.key in old}
-    for topic in found:
+    taken = {MemoryId(topic.key) for topic in found_topics if topic.key in old}
+    for topic in found_topics:
         key = _id(mind, topic, taken, old)
-        memory = _memory(mind, key, topic, old.get(key), now)
+        memory = _memory(mind, key, topic, old.get(key), current_time)
         if memory != old.get(key):
             put.append(memory)
         if memory.state is not _ACTIVE:
@@ -205,13 +213,13 @@ def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
                     key,
                     EdgeKind.TOPIC_OF,
                     Origin.CHAT,
-                    now,
+                    current_time,
                     strength=1.0,
                 )
                 kept_edges.add(edge.id)
                 if edge.id not in mind.edges:
                     edges.append(edge)
-    gone = [
+    removed = [
         key
         for key, m in old.items()
         if key not in taken and m.is_found_topic and m.state is _ACTIVE
@@ -226,7 +234,7 @@ def _change(mind: Mind, found: Sequence[Topic], now: datetime) -> MindChange:
     ]
     return MindChange(
         put_memories=tuple(put),
-        drop_memories=tuple(gone),
+        drop_memories=tuple(removed),
         put_edges=tuple(edges),
         drop_edges=tuple(stale),
     )
@@ -247,7 +255,7 @@ def _id(
 
 
 def _memory(
-    mind: Mind, key: MemoryId, topic: Topic, old: Memory | None, now: datetime
+    mind: Mind, key: MemoryId, topic: Topic, old: Memory | None, current_time: datetime
 ) -> Memory:
     """The topic as a concept: called by its strongest members, with more of them as tags."""
     named = "、" if all(map(is_unspaced, topic.name)) else ", "
@@ -258,7 +266,7 @@ def _memory(
         kind=MemoryKind.CONCEPT,
         text=named.join(topic.name),
         origin=Origin.CHAT,
-        created=now,
+        created=current_time,
         tags=tags,
         concept=ConceptDetail(concept_type=ConceptType.TOPIC),
     )

@@ -58,7 +58,7 @@ class TraceEraser(Protocol):
     """Removes from stored recall traces what was purged from memory."""
 
     async def forget(
-        self, owner: Owner, soul: SoulId, gone: Mapping[MemoryId, str]
+        self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]
     ) -> None:
         """Remove these memories, and questions that quote their texts."""
 
@@ -122,13 +122,19 @@ class Auditor:
         self, owner: Owner, mind: Mind, change: MindChange, hand: Hand
     ) -> tuple[AuditEntry, ...]:
         """What the change, which is not taken over yet, does to memories and edges."""
-        found = await self._compute.run(_told_changes, mind, change)
+        changes = await self._compute.run(_told_changes, mind, change)
         made = []
-        for one in found:
-            action = hand.action or one.action
+        for changed in changes:
+            action = hand.action or changed.action
             made.append(
                 await self.entry(
-                    owner, mind.soul.id, hand, action, one.target, one.before, one.after
+                    owner,
+                    mind.soul.id,
+                    hand,
+                    action,
+                    changed.target,
+                    changed.before,
+                    changed.after,
                 )
             )
         return tuple(made)
@@ -144,14 +150,14 @@ class Auditor:
         after: Mapping[str, Any] | None = None,
     ) -> AuditEntry:
         """An entry to be stored with a change; it sorts behind all before it."""
-        now = self._clock.now()
-        number = max(await self._newest(owner) + 1, int(now.timestamp() * 1e6))
+        current_time = self._clock.now()
+        number = max(await self._newest(owner) + 1, int(current_time.timestamp() * 1e6))
         self._last[owner] = number
         key = f"c{number:016x}"
         return AuditEntry(
             key,
             soul,
-            now,
+            current_time,
             hand.actor,
             action,
             target,
@@ -163,9 +169,11 @@ class Auditor:
 
     async def page(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
         """The entries that are wanted, and where the next page begins."""
-        found = await self._store.audit(owner, replace(wanted, limit=wanted.limit + 1))
-        cursor = found[wanted.limit - 1].id if len(found) > wanted.limit else None
-        return AuditPage(found[: wanted.limit], cursor)
+        entries = await self._store.audit(
+            owner, replace(wanted, limit=wanted.limit + 1)
+        )
+        cursor = entries[wanted.limit - 1].id if len(entries) > wanted.limit else None
+        return AuditPage(entries[: wanted.limit], cursor)
 
     async def page_with_undone(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
         """The same, with which of them were taken back."""
@@ -196,13 +204,13 @@ class Auditor:
         return None
 
     async def _newest(self, owner: Owner) -> int:
-        known = self._last.get(owner)
-        if known is None:
-            found = await self._store.audit(owner, AuditQuery(limit=1))
-            known = self._last.setdefault(
-                owner, int(found[0].id[1:], 16) if found else 0
+        newest = self._last.get(owner)
+        if newest is None:
+            entry = await self._store.audit(owner, AuditQuery(limit=1))
+            newest = self._last.setdefault(
+                owner, int(entry[0].id[1:], 16) if entry else 0
             )
-        return self._last.get(owner, known)
+        return self._last.get(owner, newest)
 
 
 def signed(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> Steps:
@@ -226,7 +234,7 @@ class _Told:
 def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
     """Computes."""
     edges = _edges_by_memory(mind, change)
-    opinions = {one.memory: one for one in change.put_opinions}
+    opinions = {changed.memory: changed for changed in change.put_opinions}
     out = []
     for memory in change.put_memories:
         old, (before, after) = (
@@ -257,9 +265,9 @@ def _told_memory(
     if old is None:
         after = memory_values(new) | ({EDGES: edges_after} if edges_after else {})
         return [_Told(new.id, Action.CREATE, None, after)]
-    was, now = memory_difference(old, new)
+    was, values_after = memory_difference(old, new)
     if edges_before or edges_after:
-        was[EDGES], now[EDGES] = edges_before, edges_after
+        was[EDGES], values_after[EDGES] = edges_before, edges_after
     if not was:
         return []
     action = Action.CHANGE
@@ -267,7 +275,7 @@ def _told_memory(
         action = Action.BIN
     elif old.state in BINNED and new.state is MemoryState.ACTIVE:
         action = Action.RESTORE
-    return [_Told(new.id, action, was, now)]
+    return [_Told(new.id, action, was, values_after)]
 
 
 def _told_opinion(old: Opinion, new: Opinion) -> _Told:
@@ -303,8 +311,8 @@ def _edges_by_memory(
             before, after = side(edge)
             before[edge.id], after[edge.id] = edge_difference(old, edge)
     for key in change.drop_edges:
-        gone = mind.edges.get(key)
-        if gone is not None:
-            before, after = side(gone)
-            before[key], after[key] = edge_values(gone), None
+        dropped = mind.edges.get(key)
+        if dropped is not None:
+            before, after = side(dropped)
+            before[key], after[key] = edge_values(dropped), None
     return out

@@ -30,7 +30,7 @@ def compare(
     strand: Strand,
     draft: Draft,
     changed: Collection[MemoryId],
-    now: datetime,
+    current_time: datetime,
     *,
     retract: bool = False,
 ) -> MindChange:
@@ -44,42 +44,46 @@ def compare(
     former = _former(mind, strand, came)
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in came.items()]
     for key in changed:
-        known = mind.memories.get(key)
-        if known is None or key in came or known.origin is Origin.USER:
+        existing = mind.memories.get(key)
+        if existing is None or key in came or existing.origin is Origin.USER:
             continue
-        if (situation := draft(key).situation) != known.situation:
-            put.append(replace(known, situation=situation))
+        if (situation := draft(key).situation) != existing.situation:
+            put.append(replace(existing, situation=situation))
     heirs = {memory.id for memory in former.values()}
     drop: list[MemoryId] = []
     for key in change.went:
-        known = mind.memories.get(key)
-        if known is None or known.origin is Origin.USER:
+        existing = mind.memories.get(key)
+        if existing is None or existing.origin is Origin.USER:
             continue
-        if known.state is MemoryState.BIN and key not in heirs:
+        if existing.state is MemoryState.BIN and key not in heirs:
             continue
         if retract:
-            put.append(replace(known, state=MemoryState.RETRACTED))
+            put.append(replace(existing, state=MemoryState.RETRACTED))
         else:
             drop.append(key)
     return MindChange(
         put_memories=tuple(put),
         drop_memories=tuple(drop),
-        put_edges=tuple(_next_edge(mind.soul.id, pair, now) for pair in change.paired),
+        put_edges=tuple(
+            _next_edge(mind.soul.id, pair, current_time) for pair in change.paired
+        ),
         drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
         strand=strand,
     )
 
 
-def mended(mind: Mind, strand: Strand, draft: Draft, now: datetime) -> MindChange:
+def mended(
+    mind: Mind, strand: Strand, draft: Draft, current_time: datetime
+) -> MindChange:
     """What is not here of a chat that was taken over: an interrupted change left it out."""
     missing = {key: draft(key) for key in strand.order if _is_missing(mind, key)}
     former = episodes_with_new_ids(_untold(mind), missing.values()) if missing else {}
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
     rows = mind.chat_rows(strand.chat)
-    known = mind.edges.arrays([EdgeKind.NEXT]).pair
-    alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), known))
-    pairs = ((strand.order[at], strand.order[at + 1]) for at in alone)
-    edges = tuple(_next_edge(mind.soul.id, pair, now) for pair in pairs)
+    existing = mind.edges.arrays([EdgeKind.NEXT]).pair
+    alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), existing))
+    pairs = ((strand.order[index], strand.order[index + 1]) for index in alone)
+    edges = tuple(_next_edge(mind.soul.id, pair, current_time) for pair in pairs)
     older = tuple(memory.id for memory in former.values())
     return MindChange(put_memories=tuple(put), drop_memories=older, put_edges=edges)
 
@@ -99,12 +103,12 @@ def _former(
     old = mind.lineages.strand(strand.chat)
     order = old.order if old else ()
     prefix, suffix = common_ends(order, strand.order)
-    before, told = (
+    before, former_order = (
         order[prefix : len(order) - suffix],
         strand.order[prefix : len(strand.order) - suffix],
     )
-    now = (came.get(key) or mind.memories[key] for key in told)
-    return episodes_with_new_ids((mind.memories[key] for key in before), now)
+    current_strand = (came.get(key) or mind.memories[key] for key in former_order)
+    return episodes_with_new_ids((mind.memories[key] for key in before), current_strand)
 
 
 def _untold(mind: Mind) -> list[Memory]:
@@ -117,18 +121,20 @@ def _untold(mind: Mind) -> list[Memory]:
 
 
 def _is_missing(mind: Mind, key: MemoryId) -> bool:
-    known = mind.memories.get(key)
-    return known is None or known.state is MemoryState.RETRACTED
+    stored_memory = mind.memories.get(key)
+    return stored_memory is None or stored_memory.state is MemoryState.RETRACTED
 
 
 def _arrival(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
     """What to write of an episode that came: with what the user gave it, if it was here before."""
-    known = mind.memories.get(fresh.id)
-    if known is not None:
-        return replace(known, state=MemoryState.ACTIVE, situation=fresh.situation)
+    existing = mind.memories.get(fresh.id)
+    if existing is not None:
+        return replace(existing, state=MemoryState.ACTIVE, situation=fresh.situation)
     kept = former or fresh
     return replace(fresh, tags=kept.tags, importance=kept.importance, state=kept.state)
 
 
-def _next_edge(soul: SoulId, pair: Pair, now: datetime) -> Edge:
-    return Edge(soul, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, now, strength=1.0)
+def _next_edge(soul: SoulId, pair: Pair, current_time: datetime) -> Edge:
+    return Edge(
+        soul, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, current_time, strength=1.0
+    )

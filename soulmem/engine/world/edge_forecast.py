@@ -29,8 +29,8 @@ class Waiting:
     def most(self, l1: float) -> Ints:
         """The rows where most of it waits; once it is gone from there, a quarter of `l1` is left to wait."""
         order = np.argsort(-self.mass)
-        left = self.mass.sum() - np.cumsum(self.mass[order])
-        return self.rows[order][: int(np.count_nonzero(left > l1 / 4)) + 1]
+        remaining = self.mass.sum() - np.cumsum(self.mass[order])
+        return self.rows[order][: int(np.count_nonzero(remaining > l1 / 4)) + 1]
 
 
 def waiting(walk: Walk, l1: float) -> Waiting | None:
@@ -48,17 +48,19 @@ def sent_on(
     boundary = mind.residency.boundary(n)
     if boundary is None:
         return None
-    here = np.zeros(n, np.bool_)
-    here[read] = True
-    goes = here[before.rows]
+    sent_mass = np.zeros(n, np.bool_)
+    sent_mass[read] = True
+    goes = sent_mass[before.rows]
     total = float(before.mass[goes].sum())
     if not total:
         return None
     every = mind.edges.arrays(WALKED)
-    some = _pick(every, np.flatnonzero(here[every.source] | here[every.target]))
+    some = _pick(
+        every, np.flatnonzero(sent_mass[every.source] | sent_mass[every.target])
+    )
     graph = arcs(some, some.strength * some.confidence, mind.columns.kind[:n])
     start, share = before.rows[goes].astype(np.uint32), before.mass[goes] / total
-    walk = Walker(graph).walk(start, share, params, Tuning(boundary=~here))
+    walk = Walker(graph).walk(start, share, params, Tuning(boundary=~sent_mass))
     mass = np.zeros(n)
     mass[before.rows[~goes]] = before.mass[~goes]
     mass[walk.stuck_rows] += total * walk.stuck

@@ -128,8 +128,10 @@ class Loader:
                 # A reading that is late goes on: the next turn asks for the same.
                 reading = self._start(self._load(owner, mind, wanted, weigh=True))
                 try:
-                    left = max(0.0, end - time.perf_counter())
-                    read += await asyncio.wait_for(asyncio.shield(reading), left)
+                    seconds_left = max(0.0, end - time.perf_counter())
+                    read += await asyncio.wait_for(
+                        asyncio.shield(reading), seconds_left
+                    )
                 except asyncio.TimeoutError:
                     return Followed(walk, walks, read, complete=False)
             if waits is not None:
@@ -305,7 +307,10 @@ class Loader:
         for start in range(0, len(page.id), _EDGES):
             piece = range(start, min(start + _EDGES, len(page.id)))
             await self._compute.run(
-                _take, mind, page, [at for at in piece if page.kind[at] in kinds]
+                _take,
+                mind,
+                page,
+                [index for index in piece if page.kind[index] in kinds],
             )
 
     def _begin(
@@ -395,7 +400,7 @@ def _needed(walk: Walk, params: WalkParams) -> Ints:
 
 def _take(mind: Mind, page: EdgePage, which: Iterable[int]) -> None:
     """Put edges that were read into the mind, but for those it has, and those that have gone since."""
-    mind.load_edges(page.pick([at for at in which if _is_new(mind, page, at)]))
+    mind.load_edges(page.pick([index for index in which if _is_new(mind, page, index)]))
 
 
 def _uncounted(mind: Mind, memories: Sequence[MemoryId]) -> list[MemoryId]:
@@ -427,16 +432,17 @@ def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
     return [mind.id_at(int(row)) for row in rows]
 
 
-def _is_new(mind: Mind, page: EdgePage, at: int) -> bool:
-    source, target = page.source[at], page.target[at]
+def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
+    source, target = page.source[index], page.target[index]
     if (
-        mind.residency.is_gone(page.id[at], source, target)
-        or mind.edges.slot(page.id[at]) is not None
+        mind.residency.is_gone(page.id[index], source, target)
+        or mind.edges.slot(page.id[index]) is not None
     ):
         return False
     # What an interrupted change left: no chat tells the two one after the other.
     follows = (
-        page.kind[at] == EdgeKind.NEXT.value and page.origin[at] == Origin.CHAT.value
+        page.kind[index] == EdgeKind.NEXT.value
+        and page.origin[index] == Origin.CHAT.value
     )
     return not follows or mind.lineages.is_told((source, target))
 
@@ -460,10 +466,10 @@ def _neighbours(
     mind: Mind, memories: Sequence[MemoryId], seen: Collection[MemoryId]
 ) -> list[MemoryId]:
     """What edges join to these memories, but for what was seen."""
-    found = (
+    neighbours = (
         other
         for memory in memories
         for edge in mind.edges.of(memory)
         if (other := edge.target if edge.source == memory else edge.source) not in seen
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(neighbours))

@@ -34,30 +34,30 @@ def fingerprint(world: World, mind: Mind) -> str:
     """Hex SHA-256 over derived memories in use with their provenance and what they are about, their `next`
     edges, and the names of the card and of their own that they mention. Computes.
     """
-    told: defaultdict[MemoryId, list[Told]] = defaultdict(list)
+    digest_lines: defaultdict[MemoryId, list[Told]] = defaultdict(list)
     paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)
     for strand in mind.lineages:
         order = _followed(world, strand.chat, strand.order, mind)
         name = _hash(_content(mind.memories[m]) for m in order)
-        for at, memory in enumerate(order):
-            told[memory].append((name, at))
-        for at, pair in enumerate(pairwise(order)):
-            paired[pair].append((name, at))
+        for index, memory in enumerate(order):
+            digest_lines[memory].append((name, index))
+        for index, pair in enumerate(pairwise(order)):
+            paired[pair].append((name, index))
     lines = []
-    for memory, places in told.items():
-        found = mind.memories[memory]
-        if found.origin is Origin.CHAT and found.state is not MemoryState.BIN:
-            line = ["memory", _content(found), sorted(places), found.terms]
+    for memory, places in digest_lines.items():
+        digest = mind.memories[memory]
+        if digest.origin is Origin.CHAT and digest.state is not MemoryState.BIN:
+            line = ["memory", _content(digest), sorted(places), digest.terms]
             lines.append(json.dumps(line, ensure_ascii=False))
     for edge in mind.edges.every():
         places = paired.get((edge.source, edge.target), [])
         if edge.kind is EdgeKind.NEXT and edge.origin is Origin.CHAT and places:
             ends = [_content(mind.memories[m]) for m in (edge.source, edge.target)]
             lines.append(json.dumps(["next", ends, sorted(places)], ensure_ascii=False))
-    return _hash(sorted([*lines, *_names(mind, told)]))
+    return _hash(sorted([*lines, *_names(mind, digest_lines)]))
 
 
-def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
+def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
     """The names of the card and those that messages gave, and which derived memories are linked to them.
 
     Concepts of the user's own are left out, and so is what they do: one with a longer name takes the mentions
@@ -73,13 +73,14 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
         standing[one.id], spelled[one.id] = concepts, one.name
         if one.id not in unmade:
             yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
-    missing, left = learned_name_changes(
+    missing, remaining = learned_name_changes(
         mind.names, mind.name_counts, all_folded_names(mind), _SOME_TIME
     )
     yield from (
-        json.dumps(["nobody gives this name", mind.memories[key].text]) for key in left
+        json.dumps(["nobody gives this name", mind.memories[key].text])
+        for key in remaining
     )
-    for concept in _given(alone, mind, told):
+    for concept in _given(alone, mind, lines):
         alone.put(concept)
         standing[concept.id], spelled[concept.id] = (
             frozenset((concept.id,)),
@@ -88,14 +89,14 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
         if concept.id not in {m.id for m in missing}:
             detail = concept.concept.aliases if concept.concept else ()
             yield json.dumps(["learned", concept.text, detail], ensure_ascii=False)
-    for key, places in told.items() if spelled else ():
+    for key, places in lines.items() if spelled else ():
         memory = mind.memories[key]
         if memory.origin is not Origin.CHAT or memory.state is MemoryState.BIN:
             continue
         words = spoken(memory)
         spotted, expected = set(mind.names.spot(words)), set(alone.spot(words))
         direct, linked = _linked(mind, key)
-        found = [
+        names = [
             n
             for n in expected
             if not (wanted := standing[n] & spotted) or wanted & linked
@@ -105,7 +106,7 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
             for n in direct - spotted - expected
             if mind.memories[n].origin is not Origin.USER
         ]
-        for name in (*found, *stale):
+        for name in (*names, *stale):
             line = [
                 "mention",
                 _content(memory),
@@ -115,10 +116,10 @@ def _names(mind: Mind, told: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
             yield json.dumps(line, ensure_ascii=False)
 
 
-def _given(alone: KnownNames, mind: Mind, told: Iterable[MemoryId]) -> list[Memory]:
+def _given(alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]) -> list[Memory]:
     """The concepts of the names that these memories give."""
     sightings = NameCounts()
-    for key in told:
+    for key in lines:
         sightings.swap(None, mind.memories[key])
     return learned_name_changes(alone, sightings, sightings.folds(), _SOME_TIME)[0]
 

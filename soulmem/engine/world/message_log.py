@@ -30,10 +30,10 @@ class ChatLog:
 
     def text(self, version: Version) -> str | None:
         """The text of a version this chat holds."""
-        at = self.index.get(version.slot)
+        index = self.index.get(version.slot)
         return (
-            self.messages[at].text
-            if at is not None and self.messages[at].hash == version.hash
+            self.messages[index].text
+            if index is not None and self.messages[index].hash == version.hash
             else None
         )
 
@@ -51,8 +51,8 @@ class Drafts:
     def message(self, key: MemoryId) -> Message:
         """The message that the episode remembers. Raises KeyError."""
         if self._told is None:
-            told = zip(self._keys, self._messages, strict=True)
-            self._told = {known: m for known, m in told if known is not None}
+            messages = zip(self._keys, self._messages, strict=True)
+            self._told = {message: m for message, m in messages if message is not None}
         return self._told[key]
 
     def key(self, position: int | None) -> MemoryId | None:

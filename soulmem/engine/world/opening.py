@@ -48,12 +48,14 @@ class Opener:
         """The soul with everything but vectors and recall records: another mind made from its image, or
         `mind`, filled.
         """
-        found = await self._images.open(world, mind.soul, self._loader.most_edges)
-        if found is None:
+        restored_mind = await self._images.open(
+            world, mind.soul, self._loader.most_edges
+        )
+        if restored_mind is None:
             await self._fill(token, world, mind)
         await self._compute.run(spare_the_collector)
         await self._compute.run(give_back)  # what reading took beside what came of it
-        return found or mind
+        return restored_mind or mind
 
     async def _fill(self, token: WriteToken, world: World, mind: Mind) -> None:
         """Read everything but vectors, and mend what an interrupted change left: the chats decide what is
@@ -107,11 +109,13 @@ class Opener:
 def _orphans(mind: Mind) -> MindChange:
     """What the stored graph holds though no chat tells it."""
     n, columns = mind.size, mind.columns
-    told = np.zeros(n, np.bool_)
+    in_chats = np.zeros(n, np.bool_)
     for strand in mind.lineages:
-        told[mind.chat_rows(strand.chat)] = True
+        in_chats[mind.chat_rows(strand.chat)] = True
     alone = (
-        columns.in_use[:n] & (columns.origin[:n] == ORIGINS.index(Origin.CHAT)) & ~told
+        columns.in_use[:n]
+        & (columns.origin[:n] == ORIGINS.index(Origin.CHAT))
+        & ~in_chats
     )
     concepts = columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
     alone &= ~concepts  # those follow the texts that are there

@@ -148,8 +148,12 @@ class ImageKeeper:
         else:
             state = old
         async with world.writing:
-            now = await self._compute.run(_state, mind, state.token, basis, state.at)
-            unchanged = world.minds.get(mind.soul.id) is mind and _same(now, state)
+            current_state = await self._compute.run(
+                _state, mind, state.token, basis, state.at
+            )
+            unchanged = world.minds.get(mind.soul.id) is mind and _same(
+                current_state, state
+            )
             if unchanged and await _basis(world, mind.soul) == basis:
                 if await self._store.marked(world.owner, mind.soul.id) != state.token:
                     await self._store.mark(world.owner, mind.soul.id, state.token)
@@ -190,17 +194,24 @@ def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] |
     return next(source, None)
 
 
-def _state(mind: Mind, token: str, basis: Mapping[str, Any], at: float) -> _Kept:
+def _state(
+    mind: Mind, token: str, basis: Mapping[str, Any], written_at: float
+) -> _Kept:
     """The mind as it is. Computes."""
     embedded = mind.vector_queue
     return _Kept(
-        token, basis, mind.revision, embedded.model, len(embedded.pending_keys()), at
+        token,
+        basis,
+        mind.revision,
+        embedded.model,
+        len(embedded.pending_keys()),
+        written_at,
     )
 
 
-def _same(one: _Kept, other: _Kept) -> bool:
+def _same(first: _Kept, other: _Kept) -> bool:
     """Whether one image would do for both."""
-    return replace(one, token="", at=0.0) == replace(other, token="", at=0.0)
+    return replace(first, token="", at=0.0) == replace(other, token="", at=0.0)
 
 
 async def _basis(world: World, soul: Soul) -> dict[str, Any]:

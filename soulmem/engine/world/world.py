@@ -114,21 +114,21 @@ class World:
 
     def soul(self, soul: SoulId, field: str = "soul") -> Soul:
         """The soul in use of that id. Raises NotFound."""
-        found = self.souls.get(soul)
-        if found is None or found.state is SoulState.BIN:
+        stored_soul = self.souls.get(soul)
+        if stored_soul is None or stored_soul.state is SoulState.BIN:
             raise NotFound(
                 f"no soul {soul!r}: create it with PUT /v1/souls/{soul}", field=field
             )
-        return found
+        return stored_soul
 
     def head(self, chat: ChatId, field: str = "chat") -> Chat:
         """The chat in use of that id. Raises NotFound."""
-        found = self.heads.get(chat)
-        if found is None or found.state is ChatState.BIN:
+        chat_head = self.heads.get(chat)
+        if chat_head is None or chat_head.state is ChatState.BIN:
             raise NotFound(
                 f"no chat {chat!r}: send it with PUT /v1/chats/{chat}", field=field
             )
-        return found
+        return chat_head
 
     def family(self, chat: ChatId, heads: dict[ChatId, Chat] | None = None) -> ChatId:
         """The root of the chat's tree of branches; a parent nobody has sent yet counts as one."""
@@ -211,9 +211,9 @@ class World:
     def find_memory(self, memory: MemoryId) -> tuple[Mind, Memory] | None:
         """The memory of that id among the open minds."""
         for mind in self.minds.values():
-            found = mind.memories.get(memory)
-            if found is not None:
-                return mind, found
+            memory_found = mind.memories.get(memory)
+            if memory_found is not None:
+                return mind, memory_found
         return None
 
     def holds(self, chat: ChatId, place: Place) -> bool:
@@ -237,14 +237,16 @@ class World:
         keys = self._episode_keys(soul, log, family)
         count = settled_count(log.head, log.messages)
         hold = log.head.hold
-        held: frozenset[MemoryId] = frozenset()
+        held_ids: frozenset[MemoryId] = frozenset()
         if hold is not None:
-            told = zip(keys[:count], log.messages, strict=False)
-            held = frozenset(
-                key for key, m in told if key is not None and m.slot in hold.vanished
+            keyed_messages = zip(keys[:count], log.messages, strict=False)
+            held_ids = frozenset(
+                key
+                for key, m in keyed_messages
+                if key is not None and m.slot in hold.vanished
             )
         order = tuple(key for key in keys[:count] if key is not None)
-        return Strand(log.head.id, family, order, held), Drafts(keys, log.messages)
+        return Strand(log.head.id, family, order, held_ids), Drafts(keys, log.messages)
 
     def compare(
         self,
@@ -257,29 +259,34 @@ class World:
     ) -> MindChange:
         """What the chat as given means for the soul. Computes: worker only."""
         strand, drafts = self.strand_of(mind, log, family)
-        now = self._clock.now()
+        current_time = self._clock.now()
         return compare(
             mind,
             strand,
-            self._draft(mind, drafts, family, now),
+            self._draft(mind, drafts, family, current_time),
             [
                 key
                 for slot in changed
                 if (key := drafts.key(log.index.get(slot))) is not None
             ],
-            now,
+            current_time,
             retract=retract,
         )
 
     def _draft(
-        self, mind: Mind, drafts: Drafts, family: ChatId, now: datetime
+        self, mind: Mind, drafts: Drafts, family: ChatId, current_time: datetime
     ) -> Callable[[MemoryId], Memory]:
         soul = mind.soul
 
         def draft(key: MemoryId) -> Memory:
             message = drafts.message(key)
             return episode_of(
-                soul.id, soul.name, family, message, now, self.readings.of(message.text)
+                soul.id,
+                soul.name,
+                family,
+                message,
+                current_time,
+                self.readings.of(message.text),
             )
 
         return draft
@@ -317,16 +324,16 @@ class World:
 
         Raises StoreError while what the soul was mended with cannot be stored.
         """
-        found = await self._opened(token, soul)
+        mind = await self._opened(token, soul)
         await self.mending.catch_up(token, soul)
-        return found
+        return mind
 
     async def _opened(self, token: WriteToken, soul: SoulId) -> Mind:
-        found = self.minds.get(soul)
-        if found is None:
-            found = await self._open(token, self.souls[soul])
-            self.minds[soul] = found
-        return found
+        mind = self.minds.get(soul)
+        if mind is None:
+            mind = await self._open(token, self.souls[soul])
+            self.minds[soul] = mind
+        return mind
 
     async def carry_out(
         self, token: WriteToken, mind: Mind, steps: Steps, soul: Soul | None = None
@@ -406,8 +413,13 @@ class World:
     def mended(self, mind: Mind, log: ChatLog) -> MindChange:
         """What of the chat is not stored though it should be. Computes: worker only."""
         strand, drafts = self.strand_of(mind, log, self.family(log.head.id))
-        now = self._clock.now()
-        return mended(mind, strand, self._draft(mind, drafts, strand.family, now), now)
+        current_time = self._clock.now()
+        return mended(
+            mind,
+            strand,
+            self._draft(mind, drafts, strand.family, current_time),
+            current_time,
+        )
 
     async def mend(self, token: WriteToken, mind: Mind, change: MindChange) -> None:
         """Store and take over what an interrupted change left undone."""
@@ -419,10 +431,10 @@ class World:
     async def _commit_and_apply(
         self, token: WriteToken, mind: Mind, change: MindChange
     ) -> None:
-        known = {
+        existing = {
             e.id for e in change.put_edges if e.id in mind.edges
         }  # only what is missing is written
-        stored = set(known)
+        stored = set(existing)
         if not mind.residency.whole:
             stored |= await self._store.edges_known(
                 self.owner, [e.id for e in change.put_edges]
@@ -436,8 +448,8 @@ class World:
         )
         if fix:
             await self._commit(token, mind, fix)
-        new = (e for e in change.put_edges if e.id in known or e.id not in stored)
-        kept = tuple(mind.edges[e.id] if e.id in known else e for e in new)
+        new = (e for e in change.put_edges if e.id in existing or e.id not in stored)
+        kept = tuple(mind.edges[e.id] if e.id in existing else e for e in new)
         await self._compute.run(
             mind.apply,
             MindChange(
@@ -450,9 +462,9 @@ class World:
         )
 
 
-def _differing_words(before: Sequence[str], now: Sequence[str]) -> Glance:
+def _differing_words(before: Sequence[str], after: Sequence[str]) -> Glance:
     """Words of names that are known now and were not, or were and are not."""
-    differing = set(before).symmetric_difference(now)
+    differing = set(before).symmetric_difference(after)
     return Glance(word for name in differing for word in _NO_WORD.split(name))
 
 
@@ -461,7 +473,7 @@ def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> Non
     mind.index_words(
         m
         for m in memories
-        if (known := mind.memories.get(m)) and words.may_hold(known.text)
+        if (memory := mind.memories.get(m)) and words.may_hold(memory.text)
     )
 
 
