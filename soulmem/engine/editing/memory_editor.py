@@ -149,35 +149,14 @@ class MemoryEditor:
                 new = await self._compute.run(read_again, new)
             if patch.concept is not None:
                 await self._compute.run(check_topic, mind, new)
-            drafted = old.origin is Origin.MODEL and old.kind is MemoryKind.CONCEPT
-            if (
-                old.origin is Origin.CARD or old.is_learned_name or drafted
-            ) and changes:
+            if changes and _follows_a_source(old):
                 new = replace(new, origin=Origin.USER)
-            by_user = hand.actor is Actor.USER
-            if (
-                by_user
-                and old.origin in DERIVED
-                and any(
-                    v is not None for v in (patch.text, patch.permanent, patch.locked)
-                )
-            ):
-                new = replace(
-                    new,
-                    origin=Origin.USER,
-                    place=next(iter(source_places(mind, old)), None),
-                )
-            if (
-                patch.timelines is Timelines.THIS
-                and new.origin is Origin.USER
-                and (patch.chat or new.place is None)
-            ):
-                new = replace(
-                    new,
-                    place=await self._place(
-                        world, Timelines.THIS, patch.chat, patch.slot
-                    ),
-                )
+            if hand.actor is Actor.USER and _takes_over(old, patch):
+                place = next(iter(source_places(mind, old)), None)
+                new = replace(new, origin=Origin.USER, place=place)
+            if _needs_a_place(new, patch):
+                place = await self._place(world, Timelines.THIS, patch.chat, patch.slot)
+                new = replace(new, place=place)
             current_time = self._clock.now()
             wanted = patch.edges or ()
             edges = await self._compute.run(
@@ -384,6 +363,27 @@ class MemoryEditor:
         hand: Hand,
     ) -> None:
         await self._auditor.carry_out(token, world, mind, change, hand)
+
+
+def _follows_a_source(memory: Memory) -> bool:
+    """True for what the next import, message or draft would overwrite."""
+    is_drafted_concept = (
+        memory.origin is Origin.MODEL and memory.kind is MemoryKind.CONCEPT
+    )
+    return memory.origin is Origin.CARD or memory.is_learned_name or is_drafted_concept
+
+
+def _takes_over(memory: Memory, patch: MemoryPatch) -> bool:
+    """True if this patch by the user makes a derived memory the user's own."""
+    fields = (patch.text, patch.permanent, patch.locked)
+    return memory.origin in DERIVED and any(field is not None for field in fields)
+
+
+def _needs_a_place(memory: Memory, patch: MemoryPatch) -> bool:
+    """True if the memory is now bound to one timeline and the patch or nothing says to which."""
+    if patch.timelines is not Timelines.THIS or memory.origin is not Origin.USER:
+        return False
+    return patch.chat is not None or memory.place is None
 
 
 def _check_purgeable(mind: Mind, memory: Memory) -> None:

@@ -117,6 +117,13 @@ def _tag_rung(tags: Sequence[str], asked: str) -> int:
     )
 
 
+def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
+    """Whether kind and protection are those asked for."""
+    if wanted.kind is not None and memory.kind is not wanted.kind:
+        return False
+    return wanted.permanent is None or memory.permanent is wanted.permanent
+
+
 def page(
     mind: Mind,
     wanted: MemoryFilter,
@@ -133,11 +140,7 @@ def page(
     place = {key: (_RANKED, position, str(key)) for position, key in enumerate(ranked)}
     matches = []
     for memory in mind.memories.values():
-        if memory.state not in states or (
-            wanted.kind is not None and memory.kind is not wanted.kind
-        ):
-            continue
-        if wanted.permanent is not None and memory.permanent is not wanted.permanent:
+        if memory.state not in states or not _is_wanted(memory, wanted):
             continue
         if memory.id in place:
             matches.append((place[memory.id], memory))
@@ -245,13 +248,11 @@ def surroundings(
         chosen = dict.fromkeys([center])
         ring = [center]
         for _ in range(hops):
-            reached = (
-                other
-                for memory_view in ring
-                for other in _beside(mind, memory_view, turn)
-                if other not in chosen
-            )
-            ring = list(islice(_once(reached), limit - len(chosen)))
+            reached: dict[MemoryId, None] = {}
+            for memory in ring:
+                reached.update(dict.fromkeys(_beside(mind, memory, turn)))
+            new = (memory for memory in reached if memory not in chosen)
+            ring = list(islice(new, limit - len(chosen)))
             chosen.update(dict.fromkeys(ring))
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")

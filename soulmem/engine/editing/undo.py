@@ -142,31 +142,20 @@ class Undo:
             return entries, {
                 entry.id for entry in entries if is_undoable(entry)
             } - undone_ids
-        wanted = (
-            AuditQuery(soul, id=change)
-            if change is not None
-            else AuditQuery(soul, source=job)
+        by_name = change is not None
+        field = "change" if by_name else "job"
+        what = (
+            f"change {change!r}" if by_name else f"job {job!r} that changed something"
         )
-        picked = await self._auditor.every(world.owner, wanted)
+        query = AuditQuery(soul, id=change) if by_name else AuditQuery(soul, source=job)
+        picked = await self._auditor.every(world.owner, query)
         if not picked:
-            what = (
-                f"change {change!r}"
-                if change is not None
-                else f"job {job!r} that changed something"
-            )
-            raise NotFound(
-                f"no {what} of this soul",
-                field="change" if change is not None else "job",
-            )
-        chosen = {
-            entry.id
-            for entry in picked
-            if is_undoable(entry, by_name=change is not None)
-        }
+            raise NotFound(f"no {what} of this soul", field=field)
+        chosen = {entry.id for entry in picked if is_undoable(entry, by_name=by_name)}
         if not chosen:
             raise Unprocessable(
                 "that was the user's own doing, or changed nothing: only automatic changes are undone",
-                field="change" if change is not None else "job",
+                field=field,
             )
         oldest = min(chosen)
         entries = await self._auditor.every(world.owner, AuditQuery(soul))

@@ -26,7 +26,7 @@ class _Wish:
     asked: NewEdge
     source: Memory
     target: Memory
-    known: Edge | None
+    existing: Edge | None
     field: str
 
 
@@ -148,8 +148,8 @@ def _edge(
 ) -> Edge:
     asked = wish.asked
     by_hand = (
-        wish.known
-        if wish.known is not None and wish.known.origin is Origin.USER
+        wish.existing
+        if wish.existing is not None and wish.existing.origin is Origin.USER
         else None
     )
     base = by_hand or Edge(

@@ -130,9 +130,8 @@ class FeedbackService:
         """
         turn = mind.lived_turns(self._clock.extra_turns)
         out = []
-        beside = (
-            edge.id for edge in mind.edges.between([step.id for step in brought.path])
-        )
+        path = [step.id for step in brought.path]
+        beside = [edge.id for edge in mind.edges.between(path)]
         for key in dict.fromkeys(
             (*brought.edges, str(brought.id), *beside)
         ):  # a told relation is an edge

@@ -85,13 +85,14 @@ class Learner:
         reply = Reply(
             world.owner, request.soul, request.chat, request.slot, request.swipe
         )
+        trails = []
+        for memory in answer.memories:
+            via = tuple(step.id for step in memory.path[:-1])
+            trails.append(Trail(memory.id, via, memory.edges))
         self._pending[reply] = noted = Noted(
             trace=answer.trace,
-            at=self._clock.now(),
-            trails=tuple(
-                Trail(m.id, tuple(step.id for step in m.path[:-1]), m.edges)
-                for m in answer.memories
-            ),
+            recalled_at=self._clock.now(),
+            trails=tuple(trails),
             core=frozenset(m.id for m in answer.memories if m.permanent),
             walked={},
         )

@@ -36,7 +36,7 @@ class Noted:
     """A recall that may teach."""
 
     trace: str
-    at: datetime  # aware
+    recalled_at: datetime  # aware
     trails: tuple[Trail, ...]  # of what the reply was given
     core: frozenset[
         MemoryId
@@ -71,7 +71,7 @@ def learn(
     )
     if not trails or mind.recalls.taught((reply.chat, reply.slot, reply.swipe)):
         return None
-    stamp = Stamp(noted.at, turn)
+    stamp = Stamp(noted.recalled_at, turn)
     return Learned(
         RecallRecord(
             noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails
@@ -98,11 +98,13 @@ def _edges(
     params: PlasticityParams,
 ) -> tuple[Edge, ...]:
     """The edges that the lesson changes, as they are after it."""
-    ways = (edge for trail in trails for edge in trail.edges)
-    facts = (
-        str(trail.memory) for trail in trails if trail.memory in mind.facts
-    )  # a relation that was told
-    paths = {edge: noted.walked.get(edge, 0.0) for edge in (*ways, *facts)}
+    paths: dict[str, float] = {}
+    for trail in trails:
+        for edge_id in trail.edges:
+            paths[edge_id] = noted.walked.get(edge_id, 0.0)
+    for trail in trails:
+        if trail.memory in mind.facts:  # a fact that was recalled is an edge itself
+            paths[str(trail.memory)] = noted.walked.get(str(trail.memory), 0.0)
     among = mind.edges.between([trail.memory for trail in trails])
     always = {
         edge.id
@@ -112,17 +114,16 @@ def _edges(
     together = [edge.id for edge in among if edge.id not in always]
     walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
     taught = plasticity_update(paths, together, walked, params)
-    used = (
-        _used(mind, edge, share, current_time, turn, params)
-        for key, share in taught.used.items()
-        if (edge := mind.edges.get(key)) is not None
-    )
-    idle = (
-        _idle(mind, edge, turn, params)
-        for key in taught.idle
-        if (edge := mind.edges.get(key)) is not None and edge.kind in DECAYING
-    )
-    return tuple(sorted((*used, *idle), key=lambda edge: edge.id))
+    changed = []
+    for key, share in taught.used.items():
+        used_edge = mind.edges.get(key)
+        if used_edge is not None:
+            changed.append(_used(mind, used_edge, share, current_time, turn, params))
+    for key in taught.idle:
+        idle_edge = mind.edges.get(key)
+        if idle_edge is not None and idle_edge.kind in DECAYING:
+            changed.append(_idle(mind, idle_edge, turn, params))
+    return tuple(sorted(changed, key=lambda edge: edge.id))
 
 
 def _used(

@@ -127,7 +127,7 @@ def _ways(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
     ways = []
     for trail in record.trails:
         edge = mind.edges.get(trail.memory) if trail.memory in mind.facts else None
-        ways.append(
-            (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
-        )
-    return [way for way in ways if all(memory in mind.memories for memory in way)]
+        way = (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
+        if all(memory in mind.memories for memory in way):
+            ways.append(way)
+    return ways

@@ -12,9 +12,8 @@ from datetime import timedelta
 from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
 from soulmem.domain.audit import Action, AuditEntry
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
-from soulmem.domain.edges import Edge
-from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
-from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.memories import MemoryState
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.api.requests import SyncAnswer, SyncRequest
@@ -23,11 +22,16 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.propagation.reawakening import with_reawakened
 from soulmem.engine.runtime.write_lock import WriteToken
+from soulmem.engine.sync.store_changes import (
+    rewritten_messages,
+    store_change,
+    united_changes,
+)
 from soulmem.engine.views.topic_words import stale_topics
 from soulmem.engine.world.audit import BY_USER
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
-from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage
+from soulmem.ports.store import RANK_GAP, Change, ChatChange
 
 _READ_AT_ONCE = 50  # texts: some 10 ms
 _PIECE = (
@@ -75,7 +79,9 @@ class ChatWriter:
                 Chat(request.chat, request.souls, created=self._clock.now())
             )
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
-            heard = (soul for m in request.messages for soul in m.present or ())
+            heard: list[SoulId] = []
+            for message in request.messages:
+                heard.extend(message.present or ())
             world.talked_to.update(dict.fromkeys(request.souls, time.monotonic()))
             minds = await _minds(
                 token, world, [*request.souls, *old.head.souls, *old.head.cast, *heard]
@@ -237,13 +243,9 @@ class ChatWriter:
         since = head.tail_since if same_tail else self._clock.now()
         prefix, suffix = common_ends(old.messages, messages)
         window = messages[prefix : len(messages) - suffix]
-        cast = dict.fromkeys(
-            [
-                *request.souls,
-                *head.cast,
-                *(soul for m in window for soul in m.present or ()),
-            ]
-        )
+        cast = dict.fromkeys((*request.souls, *head.cast))
+        for message in window:
+            cast.update(dict.fromkeys(message.present or ()))
         next_head = replace(
             head,
             souls=request.souls,
@@ -288,7 +290,7 @@ class ChatWriter:
             if linked is not None:
                 change = with_reawakened(mind, linked)
             mind_steps.append(_MindStep(mind, change, linked is not None))
-        chat_change = ChatChange(new.head, _rewritten(old, new), removed)
+        chat_change = ChatChange(new.head, rewritten_messages(old, new), removed)
         moved = [
             c
             for c in world.heads
@@ -344,17 +346,7 @@ class ChatWriter:
                 mind_step = _MindStep(mind_step.mind, change, True)
             linked.append(mind_step)
         changes = [mind_step.change for mind_step in linked]
-        stored = Change(
-            owner=world.owner,
-            chats=[step.chat],
-            put_memories=[m for c in changes for m in c.put_memories],
-            drop_memories=[m for c in changes for m in c.drop_memories],
-            put_edges=[e for c in changes for e in c.put_edges],
-            drop_edges=[e for c in changes for e in c.drop_edges],
-            purge_audit=[key for c in changes for key in c.purge_audit],
-            drop_derivations=[key for c in changes for key in c.drop_derivations],
-            audit=audit,
-        )
+        stored = store_change(world.owner, step.chat, changes, audit)
         if step.moved:
             await self._move(token, world, replace(step, minds=tuple(linked)), stored)
             return
@@ -435,7 +427,7 @@ class ChatWriter:
         """
         try:
             yield
-            await self._store.commit(_united(changes))
+            await self._store.commit(united_changes(changes))
         except BaseException:
             for soul in souls:
                 world.let_go(soul)
@@ -473,46 +465,3 @@ async def _minds(
         for s in existing
         if world.souls[s].state is SoulState.ACTIVE
     ]
-
-
-def _rewritten(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
-    """The messages that differ from the stored ones, or stand elsewhere."""
-    if old.messages is new.messages:
-        return []
-    same, _ = common_ends(old.messages, new.messages)
-    in_place, _ = common_ends(old.ranks, new.ranks)
-    start = min(same, in_place)
-    stands = set(zip(old.ranks[start:], old.messages[start:], strict=True))
-    ranked = zip(new.ranks[start:], new.messages[start:], strict=True)
-    return [RankedMessage(r, m) for r, m in ranked if (r, m) not in stands]
-
-
-def _united(changes: Sequence[Change]) -> Change:
-    """One change with the effect of all of them in their order; chats are the first one's."""
-    memories: dict[MemoryId, Memory] = {}
-    edges: dict[str, Edge] = {}
-    dropped: set[MemoryId] = set()
-    cut: set[str] = set()
-    for change in changes:
-        dropped.update(change.drop_memories)
-        cut.update(change.drop_edges)
-        for memory in change.drop_memories:
-            memories.pop(memory, None)
-        for edge in change.drop_edges:
-            edges.pop(edge, None)
-        memories.update((m.id, m) for m in change.put_memories)
-        edges.update((e.id, e) for e in change.put_edges)
-    left_out = dropped - memories.keys()
-    return replace(
-        changes[0],
-        put_memories=list(memories.values()),
-        drop_memories=dropped,
-        put_edges=[
-            e
-            for e in edges.values()
-            if e.source not in left_out and e.target not in left_out
-        ],
-        drop_edges=cut,
-        purge_audit={key for change in changes for key in change.purge_audit},
-        drop_derivations={key for change in changes for key in change.drop_derivations},
-    )

@@ -17,6 +17,7 @@ from soulmem.engine.api.requests import (
     RecallType,
     TimeRange,
 )
+from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.consolidation.digests import DigestWriter
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.memory_editor import MemoryEditor
@@ -158,23 +159,7 @@ class Tools:
             logged_query,
         )
         await self._store.commit(Change(world.owner, audit=[entry], by=actor))
-        return {
-            "memories": [
-                {
-                    "id": recalled_memory.id,
-                    "kind": recalled_memory.kind,
-                    "text": recalled_memory.text,
-                    "score": recalled_memory.score,
-                    "permanent": recalled_memory.permanent,
-                    "why": recalled_memory.why,
-                    "sources": [
-                        {"chat": place.chat, "slot": place.slot}
-                        for place in recalled_memory.sources
-                    ],
-                }
-                for recalled_memory in recalled.memories
-            ]
-        }
+        return {"memories": [_recalled(memory) for memory in recalled.memories]}
 
     async def _summary(
         self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
@@ -230,3 +215,18 @@ class Tools:
             )
         check_unprotected(memory)
         return memory
+
+
+def _recalled(memory: RecalledMemory) -> Result:
+    """A recalled memory as a tool answers it."""
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "text": memory.text,
+        "score": memory.score,
+        "permanent": memory.permanent,
+        "why": memory.why,
+        "sources": [
+            {"chat": place.chat, "slot": place.slot} for place in memory.sources
+        ],
+    }

@@ -179,35 +179,51 @@ def forgotten(
     not present any more, and texts that name nobody, keep no anchor and were never taken over into
     long-term memory. Computes.
     """
-    memories = [m for key in suspected if (m := mind.memories.get(key)) is not None]
-    concepts = [m for m in memories if m.kind is MemoryKind.CONCEPT]
-    present = concept_activations(
-        mind, [m.id for m in concepts], extra, params.activation
-    )
-    out = [
-        m
-        for m in concepts
-        if present[m.id].activation < params.activation.floor
-        and present[m.id].idle >= params.unused
+    concepts: list[Memory] = []
+    texts: list[Memory] = []
+    for key in suspected:
+        memory = mind.memories.get(key)
+        if memory is None:
+            continue
+        if memory.kind is MemoryKind.CONCEPT:
+            concepts.append(memory)
+        elif not memory.names and not anchors_of(mind, memory):
+            texts.append(memory)
+    return [
+        *_forgotten_concepts(mind, concepts, extra, params),
+        *_forgotten_texts(mind, texts, extra, params),
     ]
-    texts = [
-        m
-        for m in memories
-        if m.kind is not MemoryKind.CONCEPT and not m.names and not anchors_of(mind, m)
+
+
+def _forgotten_concepts(
+    mind: Mind, concepts: Sequence[Memory], extra: int, params: ForgettingParams
+) -> list[Memory]:
+    """Concepts whose base activation is below the floor and which were not used for long."""
+    ids = [memory.id for memory in concepts]
+    activations = concept_activations(mind, ids, extra, params.activation)
+    floor = params.activation.floor
+    return [
+        memory
+        for memory in concepts
+        if activations[memory.id].activation < floor
+        and activations[memory.id].idle >= params.unused
     ]
-    unused = turns_since_recall(mind, [m.id for m in texts], extra)
+
+
+def _forgotten_texts(
+    mind: Mind, texts: Sequence[Memory], extra: int, params: ForgettingParams
+) -> list[Memory]:
+    """Texts that were not recalled for long and never promoted to long-term memory."""
+    unused = turns_since_recall(mind, [memory.id for memory in texts], extra)
+    created = mind.columns.created
+    out = []
     for memory in texts:
-        siblings = int(
-            np.count_nonzero(
-                mind.columns.created == mind.columns.created[mind.row_of(memory)]
-            )
-        )
-        usage, activations = (
-            mind.recalls.usage(memory.id),
-            mind.recalls.activations(memory.id),
-        )
-        promoted = is_promoted(memory, usage, siblings, params.promotion, activations)
-        if unused.get(memory.id, inf) >= _lasts(mind, params) and not promoted:
+        if unused.get(memory.id, inf) < _lasts(mind, params):
+            continue
+        siblings = int(np.count_nonzero(created == created[mind.row_of(memory)]))
+        usage = mind.recalls.usage(memory.id)
+        activations = mind.recalls.activations(memory.id)
+        if not is_promoted(memory, usage, siblings, params.promotion, activations):
             out.append(memory)
     return out
 

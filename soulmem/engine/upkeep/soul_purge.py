@@ -120,8 +120,8 @@ def _told_to_nobody_else(world: World, soul: SoulId) -> list[Chat]:
     """Chats that no other soul which is kept was ever in."""
 
     def is_kept(other: SoulId) -> bool:
-        found = world.souls.get(other)
-        return other != soul and found is not None and bool(found.name)
+        stored = world.souls.get(other)
+        return other != soul and stored is not None and bool(stored.name)
 
     return [
         head

@@ -221,23 +221,28 @@ def _change(
                     edges.append(edge)
     removed = [
         key
-        for key, m in old.items()
-        if key not in taken and m.is_found_topic and m.state is _ACTIVE
-    ]
-    stale = [
-        edge.id
-        for key in old
-        for edge in mind.edges.of(key)
-        if edge.kind is EdgeKind.TOPIC_OF
-        and edge.origin is Origin.CHAT
-        and edge.id not in kept_edges
+        for key, memory in old.items()
+        if key not in taken and memory.is_found_topic and memory.state is _ACTIVE
     ]
     return MindChange(
         put_memories=tuple(put),
         drop_memories=tuple(removed),
         put_edges=tuple(edges),
-        drop_edges=tuple(stale),
+        drop_edges=tuple(_stale_links(mind, old, kept_edges)),
     )
+
+
+def _stale_links(
+    mind: Mind, topics: Iterable[MemoryId], kept_edges: Collection[str]
+) -> list[str]:
+    """Edges that joined a concept to a found topic and are not kept."""
+    stale = []
+    for key in topics:
+        for edge in mind.edges.of(key):
+            is_found = edge.kind is EdgeKind.TOPIC_OF and edge.origin is Origin.CHAT
+            if is_found and edge.id not in kept_edges:
+                stale.append(edge.id)
+    return stale
 
 
 def _id(

@@ -5,7 +5,7 @@ Computes: the engine's compute thread alone. Nothing here changes the mind; `Min
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -43,24 +43,12 @@ def compare(
     came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
     former = _former(mind, strand, came)
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in came.items()]
-    for key in changed:
-        existing = mind.memories.get(key)
-        if existing is None or key in came or existing.origin is Origin.USER:
-            continue
-        if (situation := draft(key).situation) != existing.situation:
-            put.append(replace(existing, situation=situation))
+    put += _new_situations(mind, [key for key in changed if key not in came], draft)
     heirs = {memory.id for memory in former.values()}
-    drop: list[MemoryId] = []
-    for key in change.went:
-        existing = mind.memories.get(key)
-        if existing is None or existing.origin is Origin.USER:
-            continue
-        if existing.state is MemoryState.BIN and key not in heirs:
-            continue
-        if retract:
-            put.append(replace(existing, state=MemoryState.RETRACTED))
-        else:
-            drop.append(key)
+    leaving = _leaving(mind, change.went, heirs)
+    drop = [] if retract else [memory.id for memory in leaving]
+    if retract:
+        put += [replace(memory, state=MemoryState.RETRACTED) for memory in leaving]
     return MindChange(
         put_memories=tuple(put),
         drop_memories=tuple(drop),
@@ -70,6 +58,35 @@ def compare(
         drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
         strand=strand,
     )
+
+
+def _new_situations(mind: Mind, keys: Iterable[MemoryId], draft: Draft) -> list[Memory]:
+    """Episodes whose message says something else beside its text, with what it says."""
+    changed = []
+    for key in keys:
+        memory = mind.memories.get(key)
+        if memory is None or memory.origin is Origin.USER:
+            continue
+        situation = draft(key).situation
+        if situation != memory.situation:
+            changed.append(replace(memory, situation=situation))
+    return changed
+
+
+def _leaving(
+    mind: Mind, keys: Iterable[MemoryId], heirs: Collection[MemoryId]
+) -> list[Memory]:
+    """Those of the episodes that no chat tells any more; what the user binned stays in the bin, unless it
+    goes on under another id.
+    """
+    leaving = []
+    for key in keys:
+        memory = mind.memories.get(key)
+        if memory is None or memory.origin is Origin.USER:
+            continue
+        if memory.state is not MemoryState.BIN or key in heirs:
+            leaving.append(memory)
+    return leaving
 
 
 def mended(

@@ -466,10 +466,10 @@ def _neighbours(
     mind: Mind, memories: Sequence[MemoryId], seen: Collection[MemoryId]
 ) -> list[MemoryId]:
     """What edges join to these memories, but for what was seen."""
-    neighbours = (
-        other
-        for memory in memories
-        for edge in mind.edges.of(memory)
-        if (other := edge.target if edge.source == memory else edge.source) not in seen
-    )
-    return list(dict.fromkeys(neighbours))
+    neighbours: dict[MemoryId, None] = {}
+    for memory in memories:
+        for edge in mind.edges.of(memory):
+            other = edge.target if edge.source == memory else edge.source
+            if other not in seen:
+                neighbours[other] = None
+    return list(neighbours)

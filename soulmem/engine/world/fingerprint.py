@@ -68,11 +68,12 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
     standing: dict[MemoryId, frozenset[MemoryId]] = {}
     spelled: dict[MemoryId, str] = {}
     unmade = {m.id for m in mind.names.card_changes(_SOME_TIME)[0]}
-    for one, concepts in mind.names.card_names():
-        alone.put(one.memory(mind.soul.id, _SOME_TIME))
-        standing[one.id], spelled[one.id] = concepts, one.name
-        if one.id not in unmade:
-            yield json.dumps(["name", one.name, one.aliases], ensure_ascii=False)
+    for card_name, concepts in mind.names.card_names():
+        alone.put(card_name.memory(mind.soul.id, _SOME_TIME))
+        standing[card_name.id], spelled[card_name.id] = concepts, card_name.name
+        if card_name.id not in unmade:
+            name_line = ["name", card_name.name, card_name.aliases]
+            yield json.dumps(name_line, ensure_ascii=False)
     missing, remaining = learned_name_changes(
         mind.names, mind.name_counts, all_folded_names(mind), _SOME_TIME
     )
@@ -97,16 +98,12 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
         spotted, expected = set(mind.names.spot(words)), set(alone.spot(words))
         direct, linked = _linked(mind, key)
         names = [
-            n
-            for n in expected
-            if not (wanted := standing[n] & spotted) or wanted & linked
+            name for name in expected if _is_linked(standing[name], spotted, linked)
         ]
-        stale = [
-            n
-            for n in direct - spotted - expected
-            if mind.memories[n].origin is not Origin.USER
-        ]
-        for name in (*names, *stale):
+        for name in direct - spotted - expected:  # stale
+            if mind.memories[name].origin is not Origin.USER:
+                names.append(name)
+        for name in names:
             line = [
                 "mention",
                 _content(memory),
@@ -114,6 +111,14 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
                 spelled.get(name, name),
             ]
             yield json.dumps(line, ensure_ascii=False)
+
+
+def _is_linked(
+    concepts: frozenset[MemoryId], spotted: set[MemoryId], linked: set[MemoryId]
+) -> bool:
+    """Whether a text is linked to one of the concepts that stand for a name, or none of them is spotted in it."""
+    wanted = concepts & spotted
+    return not wanted or bool(wanted & linked)
 
 
 def _given(alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]) -> list[Memory]:

@@ -120,7 +120,9 @@ def _orphans(mind: Mind) -> MindChange:
     concepts = columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
     alone &= ~concepts  # those follow the texts that are there
     memories = [mind.id_at(int(row)) for row in np.flatnonzero(alone)]
-    drop = {edge.id: None for key in memories for edge in mind.edges.of(key)}
+    drop: dict[str, None] = {}
+    for key in memories:
+        drop.update((edge.id, None) for edge in mind.edges.of(key))
     follows = mind.edges.arrays([EdgeKind.NEXT])
     for slot in follows.slot[~np.isin(follows.pair, followed(mind))]:
         edge = mind.edges.at(int(slot))

@@ -53,7 +53,7 @@ class _Kept:
     revision: tuple[int, ...]
     model: str | None  # whose vectors it has
     pending: int  # texts without a vector
-    at: float  # monotonic seconds
+    written_at: float  # monotonic seconds
 
 
 class ImageKeeper:
@@ -126,14 +126,13 @@ class ImageKeeper:
             return None
         return mind
 
+    def _is_worth_it(self, world: World, mind: Mind) -> bool:
+        if not mind.residency.whole or mind.soul.id in world.mending:
+            return False
+        return len(mind.memories) + len(mind.edges) >= self._params.least
+
     async def _keep(self, world: World, mind: Mind, last: bool) -> None:
-        if (
-            self._images is None
-            or not mind.residency.whole
-            or mind.soul.id in world.mending
-        ):
-            return
-        if len(mind.memories) + len(mind.edges) < self._params.least:
+        if self._images is None or not self._is_worth_it(world, mind):
             return
         basis = await _basis(world, mind.soul)
         state = await self._compute.run(
@@ -141,7 +140,11 @@ class ImageKeeper:
         )
         old = self._kept.get(mind)
         if old is None or not _same(old, state):
-            if old is not None and not last and state.at - old.at < self._params.pause:
+            if (
+                old is not None
+                and not last
+                and state.written_at - old.written_at < self._params.pause
+            ):
                 return
             if not await self._write(self._images, world, mind, state):
                 return
@@ -149,7 +152,7 @@ class ImageKeeper:
             state = old
         async with world.writing:
             current_state = await self._compute.run(
-                _state, mind, state.token, basis, state.at
+                _state, mind, state.token, basis, state.written_at
             )
             unchanged = world.minds.get(mind.soul.id) is mind and _same(
                 current_state, state
@@ -211,7 +214,9 @@ def _state(
 
 def _same(first: _Kept, other: _Kept) -> bool:
     """Whether one image would do for both."""
-    return replace(first, token="", at=0.0) == replace(other, token="", at=0.0)
+    return replace(first, token="", written_at=0.0) == replace(
+        other, token="", written_at=0.0
+    )
 
 
 async def _basis(world: World, soul: Soul) -> dict[str, Any]:

@@ -431,14 +431,11 @@ class World:
     async def _commit_and_apply(
         self, token: WriteToken, mind: Mind, change: MindChange
     ) -> None:
-        existing = {
-            e.id for e in change.put_edges if e.id in mind.edges
-        }  # only what is missing is written
-        stored = set(existing)
+        edge_ids = [edge.id for edge in change.put_edges]
+        existing = {key for key in edge_ids if key in mind.edges}
+        stored = set(existing)  # only what is missing is written
         if not mind.residency.whole:
-            stored |= await self._store.edges_known(
-                self.owner, [e.id for e in change.put_edges]
-            )
+            stored |= await self._store.edges_known(self.owner, edge_ids)
         fix = Change(
             owner=self.owner,
             put_memories=change.put_memories,
@@ -448,14 +445,18 @@ class World:
         )
         if fix:
             await self._commit(token, mind, fix)
-        new = (e for e in change.put_edges if e.id in existing or e.id not in stored)
-        kept = tuple(mind.edges[e.id] if e.id in existing else e for e in new)
+        kept = []
+        for edge in change.put_edges:
+            if edge.id in existing:
+                kept.append(mind.edges[edge.id])
+            elif edge.id not in stored:
+                kept.append(edge)
         await self._compute.run(
             mind.apply,
             MindChange(
                 change.put_memories,
                 change.drop_memories,
-                kept,
+                tuple(kept),
                 change.drop_edges,
                 change.strand,
             ),
@@ -464,8 +465,10 @@ class World:
 
 def _differing_words(before: Sequence[str], after: Sequence[str]) -> Glance:
     """Words of names that are known now and were not, or were and are not."""
-    differing = set(before).symmetric_difference(after)
-    return Glance(word for name in differing for word in _NO_WORD.split(name))
+    words: list[str] = []
+    for name in set(before).symmetric_difference(after):
+        words.extend(_NO_WORD.split(name))
+    return Glance(words)
 
 
 def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> None:

@@ -49,6 +49,7 @@ class Worlds:
 
     def minds(self) -> list[Mind]:
         """Every open mind of every loaded world."""
-        return [
-            mind for world in self._worlds.values() for mind in world.minds.values()
-        ]
+        minds: list[Mind] = []
+        for world in self._worlds.values():
+            minds.extend(world.minds.values())
+        return minds

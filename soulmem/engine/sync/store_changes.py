@@ -1,0 +1,95 @@
+"""Changes of the store that a change of a chat amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from soulmem.domain.audit import AuditEntry
+from soulmem.domain.edges import Edge
+from soulmem.domain.ids import MemoryId, Owner
+from soulmem.domain.memories import Memory
+from soulmem.domain.sequences import common_ends
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.world.message_log import ChatLog
+from soulmem.ports.store import Change, ChatChange, RankedMessage
+
+
+def rewritten_messages(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
+    """The messages that differ from the stored ones, or stand elsewhere."""
+    if old.messages is new.messages:
+        return []
+    same, _ = common_ends(old.messages, new.messages)
+    in_place, _ = common_ends(old.ranks, new.ranks)
+    start = min(same, in_place)
+    stands = set(zip(old.ranks[start:], old.messages[start:], strict=True))
+    ranked = zip(new.ranks[start:], new.messages[start:], strict=True)
+    return [RankedMessage(r, m) for r, m in ranked if (r, m) not in stands]
+
+
+def store_change(
+    owner: Owner,
+    chat: ChatChange,
+    changes: Iterable[MindChange],
+    audit: Sequence[AuditEntry],
+) -> Change:
+    """One change of the store for what a chat's change means for all its souls."""
+    put_memories: list[Memory] = []
+    drop_memories: list[MemoryId] = []
+    put_edges: list[Edge] = []
+    drop_edges: list[str] = []
+    purged: list[str] = []
+    retracted: list[str] = []
+    for change in changes:
+        put_memories.extend(change.put_memories)
+        drop_memories.extend(change.drop_memories)
+        put_edges.extend(change.put_edges)
+        drop_edges.extend(change.drop_edges)
+        purged.extend(change.purge_audit)
+        retracted.extend(change.drop_derivations)
+    return Change(
+        owner=owner,
+        chats=[chat],
+        put_memories=put_memories,
+        drop_memories=drop_memories,
+        put_edges=put_edges,
+        drop_edges=drop_edges,
+        purge_audit=purged,
+        drop_derivations=retracted,
+        audit=audit,
+    )
+
+
+def united_changes(changes: Sequence[Change]) -> Change:
+    """One change with the effect of all of them in their order; chats are the first one's."""
+    memories: dict[MemoryId, Memory] = {}
+    edges: dict[str, Edge] = {}
+    dropped: set[MemoryId] = set()
+    cut: set[str] = set()
+    purged: set[str] = set()
+    retracted: set[str] = set()
+    for change in changes:
+        purged.update(change.purge_audit)
+        retracted.update(change.drop_derivations)
+        dropped.update(change.drop_memories)
+        cut.update(change.drop_edges)
+        for memory in change.drop_memories:
+            memories.pop(memory, None)
+        for edge in change.drop_edges:
+            edges.pop(edge, None)
+        memories.update((m.id, m) for m in change.put_memories)
+        edges.update((e.id, e) for e in change.put_edges)
+    left_out = dropped - memories.keys()
+    return replace(
+        changes[0],
+        put_memories=list(memories.values()),
+        drop_memories=dropped,
+        put_edges=[
+            e
+            for e in edges.values()
+            if e.source not in left_out and e.target not in left_out
+        ],
+        drop_edges=cut,
+        purge_audit=purged,
+        drop_derivations=retracted,
+    )
