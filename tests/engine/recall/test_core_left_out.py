@@ -20,13 +20,15 @@ async def test_what_does_not_fit_is_named_until_it_does(stage: Stage) -> None:
         (await stage.note(text.format(n), permanent=True)).memory.id for n in range(6)
     ]
     assert named(stage) == set()
-    found = await stage.recall("dinner", budget_tokens=150)
-    brought = {one.id for one in found.memories}
-    assert 0 < len(brought) < len(keys)
-    assert named(stage) == set(keys) - brought
+    answer = await stage.recall("dinner", budget_tokens=150)
+    recalled = {memory.id for memory in answer.memories}
+    assert 0 < len(recalled) < len(keys)
+    assert named(stage) == set(keys) - recalled
 
-    gone = next(key for key in keys if key not in brought)
-    await stage.engine.memories.patch(ME, MemoryId(gone), MemoryPatch(permanent=False))
-    assert named(stage) == set(keys) - brought - {gone}
+    dropped = next(key for key in keys if key not in recalled)
+    await stage.engine.memories.patch(
+        ME, MemoryId(dropped), MemoryPatch(permanent=False)
+    )
+    assert named(stage) == set(keys) - recalled - {dropped}
     await stage.recall("dinner", budget_tokens=5000)
     assert named(stage) == set()

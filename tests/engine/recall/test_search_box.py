@@ -1,4 +1,4 @@
-"""What is searched for in words comes in the order of a recall, page by page, and nothing is left out."""
+"""A search for words lists all memories in the order of a recall, page by page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from soulmem.engine.api.requests import MemoryFilter, TagMatch
 from tests.engine.stage import ME, Stage
 
 
-async def found(
+async def search(
     stage: Stage, q: str, limit: int = 100, state: MemoryState = MemoryState.ACTIVE
 ) -> list[str]:
     texts: list[str] = []
@@ -35,18 +35,18 @@ async def test_the_best_comes_first_and_not_the_newest(stage: Stage) -> None:
     await stage.note("Wren is afraid of bells, since the fire in the belfry.")
     for n in range(12):
         await stage.note(f"Mordecai thanks Wren, time {n}.")
-    every = await found(stage, "why was Wren afraid of bells")
+    every = await search(stage, "why was Wren afraid of bells")
     assert every[0].startswith("Wren is afraid of bells")
     assert len(every) == len(set(every)) == 13
     assert sorted(
-        await found(stage, "why was Wren afraid of bells", limit=4)
+        await search(stage, "why was Wren afraid of bells", limit=4)
     ) == sorted(every)
 
 
 async def test_it_teaches_nothing(stage: Stage) -> None:
     await stage.soul()
     key = (await stage.note("The brass key is in the well.")).memory.id
-    await found(stage, "brass key")
+    await search(stage, "brass key")
     await stage.engine.idle.run()
     assert (await stage.engine.memories.get(ME, MemoryId(key))).usage is None
 
@@ -59,13 +59,13 @@ async def test_what_is_in_doubt_or_in_the_bin_is_found_by_its_words(
     key = (await stage.note(text)).memory.id
     trace = (await stage.recall("brass key")).trace
     await stage.engine.feedback.give(ME, trace, key, Verdict.WRONG)
-    assert await found(stage, "brass key") == [text]
+    assert await search(stage, "brass key") == [text]
     for n in range(12):
         await stage.note(f"Mordecai polishes a key, time {n}.")
-    assert (await found(stage, "where is the brass key"))[0] == text
+    assert (await search(stage, "where is the brass key"))[0] == text
     await stage.engine.memories.delete(ME, key, None)
-    assert text not in await found(stage, "brass key")
-    assert await found(stage, "brass key", state=MemoryState.BIN) == [text]
+    assert text not in await search(stage, "brass key")
+    assert await search(stage, "brass key", state=MemoryState.BIN) == [text]
 
 
 async def test_strength_is_what_time_left(stage: Stage) -> None:

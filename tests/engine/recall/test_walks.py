@@ -1,4 +1,4 @@
-"""Do walks that are kept for a soul live as long as its memory, and no longer?"""
+"""Walks of a soul do not keep its memory alive."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""How an answer came about is told after a restart as before, and no longer than its words may be."""
+"""Traces outlive a restart, and forget memories that are purged."""
 
 from __future__ import annotations
+
+from operator import attrgetter
 
 import pytest
 
@@ -14,13 +16,13 @@ from tests.engine.stage import ME, Stage, lines
 CUE = "Where is the brass key?"
 
 
-async def told(stage: Stage, trace: str) -> Trace:
+async def trace_of(stage: Stage, trace: str) -> Trace:
     return await stage.engine.recaller.trace(ME, trace)
 
 
-async def gone(stage: Stage, trace: str) -> bool:
+async def is_gone(stage: Stage, trace: str) -> bool:
     try:
-        await told(stage, trace)
+        await trace_of(stage, trace)
     except NotFound:
         return True
     return False
@@ -31,9 +33,9 @@ async def test_a_trace_outlives_a_restart(stage: Stage) -> None:
     await stage.sync("c1", lines(6))
     key = (await stage.note("The brass key is in the well.")).memory.id
     trace = (await stage.recall(CUE, "c1")).trace
-    before = await told(stage, trace)
+    before = await trace_of(stage, trace)
     await stage.restart()
-    after = await told(stage, trace)
+    after = await trace_of(stage, trace)
     for part in (
         "query",
         "grade",
@@ -45,15 +47,8 @@ async def test_a_trace_outlives_a_restart(stage: Stage) -> None:
         "notes",
     ):
         assert getattr(after, part) == getattr(before, part), part
-    assert [m.id for m in after.answer.memories] == [
-        m.id for m in before.answer.memories
-    ]
-    assert [m.why for m in after.answer.memories] == [
-        m.why for m in before.answer.memories
-    ]
-    assert [m.path for m in after.answer.memories] == [
-        m.path for m in before.answer.memories
-    ]
+    parts = attrgetter("id", "why", "path")
+    assert [*map(parts, after.answer.memories)] == [*map(parts, before.answer.memories)]
     await stage.engine.feedback.give(ME, trace, key, Verdict.WRONG)
     assert (await stage.engine.memories.get(ME, key)).in_doubt
 
@@ -67,9 +62,9 @@ async def test_no_words_of_a_memory_are_kept_beside_it(stage: Stage) -> None:
     await stage.engine.memories.patch(
         ME, key, MemoryPatch(text="The brass key is in the barn.")
     )
-    assert [one.text for one in (await told(stage, trace)).considered] == [
-        "The brass key is in the barn."
-    ]
+    assert [
+        candidate.text for candidate in (await trace_of(stage, trace)).considered
+    ] == ["The brass key is in the barn."]
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -85,11 +80,11 @@ async def test_what_is_purged_leaves_the_traces(stage: Stage, restarts: bool) ->
         await stage.restart()
     for confirm in (None, "purge"):
         await stage.engine.memories.delete(ME, MemoryId(secret), confirm)
-    assert [await gone(stage, trace) for trace in traces] == [False, True, False]
+    assert [await is_gone(stage, trace) for trace in traces] == [False, True, False]
     assert len(stage.traces.kept) == 2
     for trace in (traces[0], traces[2]):
-        assert secret not in str(await told(stage, trace))
-        assert other in str(await told(stage, trace))
+        assert secret not in str(await trace_of(stage, trace))
+        assert other in str(await trace_of(stage, trace))
     assert all(secret.encode() not in line for line in stage.traces.kept.values())
 
 
@@ -98,9 +93,9 @@ async def test_a_full_disk_costs_no_answer(stage: Stage) -> None:
     await stage.note("The brass key is in the well.")
     stage.traces.failure = StoreError("the disk is full")
     trace = (await stage.recall(CUE)).trace
-    assert (await told(stage, trace)).answer.memories
+    assert (await trace_of(stage, trace)).answer.memories
     await stage.restart()
-    assert await gone(stage, trace)
+    assert await is_gone(stage, trace)
 
 
 async def test_traces_of_another_owner_are_not_found(stage: Stage) -> None:
@@ -110,4 +105,4 @@ async def test_traces_of_another_owner_are_not_found(stage: Stage) -> None:
     await stage.restart()
     with pytest.raises(NotFound):
         await stage.engine.recaller.trace(ME, trace + "0")
-    assert (await told(stage, trace)).soul == SoulId("s1")
+    assert (await trace_of(stage, trace)).soul == SoulId("s1")

@@ -85,39 +85,51 @@ steps = st.one_of(
 )
 
 
-def same(one: WalkGraph, other: WalkGraph) -> None:
+def assert_same(graph: WalkGraph, other: WalkGraph) -> None:
     """Every array is equal; of slots those that are asked for."""
     for column in ("indptr", "indices", "weight", "kind", "edge"):
         assert (
-            getattr(one.graph, column).tolist() == getattr(other.graph, column).tolist()
+            getattr(graph.graph, column).tolist()
+            == getattr(other.graph, column).tolist()
         ), column
     for column in ("fan", "is_fact", "fact_arcs", "fact_of", "places", "passed"):
-        assert getattr(one, column).tolist() == getattr(other, column).tolist(), column
-    assert one.slot[one.fact_rows].tolist() == other.slot[other.fact_rows].tolist()
+        assert getattr(graph, column).tolist() == getattr(other, column).tolist(), (
+            column
+        )
+    assert graph.slot[graph.fact_rows].tolist() == other.slot[other.fact_rows].tolist()
+
+
+def change_of(mind: Mind, step: str, value: object) -> MindChange:
+    """The change that a step of a life makes; an empty one where it cannot be made."""
+    if step == "put" and isinstance(value, Edge):
+        if {value.source, value.target} <= mind.memories.keys():
+            return MindChange(put_edges=(value,))
+    elif step == "drop" and isinstance(value, int) and len(mind.edges):
+        keys = sorted(mind.edges)
+        return MindChange(drop_edges=(keys[value % len(keys)],))
+    elif step == "gone":
+        return MindChange(drop_memories=(MemoryId(f"m{value}"),))
+    elif step == "new" and isinstance(value, int):
+        return MindChange(put_memories=(memory(value),))
+    return MindChange()
 
 
 @given(st.lists(steps, max_size=40))
-def test_a_life_leaves_what_is_made_at_once(life: list[tuple[str, object]]) -> None:
+def test_a_graph_patched_through_a_life_equals_a_fresh_one(
+    life: list[tuple[str, object]],
+) -> None:
     mind, turns = Mind(Soul(SOUL, "Mira", created=NOW)), 0
     mind.apply(MindChange(put_memories=tuple(memory(n) for n in range(0, COUNT, 2))))
-    kept = WalkGraphs(WalkGraphParams(patched=100.0))
-    kept.ready(mind, turns)
-    for what, value in life:
-        if what == "put" and isinstance(value, Edge):
-            if {value.source, value.target} <= mind.memories.keys():
-                mind.apply(MindChange(put_edges=(value,)))
-        elif what == "drop" and isinstance(value, int) and len(mind.edges):
-            known = sorted(mind.edges)
-            mind.apply(MindChange(drop_edges=(known[value % len(known)],)))
-        elif what == "gone":
-            mind.apply(MindChange(drop_memories=(MemoryId(f"m{value}"),)))
-        elif what == "new" and isinstance(value, int):
-            mind.apply(MindChange(put_memories=(memory(value),)))
-        elif what == "time" and isinstance(value, int):
+    graphs = WalkGraphs(WalkGraphParams(patched=100.0))
+    graphs.ready(mind, turns)
+    for step, value in life:
+        if step == "look":
+            assert_same(graphs.ready(mind, turns), WalkGraphs().ready(mind, turns))
+        elif step == "time" and isinstance(value, int):
             turns += value
         else:
-            same(kept.ready(mind, turns), WalkGraphs().ready(mind, turns))
-    same(kept.ready(mind, turns), WalkGraphs().ready(mind, turns))
+            mind.apply(change_of(mind, step, value))
+    assert_same(graphs.ready(mind, turns), WalkGraphs().ready(mind, turns))
 
 
 def story() -> Mind:
@@ -128,8 +140,8 @@ def story() -> Mind:
     ]
     mind.apply(MindChange(put_memories=(*notes, *(memory(n) for n in range(COUNT)))))
     row = [edge(f"n{n}", f"n{n + 1}", EdgeKind.NEXT) for n in range(98)]
-    told = [edge(f"n{n}", f"m{n % 7}", EdgeKind.MENTIONS) for n in range(90)]
-    mind.apply(MindChange(put_edges=(*row, *told)))
+    mentions = [edge(f"n{n}", f"m{n % 7}", EdgeKind.MENTIONS) for n in range(90)]
+    mind.apply(MindChange(put_edges=(*row, *mentions)))
     return mind
 
 
@@ -140,9 +152,9 @@ def edge(source: str, target: str, kind: EdgeKind) -> Edge:
 
 
 @pytest.mark.parametrize("turns", [0, 4])
-def test_what_changed_alone_is_made_anew(turns: int) -> None:
-    mind, kept = story(), WalkGraphs()
-    first = kept.ready(mind, 0)
+def test_only_changed_rows_are_built_again(turns: int) -> None:
+    mind, graphs = story(), WalkGraphs()
+    first = graphs.ready(mind, 0)
     # The note mentions something already: that mention weighs less now, also where it leads back.
     mind.apply(
         MindChange(
@@ -153,26 +165,26 @@ def test_what_changed_alone_is_made_anew(turns: int) -> None:
         )
     )
     with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
-        second = kept.ready(mind, turns)
-        assert kept.ready(mind, turns) is second
+        second = graphs.ready(mind, turns)
+        assert graphs.ready(mind, turns) is second
     assert second is not first
     assert second.graph.edge.size == first.graph.edge.size + 4
-    same(second, WalkGraphs().ready(mind, turns))
+    assert_same(second, WalkGraphs().ready(mind, turns))
 
 
 def test_a_new_memory_has_a_row() -> None:
-    mind, kept = story(), WalkGraphs()
-    kept.ready(mind, 0)
+    mind, graphs = story(), WalkGraphs()
+    graphs.ready(mind, 0)
     mind.apply(MindChange(put_memories=(memory(COUNT),)))
     with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
-        assert kept.ready(mind, 0).graph.nodes == mind.size
-    same(kept.ready(mind, 0), WalkGraphs().ready(mind, 0))
+        assert graphs.ready(mind, 0).graph.nodes == mind.size
+    assert_same(graphs.ready(mind, 0), WalkGraphs().ready(mind, 0))
 
 
 @pytest.mark.parametrize("way", ["faded", "forgetting", "much"])
-def test_all_is_made_anew_where_much_changed(way: str) -> None:
-    mind, kept = story(), WalkGraphs()
-    kept.ready(mind, 0)
+def test_the_whole_graph_is_built_again_where_much_changed(way: str) -> None:
+    mind, graphs = story(), WalkGraphs()
+    graphs.ready(mind, 0)
     if way == "forgetting":
         mind.set_soul(
             replace(mind.soul, settings=replace(mind.soul.settings, forgetting=0.5))
@@ -187,56 +199,59 @@ def test_all_is_made_anew_where_much_changed(way: str) -> None:
             )
         )
     built = module._built
-    with mock.patch.object(module, "_built", side_effect=built) as asked:
-        kept.ready(mind, 7 if way == "faded" else 0)
-    assert asked.call_count == 1
+    with mock.patch.object(module, "_built", side_effect=built) as build:
+        graphs.ready(mind, 7 if way == "faded" else 0)
+    assert build.call_count == 1
 
 
 def test_places_are_those_of_the_facts() -> None:
-    mind, kept = story(), WalkGraphs(WalkGraphParams(patched=100.0))
+    mind, graphs = story(), WalkGraphs(WalkGraphParams(patched=100.0))
     mind.apply(MindChange(put_edges=(edge("m1", "m2", EdgeKind.RELATES),)))
-    kept.ready(mind, 0)
+    graphs.ready(mind, 0)
     mind.apply(MindChange(put_edges=(edge("m2", "n99", EdgeKind.ASSOCIATES),)))
-    ground = kept.ready(mind, 0)
-    marked = np.flatnonzero(ground.places >= 0)
-    assert sorted(ground.graph.edge[marked].tolist()) == sorted(
-        ground.fact_arcs.tolist()
+    walk_graph = graphs.ready(mind, 0)
+    marked = np.flatnonzero(walk_graph.places >= 0)
+    assert sorted(walk_graph.graph.edge[marked].tolist()) == sorted(
+        walk_graph.fact_arcs.tolist()
     )
     assert (
-        ground.fact_arcs[ground.places[marked]].tolist()
-        == ground.graph.edge[marked].tolist()
+        walk_graph.fact_arcs[walk_graph.places[marked]].tolist()
+        == walk_graph.graph.edge[marked].tolist()
     )
 
 
 def test_a_fact_that_comes_back_lies_elsewhere() -> None:
-    mind, kept = story(), WalkGraphs(WalkGraphParams(patched=100.0))
-    one, other = edge("m1", "m2", EdgeKind.RELATES), edge("m2", "m4", EdgeKind.RELATES)
-    mind.apply(MindChange(put_edges=(one, other)))
-    kept.ready(mind, 0)
-    mind.apply(MindChange(drop_edges=(one.id, other.id)))
+    mind, graphs = story(), WalkGraphs(WalkGraphParams(patched=100.0))
+    first, second = (
+        edge("m1", "m2", EdgeKind.RELATES),
+        edge("m2", "m4", EdgeKind.RELATES),
+    )
+    mind.apply(MindChange(put_edges=(first, second)))
+    graphs.ready(mind, 0)
+    mind.apply(MindChange(drop_edges=(first.id, second.id)))
     mind.apply(MindChange(put_edges=(edge("n1", "n9", EdgeKind.ASSOCIATES),)))
-    mind.apply(MindChange(put_edges=(other, one)))
-    same(kept.ready(mind, 0), WalkGraphs().ready(mind, 0))
+    mind.apply(MindChange(put_edges=(second, first)))
+    assert_same(graphs.ready(mind, 0), WalkGraphs().ready(mind, 0))
 
 
 def test_of_many_arcs_strengths_are_faded_when_nobody_waits() -> None:
-    mind, kept, fresh = (
+    mind, graphs, fresh = (
         story(),
         WalkGraphs(WalkGraphParams(many=1, patched=100.0)),
         WalkGraphs(),
     )
     old = replace(edge("m1", "m2", EdgeKind.ASSOCIATES), at_turn=0.0, stability=20.0)
     mind.apply(MindChange(put_edges=(old,)))
-    kept.ready(mind, 4)
+    graphs.ready(mind, 4)
     with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
-        kept.renew(mind, 4)
+        graphs.renew(mind, 4)
         mind.apply(MindChange(put_edges=(edge("m2", "n99", EdgeKind.ASSOCIATES),)))
-        waited = kept.ready(mind, 6)
-    same(waited, fresh.ready(mind, 4))
-    kept.renew(mind, 6)
+        waited = graphs.ready(mind, 6)
+    assert_same(waited, fresh.ready(mind, 4))
+    graphs.renew(mind, 6)
     with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
-        renewed = kept.ready(mind, 6)
-    same(renewed, WalkGraphs().ready(mind, 6))
+        renewed = graphs.ready(mind, 6)
+    assert_same(renewed, WalkGraphs().ready(mind, 6))
     assert waited.graph.weight.tolist() != renewed.graph.weight.tolist()
-    kept.ready(mind, 30)  # too long ago: now, whoever waits
-    same(kept.ready(mind, 30), WalkGraphs().ready(mind, 30))
+    graphs.ready(mind, 30)  # too long ago: now, whoever waits
+    assert_same(graphs.ready(mind, 30), WalkGraphs().ready(mind, 30))

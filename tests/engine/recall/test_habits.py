@@ -1,4 +1,4 @@
-"""Does a situation set off what it should, and does what is merely known stay knowledge?"""
+"""Situations set off their actions; habits that are merely known stay self-knowledge."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ pytestmark = pytest.mark.timeout(60)  # the first test with a model loads it
 @pytest.fixture(params=["words", "words and meaning"])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
     """A soul with a short chat, without and with the packaged encoder."""
-    one = await opened(None if request.param == "words" else PACKAGED)
-    yield one
-    await one.stop()
+    stage = await opened(None if request.param == "words" else PACKAGED)
+    yield stage
+    await stage.stop()
 
 
 @pytest.fixture
 async def plain() -> AsyncIterator[Stage]:
     """The same without an encoder: where meaning makes no difference."""
-    one = await opened(None)
-    yield one
-    await one.stop()
+    stage = await opened(None)
+    yield stage
+    await stage.stop()
 
 
 @pytest.fixture
 async def reading() -> AsyncIterator[Stage]:
     """The same with the packaged encoder."""
-    one = await opened(PACKAGED)
-    yield one
-    await one.stop()
+    stage = await opened(PACKAGED)
+    yield stage
+    await stage.stop()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -141,14 +141,14 @@ async def test_an_instance_sets_off_what_its_class_does_and_the_other_way_round(
     """The way is told; two classes of situations do not mix."""
     whole = await made(plain, "being watched", MemoryKind.ABSTRACT_EPISODE)
     up = NewEdge(EdgeKind.INSTANCE_OF, to=whole)
-    one = await made(
+    instance = await made(
         plain, "the tall guard stared at us in Ferro", MemoryKind.EPISODE, [up]
     )
     (key,) = await reflex(plain, whole, [("pulls her hood up", 1.0)])
     answer = await plain.recall("The tall guard in Ferro stared at us again.", "c1")
     # without an encoder an instance is not looked at: there is too much else that shares a word with it
     assert fired(answer) == []
-    await reflex(plain, one, [("grips her knife", 1.0)])
+    await reflex(plain, instance, [("grips her knife", 1.0)])
     answer = await plain.recall("We are being watched.", "c1")
     assert set(fired(answer)) == {"pulls her hood up", "grips her knife"}
     assert the(answer, key).hops == 2
@@ -177,7 +177,7 @@ async def test_the_scene_may_be_like_an_instance(reading: Stage) -> None:
 async def test_what_one_concrete_episode_triggers_starts_at_full_strength(
     plain: Stage,
 ) -> None:
-    """Whichever edge was there first; what is given explicitly stands."""
+    """Whichever edge was there first; a strength that is stated stands."""
     evening = await made(plain, "that night in the cellar", MemoryKind.EPISODE)
     whole = await made(plain, "the light goes out", MemoryKind.ABSTRACT_EPISODE)
     action, other = [
@@ -196,8 +196,8 @@ async def test_what_one_concrete_episode_triggers_starts_at_full_strength(
         MemoryKind.TRIGGER,
         [fires, NewEdge(EdgeKind.TRIGGERS, source=evening)],
     )
-    given = NewEdge(EdgeKind.FIRES, to=other, strength=0.25, probability=0.5)
-    await plain.engine.memories.patch(ME, deep, MemoryPatch(edges=(given,)))
+    explicit = NewEdge(EdgeKind.FIRES, to=other, strength=0.25, probability=0.5)
+    await plain.engine.memories.patch(ME, deep, MemoryPatch(edges=(explicit,)))
     assert await strengths(deep) == {action: 1.0, other: 0.25}
     reflexive = await made(
         plain,
@@ -232,10 +232,10 @@ async def test_an_intent_sets_off_a_trigger_it_names(
     assert all(name not in m.text for m in answer.memories)
     assert all(name not in block.text for block in answer.blocks)
     if fires:
-        told = the(answer, key)
-        assert intent in told.why
-        assert name not in told.why
-        assert [step.id for step in told.path] == [key]
+        shown = the(answer, key)
+        assert intent in shown.why
+        assert name not in shown.why
+        assert [step.id for step in shown.path] == [key]
         assert not fired(await reading.recall("I like strong coffee in the morning."))
         assert not fired(
             await reading.recall(name)
@@ -297,13 +297,13 @@ async def test_a_habit_known_of_a_name_is_self_knowledge(stage: Stage) -> None:
         assert not fired(answer)
         (block,) = [b for b in answer.blocks if b.section == "self"]
         assert (block.position, block.depth) == ("in_prompt", None)
-    told = the(await stage.recall("Bartholomew came by this morning.", "c1"), habit)
-    assert told.fired is False
-    assert [(step.label, step.edge) for step in told.path] == [
+    shown = the(await stage.recall("Bartholomew came by this morning.", "c1"), habit)
+    assert shown.fired is False
+    assert [(step.label, step.edge) for step in shown.path] == [
         ("Bartholomew", None),
         ("ignores him on purpose", "knows_habit"),
     ]
-    assert "Bartholomew" in told.why
+    assert "Bartholomew" in shown.why
 
 
 async def test_an_action_reached_both_ways_is_an_impulse_and_told_once(
@@ -346,8 +346,8 @@ async def test_a_trigger_is_never_told(stage: Stage, mode: RecallMode) -> None:
     for query in (cue, SECRET, f"{SECRET} {cue}"):
         answer = await stage.recall(query, "c1", mode=mode, intent=SECRET)
         trace = await stage.engine.recaller.trace(ME, answer.trace)
-        told = repr(answer) + repr(trace.considered) + repr(trace.seeds)
-        assert SECRET not in told.replace(
+        output = repr(answer) + repr(trace.considered) + repr(trace.seeds)
+        assert SECRET not in output.replace(
             f'wants to "{SECRET}"', ""
         )  # the intent is the asker's own words
         assert all(m.kind != "trigger" for m in answer.memories)
@@ -367,8 +367,8 @@ async def test_what_is_gone_sets_nothing_off(plain: Stage) -> None:
     await plain.sync(
         "c2", [line("x1", "Elsewhere."), line("x2", "Yes.", Role.CHARACTER)]
     )
-    here = MemoryPatch(timelines=Timelines.THIS, chat=ChatId("c1"), slot=SlotId("m1"))
-    await plain.engine.memories.patch(ME, trigger, here)
+    patch = MemoryPatch(timelines=Timelines.THIS, chat=ChatId("c1"), slot=SlotId("m1"))
+    await plain.engine.memories.patch(ME, trigger, patch)
     assert fired(await plain.recall(cue, "c1")) == [action]
     assert not fired(await plain.recall(cue, "c2"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -30,22 +31,20 @@ async def stage() -> AsyncIterator[Stage]:
 
 def texts(answer: Recalled) -> str:
     """What was recalled, in one text; it is what the blocks say."""
-    told = "\n".join(m.text for m in answer.memories)
-    assert all(
-        m.text in "\n".join(b.text for b in answer.blocks) for m in answer.memories
-    )
-    return told
+    blocks = "\n".join(block.text for block in answer.blocks)
+    assert all(memory.text in blocks for memory in answer.memories)
+    return "\n".join(memory.text for memory in answer.memories)
 
 
 async def chat(stage: Stage, *last: str, hidden: bool = False) -> None:
     """Ten messages of c, of which m2 tells of the key, and behind them `last`: n0, n1, .."""
-    said = [
+    messages = [
         line(f"m{i}", f"We talk about the weather of day {i}.") for i in range(1, 11)
     ]
-    said[1] = line("m2", KEY, Role.CHARACTER)
-    said[2] = line("m3", KEY_ZH, Role.CHARACTER)
-    said += [line(f"n{at}", text, hidden=hidden) for at, text in enumerate(last)]
-    await stage.sync("c", said)
+    messages[1] = line("m2", KEY, Role.CHARACTER)
+    messages[2] = line("m3", KEY_ZH, Role.CHARACTER)
+    messages += [line(f"n{i}", text, hidden=hidden) for i, text in enumerate(last)]
+    await stage.sync("c", messages)
     await stage.close("c")
 
 
@@ -71,8 +70,8 @@ async def test_a_hidden_message_and_a_reply_that_is_replaced_stand_nowhere(
 ) -> None:
     await chat(stage, KEY, "What was that?", hidden=True)
     assert "hollow oak" in texts(await stage.recall(ASKED, "c", context_from="m8"))
-    said = [line("d1", ASKED), line("d2", KEY, Role.CHARACTER)]
-    await stage.sync("d", said)
+    messages = [line("d1", ASKED), line("d2", KEY, Role.CHARACTER)]
+    await stage.sync("d", messages)
     for kind, is_told in ((RecallType.SWIPE, True), (RecallType.NORMAL, False)):
         answer = await stage.recall(
             ASKED, "d", context_from="d1", type=kind, slot="d2", swipe=1
@@ -108,19 +107,19 @@ async def test_what_the_user_made_permanent_is_told_unless_all_of_it_stands_ther
 
 async def test_nothing_is_told_twice_in_one_answer(stage: Stage) -> None:
     footer = "[Harbour of Varn, the ninth of October, light rain]"
-    for at, what in enumerate(
+    for i, what in enumerate(
         (
             "The brass key lies in the drawer of the captain now.",
             "The key to the abbey was sold in spring to a pedlar.",
         )
     ):
-        await stage.note(f"{what} {footer}", importance=0.5 + at / 10)
-    told = texts(
+        await stage.note(f"{what} {footer}", importance=0.5 + i / 10)
+    recalled = texts(
         await stage.recall("Where is the key?", context_texts=("Nothing of it.",))
     )
-    assert told.count("Harbour of Varn") == 1
-    assert "drawer" in told
-    assert "pedlar" in told
+    assert recalled.count("Harbour of Varn") == 1
+    assert "drawer" in recalled
+    assert "pedlar" in recalled
     assert (
         texts(await stage.recall("Where is the key?")).count("Harbour of Varn") == 2
     ), "without a context"
@@ -142,13 +141,13 @@ async def test_a_habit_that_shows_now_is_told_though_the_card_names_it(
 async def test_reserved_exchanges_may_be_told_though_they_are_the_newest(
     stage: Stage,
 ) -> None:
-    said = [line("k", KEY, Role.CHARACTER)]
+    messages = [line("k", KEY, Role.CHARACTER)]
     for i in range(1, 9):
-        said += [
+        messages += [
             line(f"u{i}", f"Question {i} is about the weather."),
             line(f"a{i}", f"Rain, says the bird number {i}.", Role.CHARACTER),
         ]
-    await stage.sync("c", said)
+    await stage.sync("c", messages)
     await stage.close("c")
 
     async def slots(**more: Any) -> set[str]:
@@ -159,10 +158,11 @@ async def test_reserved_exchanges_may_be_told_though_they_are_the_newest(
             max_items=50,
             **more,
         )
-        return {place.slot for m in answer.memories for place in m.sources}
+        places = chain.from_iterable(memory.sources for memory in answer.memories)
+        return {place.slot for place in places}
 
-    assert not await slots() & {m.slot for m in said[1:]}
-    assert await slots(reserve_window=True) & {m.slot for m in said[1:]} == {
+    assert not await slots() & {m.slot for m in messages[1:]}
+    assert await slots(reserve_window=True) & {m.slot for m in messages[1:]} == {
         "a6",
         "a7",
         "a8",

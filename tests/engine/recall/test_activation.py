@@ -1,4 +1,4 @@
-"""Does what was often said together come to mind, with its reason told, and only where it is known?"""
+"""Terms that often occur together bring memories, with the reason, and only where these are known."""
 
 from __future__ import annotations
 
@@ -52,14 +52,17 @@ FILL = [
 ]
 
 
-def told(texts: list[str], start: int = 1) -> list[SentMessage]:
+def messages_of(texts: list[str], start: int = 1) -> list[SentMessage]:
     roles = (Role.CHARACTER, Role.USER)
     return [line(f"m{i}", text, roles[i % 2]) for i, text in enumerate(texts, start)]
 
 
 def apart(texts: list[str]) -> list[str]:
     """The texts with small talk around each: what merely stands beside it comes to mind as well."""
-    return [*(piece for text in texts for piece in (text, *FILL)), "."]
+    out: list[str] = []
+    for text in texts:
+        out += (text, *FILL)
+    return [*out, "."]
 
 
 @pytest_asyncio.fixture
@@ -71,10 +74,10 @@ async def stage() -> AsyncIterator[Stage]:
     await stage.stop()
 
 
-async def scene(stage: Stage, language: str) -> str:
-    """A chat in which all of it was said, among small talk; returns what to ask."""
+async def chat_about(stage: Stage, language: str) -> str:
+    """A chat in which all of it was messages, among small talk; returns what to ask."""
     twice, once, fact, other, query = TEXTS[language]
-    await stage.sync("c1", told(apart([*twice, *once, fact, other])))
+    await stage.sync("c1", messages_of(apart([*twice, *once, fact, other])))
     await stage.close("c1")
     return query
 
@@ -87,13 +90,12 @@ async def trace(stage: Stage, answer: Recalled) -> Trace:
 async def test_what_was_often_said_together_comes_with_its_reason(
     stage: Stage, language: str
 ) -> None:
-    query = await scene(stage, language)
+    query = await chat_about(stage, language)
     answer = await stage.recall(query, type=RecallType.QUIET)
     fact, other = TEXTS[language][2:4]
-    texts = [memory.text for memory in answer.memories]
-    at = next(i for i, text in enumerate(texts) if fact in text)
-    assert not any(other in text for text in texts[:at])
-    memory = answer.memories[at]
+    shown = [m for m in answer.memories if fact in m.text or other in m.text]
+    memory = shown[0]
+    assert fact in memory.text
     cue, term = {"en": ("violin", "volcano"), "zh": ("小提琴", "火山")}[language]
     assert [step.label for step in memory.path[:2]] == [cue, term]
     assert [step.edge for step in memory.path] == [None, "associates", "mentions"]
@@ -109,7 +111,7 @@ async def test_what_was_often_said_together_comes_with_its_reason(
 
 
 async def test_in_other_modes_it_does_not(stage: Stage) -> None:
-    query = await scene(stage, "en")
+    query = await chat_about(stage, "en")
     for mode in (
         RecallMode.BASELINE,
         RecallMode.WALK,
@@ -120,8 +122,10 @@ async def test_in_other_modes_it_does_not(stage: Stage) -> None:
         assert not any("think of" in memory.why for memory in answer.memories)
 
 
-async def test_what_was_met_once_has_no_seat(stage: Stage) -> None:
-    await stage.sync("c1", told(apart(["A violin by the lighthouse.", TEXTS["en"][3]])))
+async def test_what_was_met_once_has_no_reserved_slot(stage: Stage) -> None:
+    await stage.sync(
+        "c1", messages_of(apart(["A violin by the lighthouse.", TEXTS["en"][3]]))
+    )
     answer = await stage.recall("Shall we get a violin?")
     assert not any("think of" in memory.why for memory in answer.memories)
 
@@ -129,8 +133,8 @@ async def test_what_was_met_once_has_no_seat(stage: Stage) -> None:
 async def test_a_branch_has_learned_what_it_tells_alone(stage: Stage) -> None:
     """What another branch says together is not counted here, nor is what was said after the fork."""
     twice, once, fact, _, query = TEXTS["en"]
-    before = told(apart([once[1], fact, once[2]]))
-    await stage.sync("c1", [*before, *told(apart(twice), len(before) + 1)])
+    before = messages_of(apart([once[1], fact, once[2]]))
+    await stage.sync("c1", [*before, *messages_of(apart(twice), len(before) + 1)])
     await stage.sync(
         "c2", [*before, line("b1", "Quite.")], parent=("c1", before[-1].slot)
     )
@@ -145,10 +149,10 @@ async def test_a_branch_has_learned_what_it_tells_alone(stage: Stage) -> None:
 
 async def test_what_is_edited_or_gone_counts_no_more(stage: Stage) -> None:
     twice, once, fact, _, query = TEXTS["en"]
-    said = told(apart([*twice, *once, fact]))
-    await stage.sync("c1", said)
+    messages = messages_of(apart([*twice, *once, fact]))
+    await stage.sync("c1", messages)
     assert any("think of" in m.why for m in (await stage.recall(query, "c1")).memories)
-    await stage.sync("c1", [line("m1", "Nothing at all.", Role.USER), *said[1:]])
+    await stage.sync("c1", [line("m1", "Nothing at all.", Role.USER), *messages[1:]])
     assert not any(
         "think of" in m.why for m in (await stage.recall(query, "c1")).memories
     )
@@ -157,13 +161,13 @@ async def test_what_is_edited_or_gone_counts_no_more(stage: Stage) -> None:
 async def test_spreading_gives_exchanges_and_unknown_words_are_searched_for(
     stage: Stage,
 ) -> None:
-    query = await scene(stage, "en")
+    query = await chat_about(stage, "en")
     answer = await stage.recall(query, mode=RecallMode.SPREAD, max_items=20)
     assert {memory.kind for memory in answer.memories} == {"episode"}
     assert "volcano" in " ".join(memory.text for memory in answer.memories[:10])
-    found = await trace(stage, answer)
-    assert found.grade == "spread"
-    assert "energy that spread from 1 terms" in found.grade_why
+    shown = await trace(stage, answer)
+    assert shown.grade == "spread"
+    assert "energy that spread from 1 terms" in shown.grade_why
     answer = await stage.recall("Xyzzy salty qwertz?", mode=RecallMode.SPREAD)
     assert "salty" in answer.memories[0].text
     answer = await stage.recall("Xyzzy qwertz?", mode=RecallMode.SPREAD)
@@ -171,14 +175,14 @@ async def test_spreading_gives_exchanges_and_unknown_words_are_searched_for(
 
 
 async def test_the_trace_names_the_grade_that_was_reached(stage: Stage) -> None:
-    query = await scene(stage, "en")
+    query = await chat_about(stage, "en")
     grades = {}
     for mode in RecallMode:
         answer = await stage.recall(query, mode=mode)
-        found = await trace(stage, answer)
-        grades[mode.value] = found.grade
-        assert found.grade_why
-        assert any("expand" in note for note in found.notes) is (
+        shown = await trace(stage, answer)
+        grades[mode.value] = shown.grade
+        assert shown.grade_why
+        assert any("expand" in note for note in shown.notes) is (
             mode is RecallMode.EXPAND
         )
     assert grades == {
@@ -192,38 +196,42 @@ async def test_the_trace_names_the_grade_that_was_reached(stage: Stage) -> None:
 
 
 async def test_the_baseline_is_the_order_of_the_texts_alone(stage: Stage) -> None:
-    query = await scene(stage, "en")
+    query = await chat_about(stage, "en")
     answer = await stage.recall(
         query, mode=RecallMode.BASELINE, max_items=20, budget_tokens=5000
     )
-    found = await trace(stage, answer)
-    by_score = sorted(found.considered, key=lambda one: -one.score)
-    assert [one.score for one in found.considered] == [one.score for one in by_score]
-    kept = [one.id for one in by_score if one.kept]
+    considered = (await trace(stage, answer)).considered
+    by_score = sorted(considered, key=lambda candidate: -candidate.score)
+    assert [c.score for c in considered] == [c.score for c in by_score]
+    kept = [candidate.id for candidate in by_score if candidate.kept]
     assert sorted(kept) == sorted(memory.id for memory in answer.memories)
-    assert set(kept) == {one.id for one in by_score[: len(kept)]}
+    assert set(kept) == {candidate.id for candidate in by_score[: len(kept)]}
 
 
 def picture(mind: Mind) -> dict[str, object]:
     """What every text holds, and what every term is met with; concepts by their names."""
-    held, known = (
-        mind.terms.incidence,
-        mind.accessible_rows(None, None, lambda _chat, _place: True),
-    )
+    incidence = mind.terms.incidence
+    usable = mind.accessible_rows(None, None, lambda _chat, _place: True)
 
     def called(number: int) -> str:
         return ("@" if mind.terms.concept_of(number) else "") + mind.terms.label(number)
 
     texts = {}
-    for row in np.flatnonzero(known):
-        numbers = [held.number(key) for key, _ in held.terms_of(int(row))]
+    for row in np.flatnonzero(usable):
+        numbers = [incidence.number(key) for key, _ in incidence.terms_of(int(row))]
         texts[mind.memory_at(int(row)).id] = sorted(
             called(n) for n in numbers if n is not None
         )
     met: dict[str, object] = {}
-    for number in np.flatnonzero(held.counts(known)).tolist():
-        found = associates(held, number, known)
-        rows = zip(found.terms, found.strength, found.pair, found.windows, strict=True)
+    for number in np.flatnonzero(incidence.counts(usable)).tolist():
+        neighbours = associates(incidence, number, usable)
+        rows = zip(
+            neighbours.terms,
+            neighbours.strength,
+            neighbours.pair,
+            neighbours.windows,
+            strict=True,
+        )
         met[called(number)] = sorted(
             (called(int(t)), round(float(s), 12), int(f), int(w)) for t, s, f, w in rows
         )
@@ -250,37 +258,40 @@ async def test_whatever_led_there_the_counts_are_those_of_a_fresh_reading(
 ) -> None:
     """Random edits, swipes, deletions and names that come and go; then the same chat told to another."""
     draw, slots = random.Random(seed), iter(range(10_000))
-    one, other = Stage(), Stage()
-    for stage in (one, other):
+    edited, fresh = Stage(), Stage()
+    for stage in (edited, fresh):
         await stage.start()
         await stage.soul(forgetting=0.0)
-    said: list[SentMessage] = []
+    messages: list[SentMessage] = []
     names: list[Memory] = []
     for _ in range(25):
-        at, text = draw.randrange(len(said) + 1), " ".join(draw.sample(WORDS, 4)) + "."
+        index = draw.randrange(len(messages) + 1)
+        text = " ".join(draw.sample(WORDS, 4)) + "."
         move = draw.random()
-        if move < 0.6 or not said:
-            said.append(
+        if move < 0.6 or not messages:
+            messages.append(
                 line(f"m{next(slots)}", text, draw.choice([Role.USER, Role.CHARACTER]))
             )
         elif move < 0.8:
-            said[at - 1] = line(said[at - 1].slot, text, said[at - 1].role)
+            messages[index - 1] = line(
+                messages[index - 1].slot, text, messages[index - 1].role
+            )
         else:
-            del said[at - 1]
-        await one.sync("c1", said, confirm=True)
+            del messages[index - 1]
+        await edited.sync("c1", messages, confirm=True)
         if draw.random() < 0.2:
             names.append(
-                (await one.note(draw.choice(WORDS), kind=MemoryKind.CONCEPT)).memory
+                (await edited.note(draw.choice(WORDS), kind=MemoryKind.CONCEPT)).memory
             )
         if names and draw.random() < 0.1:
-            await one.engine.memories.delete(
+            await edited.engine.memories.delete(
                 ME, names.pop(draw.randrange(len(names))).id, None
             )
-    await other.sync("c1", said)
+    await fresh.sync("c1", messages)
     for name in names:
-        await other.note(name.text, kind=MemoryKind.CONCEPT)
-    for stage in (one, other):
+        await fresh.note(name.text, kind=MemoryKind.CONCEPT)
+    for stage in (edited, fresh):
         await stage.close("c1")
-    assert picture(await one.mind()) == picture(await other.mind())
-    await one.stop()
-    await other.stop()
+    assert picture(await edited.mind()) == picture(await fresh.mind())
+    await edited.stop()
+    await fresh.stop()

@@ -1,8 +1,11 @@
-"""Is a change in pieces the change, and is each piece whole?"""
+"""The pieces of a change together are the change, and each edge comes with or after its ends."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timezone
+from itertools import chain
+from operator import attrgetter
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,33 +43,37 @@ def change_of(count: int, ends: list[tuple[int, int]]) -> MindChange:
     return MindChange(memories, (MemoryId("old"),), edges, ("gone",), strand)
 
 
+def ids(memories: Iterable[Memory]) -> set[MemoryId]:
+    return {memory.id for memory in memories}
+
+
+def ends_of(edges: Iterable[Edge]) -> set[MemoryId]:
+    """The memories at which these edges start or end."""
+    return set(chain.from_iterable((edge.source, edge.target) for edge in edges))
+
+
 @given(
     st.integers(0, 30),
     st.lists(st.tuples(st.integers(-3, 29), st.integers(-3, 29)), max_size=40),
     st.integers(1, 12),
 )
-def test_pieces(count: int, ends: list[tuple[int, int]], size: int) -> None:
+def test_pieces_are_the_change_and_each_is_whole(
+    count: int, ends: list[tuple[int, int]], size: int
+) -> None:
     whole = change_of(count, ends)
     pieces = list(whole.batches(size))
-    new = {m.id for m in whole.put_memories}
+    new = ids(whole.put_memories)
     seen = set[MemoryId]()
     for piece in pieces:
         assert len(piece.put_memories) <= size
-        seen |= {m.id for m in piece.put_memories}
-        assert all(
-            end in seen or end not in new
-            for e in piece.put_edges
-            for end in (e.source, e.target)
-        )
-    assert [m for piece in pieces for m in piece.put_memories] == list(
-        whole.put_memories
-    )
-    told = [e.id for piece in pieces for e in piece.put_edges]
-    assert sorted(told) == sorted(e.id for e in whole.put_edges)
-    assert [piece.strand for piece in pieces] == [None] * (len(pieces) - 1) + [
-        whole.strand
-    ]
-    assert [piece.drop_memories for piece in pieces][-1] == whole.drop_memories
-    assert all(
-        not piece.drop_memories and not piece.drop_edges for piece in pieces[:-1]
-    )
+        seen |= ids(piece.put_memories)
+        assert ends_of(piece.put_edges) & new <= seen
+    memories = chain.from_iterable(piece.put_memories for piece in pieces)
+    assert list(memories) == list(whole.put_memories)
+    edges = chain.from_iterable(piece.put_edges for piece in pieces)
+    by_id = attrgetter("id")
+    assert sorted(edges, key=by_id) == sorted(whole.put_edges, key=by_id)
+    assert pieces[-1].strand == whole.strand
+    assert pieces[-1].drop_memories == whole.drop_memories
+    for piece in pieces[:-1]:
+        assert (piece.strand, piece.drop_memories, piece.drop_edges) == (None, (), ())

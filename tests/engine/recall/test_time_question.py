@@ -1,4 +1,4 @@
-"""Are questions for a time answered by what happened then?"""
+"""Questions for a time are answered by what happened at that time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from soulmem.engine.api.requests import TimeRange
 from soulmem.engine.api.results import Recalled
 from tests.engine.stage import Stage, line
 
-NOON = datetime(
-    2026, 5, 1, 12, tzinfo=timezone.utc
-)  # a Friday; the stage's clock stands here
+# A Friday; the time on the clock of `Stage`.
+NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAILY = [
     "the heron",
     "a ladder",
@@ -40,23 +39,23 @@ def utc() -> Iterator[None]:
     time.tzset()
 
 
-def at(day: float, slot: str, text: str) -> SentMessage:
+def days_ago(day: float, slot: str, text: str) -> SentMessage:
     """A line said so many days ago."""
     return line(slot, text, sent_at=NOON - timedelta(day))
 
 
-def told(answer: Recalled) -> list[str]:
+def texts_of(answer: Recalled) -> list[str]:
     return [m.text.removeprefix("Al: ") for m in answer.memories]
 
 
 async def daily(stage: Stage, days: int = 30) -> None:
     """A chat with a line a day, the last one today and not yet settled."""
     await stage.soul(forgetting=0)
-    said = [
-        at(d, f"d{d}", f"We saw {DAILY[d % len(DAILY)]} number {d}.")
+    messages = [
+        days_ago(d, f"d{d}", f"We saw {DAILY[d % len(DAILY)]} number {d}.")
         for d in range(days, -1, -1)
     ]
-    await stage.sync("c1", said)
+    await stage.sync("c1", messages)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ async def test_a_question_for_a_day_is_answered_by_that_day(
 ) -> None:
     await daily(stage)
     answer = await stage.recall(query, "c1")
-    assert told(answer)[0].endswith(f"number {day}.")
+    assert texts_of(answer)[0].endswith(f"number {day}.")
 
 
 async def test_a_question_for_a_span_is_answered_from_every_part_of_it(
@@ -83,7 +82,7 @@ async def test_a_question_for_a_span_is_answered_from_every_part_of_it(
 ) -> None:
     await daily(stage)
     answer = await stage.recall("What happened in April?", "c1", max_items=6)
-    days = sorted(int(text.split()[-1].rstrip(".")) for text in told(answer))
+    days = sorted(int(text.split()[-1].rstrip(".")) for text in texts_of(answer))
     assert all(5 * i + 1 <= day <= 5 * i + 5 for i, day in enumerate(days)), days
 
 
@@ -91,26 +90,29 @@ async def test_with_other_words_the_time_is_preferred_but_hides_nothing(
     stage: Stage,
 ) -> None:
     await stage.soul(forgetting=0)
-    said = [
-        at(d, f"x{d}", f"The weather was plain, entry {d}.") for d in range(40, 1, -1)
+    messages = [
+        days_ago(d, f"x{d}", f"The weather was plain, entry {d}.")
+        for d in range(40, 1, -1)
     ]
-    said.insert(5, at(35, "a", "We ate plum dumplings by the mill."))
-    said.insert(30, at(12, "b", "We ate plum dumplings at the fair."))
-    said.insert(31, at(11.5, "c", "The unicorn tapestry was stolen from the abbey."))
-    await stage.sync("c1", [*said, at(0, "z", "Hm.")])
+    messages.insert(5, days_ago(35, "a", "We ate plum dumplings by the mill."))
+    messages.insert(30, days_ago(12, "b", "We ate plum dumplings at the fair."))
+    messages.insert(
+        31, days_ago(11.5, "c", "The unicorn tapestry was stolen from the abbey.")
+    )
+    await stage.sync("c1", [*messages, days_ago(0, "z", "Hm.")])
     answer = await stage.recall("Where did we eat plum dumplings five weeks ago?", "c1")
-    assert told(answer)[:2] == [
+    assert texts_of(answer)[:2] == [
         "We ate plum dumplings by the mill.",
         "We ate plum dumplings at the fair.",
     ]
     answer = await stage.recall(
         "Who stole the unicorn tapestry from the abbey last month?", "c1"
     )
-    assert told(answer)[0] == "The unicorn tapestry was stolen from the abbey."
+    assert texts_of(answer)[0] == "The unicorn tapestry was stolen from the abbey."
     answer = await stage.recall(
         "Was the unicorn tapestry stolen from the abbey three weeks ago?", "c1"
     )
-    assert told(answer)[0] == "The unicorn tapestry was stolen from the abbey."
+    assert texts_of(answer)[0] == "The unicorn tapestry was stolen from the abbey."
 
 
 async def test_why_and_trace_name_the_time(stage: Stage) -> None:
@@ -121,9 +123,9 @@ async def test_why_and_trace_name_the_time(stage: Stage) -> None:
         == "It came up because you asked about yesterday (30 April)."
     )
     trace = await stage.engine.recaller.trace("default-user", answer.trace)  # type: ignore[arg-type]
-    (found,) = trace.guidance["times"]
-    assert found["words"] == "yesterday"
-    assert found["spans"] == [
+    (entry,) = trace.guidance["times"]
+    assert entry["words"] == "yesterday"
+    assert entry["spans"] == [
         {"from": "2026-04-30T00:00:00+00:00", "to": "2026-05-01T00:00:00+00:00"}
     ]
     answer = await stage.recall("昨天发生了什么？", "c1")
@@ -136,7 +138,7 @@ async def test_the_clock_that_moves_moves_yesterday(stage: Stage) -> None:
     await daily(stage)
     stage.clock.advance(86_400.0)
     await stage.close("c1")
-    assert told(await stage.recall("What happened yesterday?", "c1"))[0].endswith(
+    assert texts_of(await stage.recall("What happened yesterday?", "c1"))[0].endswith(
         "number 0."
     )
 
@@ -144,14 +146,14 @@ async def test_the_clock_that_moves_moves_yesterday(stage: Stage) -> None:
 async def test_conversations_are_counted_back_from_this_one(stage: Stage) -> None:
     await stage.soul(forgetting=0)
     for back, word in ((9, "harbour"), (6, "orchard"), (3, "smithy")):
-        said = [
-            at(back - i / 1440, f"{word}{i}", f"Talk {i} at the {word}.")
+        messages = [
+            days_ago(back - i / 1440, f"{word}{i}", f"Talk {i} at the {word}.")
             for i in range(4)
         ]
-        await stage.sync(f"c{back}", said)
+        await stage.sync(f"c{back}", messages)
         await stage.close(f"c{back}")
-    now = [at(0.001, "n1", "Good day."), at(0, "n2", "Well?")]
-    await stage.sync("c0", now)
+    current = [days_ago(0.001, "n1", "Good day."), days_ago(0, "n2", "Well?")]
+    await stage.sync("c0", current)
     for query, word in (
         ("What did we say three sessions ago?", "harbour"),
         ("What did we talk about last time?", "smithy"),
@@ -159,18 +161,22 @@ async def test_conversations_are_counted_back_from_this_one(stage: Stage) -> Non
         ("What did we talk about the first time we met?", "harbour"),
     ):
         answer = await stage.recall(query, "c0", max_items=3)
-        assert all(word in text for text in told(answer)), (query, told(answer))
+        assert all(word in text for text in texts_of(answer)), (query, texts_of(answer))
 
 
-async def test_words_that_are_told_not_asked_give_no_seats(stage: Stage) -> None:
+async def test_words_that_are_told_not_asked_reserve_no_slots(stage: Stage) -> None:
     await daily(stage)
     await stage.sync(
-        "c2", [at(0.01, "q1", "Hello."), at(0, "q2", "I met a plumber yesterday.")]
+        "c2",
+        [
+            days_ago(0.01, "q1", "Hello."),
+            days_ago(0, "q2", "I met a plumber yesterday."),
+        ],
     )
-    scene = await stage.recall("I met a plumber yesterday.", "c2")
-    trace = await stage.engine.recaller.trace("default-user", scene.trace)  # type: ignore[arg-type]
+    answer = await stage.recall("I met a plumber yesterday.", "c2")
+    trace = await stage.engine.recaller.trace("default-user", answer.trace)  # type: ignore[arg-type]
     assert trace.guidance["times"]
-    assert all("because you asked" not in m.why for m in scene.memories)
+    assert all("because you asked" not in m.why for m in answer.memories)
 
 
 async def test_a_range_takes_what_reaches_into_it(stage: Stage) -> None:
@@ -179,7 +185,7 @@ async def test_a_range_takes_what_reaches_into_it(stage: Stage) -> None:
     answer = await stage.recall(
         "What did we see?", "c1", time_range=TimeRange(start, end)
     )
-    assert sorted(text.split()[-1] for text in told(answer)) == ["10.", "9."]
+    assert sorted(text.split()[-1] for text in texts_of(answer)) == ["10.", "9."]
     mind = await stage.mind()
     assert ChatId("c1") in {strand.chat for strand in mind.lineages}
 
@@ -188,7 +194,7 @@ async def test_a_soul_that_lives_by_its_story_counts_days_from_there(
     stage: Stage,
 ) -> None:
     feast = datetime(1201, 4, 10, 12, tzinfo=timezone.utc)
-    said = [
+    messages = [
         line(
             f"s{d}",
             f"We saw {DAILY[d]}.",
@@ -199,7 +205,7 @@ async def test_a_soul_that_lives_by_its_story_counts_days_from_there(
     ]
     for clock in (SoulClock.STORY, SoulClock.TURNS):
         await stage.soul(forgetting=0, clock=clock)
-        await stage.sync("c1", said)
+        await stage.sync("c1", messages)
         first = (await stage.recall("What happened two days ago?", "c1")).memories[0]
         by_story = (
             first.why == "It came up because you asked about two days ago (8 April)."
