@@ -12,7 +12,7 @@ from typing import Any
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm import Prompt
-from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.consolidation.backlog import BacklogParams
 from soulmem.engine.engine import Engine
 from soulmem.engine.params import EngineParams
@@ -139,6 +139,10 @@ class ModelStage(Stage):
     async def drafted(self, state: MemoryState = MemoryState.ACTIVE) -> list[Memory]:
         """What a model made."""
         return [m for m in await self.listed(state) if m.origin is Origin.MODEL]
+
+    async def drafted_of(self, *kinds: MemoryKind) -> list[Memory]:
+        """What a model made of these kinds."""
+        return [m for m in await self.drafted() if m.kind in kinds]
 
     async def words(self) -> str:
         """Every word that is kept of the soul beside its chats: memories, edges, derivations, audit."""

@@ -16,11 +16,11 @@ DAY = 86_400.0
 
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
-    one = ModelStage(backlog=BacklogParams())
-    await one.start()
-    await one.soul()
-    yield one
-    await one.stop()
+    fresh_stage = ModelStage(backlog=BacklogParams())
+    await fresh_stage.start()
+    await fresh_stage.soul()
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 async def live(stage: ModelStage, upto: int, start: int = 2, step: int = 2) -> None:

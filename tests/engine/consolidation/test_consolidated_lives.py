@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Set
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from soulmem.consolidation.habits import HabitParams, count_scenes
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
-from soulmem.domain.ids import ChatId, MemoryId
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.consolidation.draft_habits import habit_change
@@ -61,13 +62,31 @@ def habitual(prompt: Prompt) -> str:
     return json.dumps(answer)
 
 
+def words_of(chat: Told) -> set[str]:
+    """The marked words of a chat's messages."""
+    words: set[str] = set()
+    for message in chat.messages:
+        words.update(_WORD.findall(message.text or ""))
+    return words
+
+
+def scenes_in(chat: Told, shown: Set[str]) -> int:
+    """How many scenes the messages at the slots `shown` are in this chat."""
+    places = [
+        (chat.id, index)
+        for index, message in enumerate(chat.messages)
+        if message.slot in shown
+    ]
+    return count_scenes(places, HabitParams())
+
+
 class Life:
     """Chats on the screen and what is remembered of them; every message has a word of its own."""
 
     def __init__(self) -> None:
         self.stage = ModelStage(habitual)
         self.chats = [Told("c0", ("s1",))]
-        self.at = 0
+        self.current = 0
         self.count = 0
 
     def message(self, slot: str | None = None) -> SentMessage:
@@ -77,47 +96,49 @@ class Life:
         text = f"They spoke at length of w{self.count}q."
         return line(slot or f"m{self.count}", text, roles[self.count % 2])
 
-    async def step(self, what: str, one: int, two: int) -> None:
+    async def step(self, what: str, number: int, length: int) -> None:
         """One thing that a player does, or a pause."""
         if what == "rest":
             await self.stage.rest()
         elif what == "restart":
             await self.stage.restart()
         elif what == "turn to":
-            self.at = one % len(self.chats)
+            self.current = number % len(self.chats)
         else:
-            self.play(what, one, two)
-            await self.chats[self.at].show(self.stage, "full")
+            self.play(what, number, length)
+            await self.chats[self.current].show(self.stage, "full")
 
-    def play(self, what: str, one: int, two: int) -> None:
+    def play(self, what: str, number: int, length: int) -> None:
         """What happens on the screen."""
-        chat = self.chats[self.at]
-        said, where = chat.messages, one % max(1, len(chat.messages))
+        chat = self.chats[self.current]
+        messages, where = chat.messages, number % max(1, len(chat.messages))
         if what == "say":
-            said += [self.message() for _ in range(one)]
-        elif what == "edit" and said:
-            said[where] = self.message(said[where].slot)
+            messages += self.new_messages(number)
         elif what == "delete":
-            del said[where : where + two]
+            del messages[where : where + length]
         elif what == "insert":
-            said.insert(where, self.message())
-        elif what == "branch" and said and len(self.chats) < 4:
-            new = Told(
-                f"c{len(self.chats)}",
-                ("s1",),
-                list(said[: where + 1]),
-                (chat.id, said[where].slot),
-            )
-            new.messages += [self.message() for _ in range(two)]
-            self.chats.append(new)
-            self.at = len(self.chats) - 1
-        elif what == "new" and len(self.chats) < 4:
-            self.chats.append(
-                Told(
-                    f"c{len(self.chats)}", ("s1",), [self.message() for _ in range(one)]
-                )
-            )
-            self.at = len(self.chats) - 1
+            messages.insert(where, self.message())
+        elif what == "edit":
+            if messages:
+                messages[where] = self.message(messages[where].slot)
+        elif len(self.chats) < 4:
+            if what == "branch" and messages:
+                fork = messages[: where + 1]
+                parent = (chat.id, messages[where].slot)
+                self.open_chat([*fork, *self.new_messages(length)], parent)
+            elif what == "new":
+                self.open_chat(self.new_messages(number))
+
+    def new_messages(self, count: int) -> list[SentMessage]:
+        """So many new messages."""
+        return [self.message() for _ in range(count)]
+
+    def open_chat(
+        self, messages: list[SentMessage], parent: tuple[str, SlotId] | None = None
+    ) -> None:
+        """Go on in a new chat with these messages."""
+        self.chats.append(Told(f"c{len(self.chats)}", ("s1",), messages, parent))
+        self.current = len(self.chats) - 1
 
     def root(self, chat: Told) -> str:
         """The chat that it comes from."""
@@ -125,84 +146,68 @@ class Life:
             chat = next(c for c in self.chats if c.id == (chat.parent or ("",))[0])
         return chat.id
 
-    async def held(self, chat: Told) -> set[MemoryId]:
-        """Drafted episodes of which the chat holds every message that was read: found the slow way."""
-        mind, slots = await self.stage.mind(), {(m.slot, m.hash) for m in chat.messages}
-        versions = {
-            one.id: [mind.memories[key].evidence[0][0] for key in one.read]
-            for one in mind.derivations
-        }
-        last = (chat.messages[-1].slot, chat.messages[-1].hash)
-        return {
-            MemoryId(made.id)
-            for one in mind.derivations
-            if one.after is None
-            and all((v.slot, v.hash) in slots - {last} for v in versions[one.id])
-            for made in one.products
-            if (m := mind.memories.get(MemoryId(made.id))) is not None
-            and m.kind is MemoryKind.EPISODE
-        }
+    def is_apart(self, chat: Told, other: Told) -> bool:
+        """Whether two chats share no message."""
+        return self.root(chat) != self.root(other)
+
+    async def expected_drafts(self, chat: Told) -> set[MemoryId]:
+        """Drafted episodes of which the chat holds every message that was read: computed the slow way."""
+        mind = await self.stage.mind()
+        settled = {(m.slot, m.hash) for m in chat.messages}
+        settled.discard((chat.messages[-1].slot, chat.messages[-1].hash))
+        episodes: set[MemoryId] = set()
+        for derivation in mind.derivations:
+            places = [mind.memories[key].evidence[0][0] for key in derivation.read]
+            if derivation.after is None and settled.issuperset(
+                (place.slot, place.hash) for place in places
+            ):
+                for product in derivation.products:
+                    memory = mind.memories.get(MemoryId(product.id))
+                    if memory is not None and memory.kind is MemoryKind.EPISODE:
+                        episodes.add(memory.id)
+        return episodes
 
     async def check(self) -> None:
         """What must hold at any time."""
-        told = {
-            chat.id: {w for m in chat.messages for w in _WORD.findall(m.text or "")}
-            for chat in self.chats
-        }
-        assert set(_WORD.findall(await self.stage.words())) <= set().union(
-            *told.values()
-        )
+        every_word: set[str] = set()
+        for chat in self.chats:
+            every_word |= words_of(chat)
+        assert set(_WORD.findall(await self.stage.words())) <= every_word
         for chat in self.chats:
             if chat.messages:
-                drafted = [
-                    m
-                    for m in await self.stage.visible(chat.id)
-                    if m.origin is Origin.MODEL
-                ]
-                known = {
-                    word for memory in drafted for word in _WORD.findall(memory.text)
-                }
-                apart = (
-                    told[c.id] for c in self.chats if self.root(c) != self.root(chat)
-                )
-                assert known <= told[chat.id].union(*apart)
-                assert {m.id for m in drafted} >= await self.held(chat)
+                await self.check_drafts(chat)
             await self.check_habits(chat)
         mind = await self.stage.mind()
-        for one in mind.derivations:
-            assert all(key in mind.memories for key in one.read)
-            assert (
-                one.work is not Work.SUMMARY
-                or one.after is None
-                or mind.derivations.get(one.after)
-            )
+        for derivation in mind.derivations:
+            assert mind.memories.keys() >= set(derivation.read)
+            if derivation.work is Work.SUMMARY and derivation.after is not None:
+                assert mind.derivations.get(derivation.after)
+
+    async def check_drafts(self, chat: Told) -> None:
+        """The chat sees what was drafted from it, and no word that only its branches tell."""
+        visible = await self.stage.visible(chat.id)
+        drafted = [memory for memory in visible if memory.origin is Origin.MODEL]
+        words = words_of(chat)
+        for other in self.chats:
+            if self.is_apart(chat, other):
+                words |= words_of(other)
+        for memory in drafted:
+            assert words.issuperset(_WORD.findall(memory.text))
+        assert {memory.id for memory in drafted} >= await self.expected_drafts(chat)
 
     async def check_habits(self, chat: Told) -> None:
-        """She is told of a habit in a chat only if that chat, or one apart, has three scenes of it."""
+        """A habit is visible in a chat only if that chat, or one apart, has three scenes of it."""
         mind = await self.stage.mind()
-        order = {c.id: [m.slot for m in c.messages] for c in self.chats}
         for memory in await self.stage.visible(chat.id):
             if memory.kind is MemoryKind.ACTION:
-                shown = {
-                    mind.memories[key].evidence[0][0].slot
-                    for key in mind.derivations.cited(memory.id)
-                }
-                places = {
-                    c.id: [at for at, slot in enumerate(order[c.id]) if slot in shown]
-                    for c in self.chats
-                }
-                near = [
-                    c
-                    for c in self.chats
-                    if c is chat or self.root(c) != self.root(chat)
+                cited = mind.derivations.cited(memory.id)
+                shown = {mind.memories[key].evidence[0][0].slot for key in cited}
+                counts = [
+                    scenes_in(other, shown)
+                    for other in self.chats
+                    if other is chat or self.is_apart(chat, other)
                 ]
-                assert (
-                    max(
-                        count_scenes([(c.id, at) for at in places[c.id]], HabitParams())
-                        for c in near
-                    )
-                    >= 3
-                )
+                assert max(counts) >= 3
 
     async def settled(self) -> None:
         """After a pause nothing more is to be told of what the drafts hold."""

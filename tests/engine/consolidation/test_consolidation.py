@@ -22,13 +22,13 @@ from tests.engine.stage import ME, Stage, ended
 @pytest.fixture(params=["fake", "surreal"])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with a good model and one soul: s1, Mira."""
-    one = ModelStage(
+    fresh_stage = ModelStage(
         store=SurrealStore("mem://") if request.param == "surreal" else None
     )
-    await one.start()
-    await one.soul()
-    yield one
-    await one.stop()
+    await fresh_stage.start()
+    await fresh_stage.soul()
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 async def test_what_slid_out_is_consolidated_with_two_calls(stage: ModelStage) -> None:
@@ -40,9 +40,9 @@ async def test_what_slid_out_is_consolidated_with_two_calls(stage: ModelStage) -
     assert kinds == ["abstract_episode", *["concept"] * 2, *["episode"] * 3, "summary"]
     episode = next(m for m in await stage.drafted() if m.text.endswith("word1."))
     assert await stage.sources_of(episode.id) == ["m1"]
-    known = await stage.known("c")
-    assert "Al spoke of word1" in known
-    assert episode.text in known
+    visible = await stage.known("c")
+    assert "Al spoke of word1" in visible
+    assert episode.text in visible
 
     await stage.rest()
     assert len(stage.calls) == 2  # nothing is due any more
@@ -51,14 +51,14 @@ async def test_what_slid_out_is_consolidated_with_two_calls(stage: ModelStage) -
 async def test_it_is_all_there_after_a_restart(stage: ModelStage) -> None:
     await stage.sync("c", talk(30))
     await stage.rest()
-    before, known = await stage.drafted(), await stage.known("c")
+    before, visible = await stage.drafted(), await stage.known("c")
     if isinstance(stage.store, SurrealStore):
         return  # mem:// is gone with its process
     await stage.restart()
     await stage.rest()
 
     assert await stage.drafted() == before
-    assert await stage.known("c") == known
+    assert await stage.known("c") == visible
     assert len(stage.calls) == 2
 
 
@@ -70,12 +70,10 @@ async def test_a_long_life_costs_two_calls_for_twenty_messages(
         await stage.rest()
 
     assert len(stage.calls) <= 2 * 200 / 20
-    read = [
-        number
-        for prompt in stage.llm.asked
-        if prompt.name == "extraction"
-        for number in prompt.user.split()
-    ]
+    read: list[str] = []
+    for prompt in stage.llm.asked:
+        if prompt.name == "extraction":
+            read += prompt.user.split()
     assert read.count("word1.") == 1
     assert (
         sum(word.startswith("word") for word in read) > 180
@@ -261,17 +259,22 @@ async def test_a_cancelled_job_ends_though_the_model_thinks(stage: ModelStage) -
 async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -> None:
     stage.llm.then(["{"])
     await stage.sync("c", talk(30))
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert (books.due_calls, books.due_minutes) == (2, None)
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    assert (report.due_calls, report.due_minutes) == (2, None)
     await stage.rest()
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert books.due_calls == 2
-    assert books.due_minutes is not None
-    spent = books.totals["consolidation"]
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    assert report.due_calls == 2
+    assert report.due_minutes is not None
+    spent = report.totals["consolidation"]
     assert (spent.calls, spent.failed, spent.nodes) == (4, 4, 0)
     assert spent.prompt_tokens > 400
-    assert sorted(one.work.value for one in books.deferred) == ["drafts", "summary"]
-    assert all(one.reason and one.attempts == 1 for one in books.deferred)
+    assert sorted(deferred.work.value for deferred in report.deferred) == [
+        "drafts",
+        "summary",
+    ]
+    assert all(
+        deferred.reason and deferred.attempts == 1 for deferred in report.deferred
+    )
 
 
 async def test_two_users_of_one_model_take_turns(
@@ -306,15 +309,17 @@ async def test_what_no_chat_tells_as_a_whole_any_more_still_names_its_messages(
     stage: ModelStage,
 ) -> None:
     """One chat lost a message that its branch still tells, and the branch ends before the others."""
-    said = talk(30)
-    await stage.sync("c", said)
+    messages = talk(30)
+    await stage.sync("c", messages)
     await stage.rest()
     drafted = [m for m in await stage.drafted() if m.kind is MemoryKind.EPISODE]
     before = {m.id: await stage.sources_of(m.id) for m in drafted}
-    await stage.sync("b", said[:20], parent=("c", "m20"))
-    await stage.sync("c", [*said[:12], *said[13:]])
+    await stage.sync("b", messages[:20], parent=("c", "m20"))
+    await stage.sync("c", [*messages[:12], *messages[13:]])
     unheld = (await stage.mind()).derivations.loose()
     loose = [m.id for m in await stage.drafted() if m.id in unheld and m.id in before]
-    assert "m13" in {slot for key in loose for slot in before[key]}
+    slots: set[str] = set()
     for key in loose:
+        slots.update(before[key])
         assert set(await stage.sources_of(key)) == set(before[key])
+    assert "m13" in slots

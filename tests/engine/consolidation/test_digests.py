@@ -24,16 +24,13 @@ _FIRST = datetime(2024, 5, 6, 20, tzinfo=timezone.utc)
 def days(count: int) -> list[SentMessage]:
     """Four messages on each of so many days, each with a word of its own."""
     roles = (Role.CHARACTER, Role.USER)
-    return [
-        line(
-            f"m{4 * day + at}",
-            f"They spoke at length of word{4 * day + at}.",
-            roles[at % 2],
-            sent_at=_FIRST + timedelta(days=day, minutes=at),
-        )
-        for day in range(count)
-        for at in range(4)
-    ]
+    messages = []
+    for number in range(4 * count):
+        day, minute = divmod(number, 4)
+        text = f"They spoke at length of word{number}."
+        sent_at = _FIRST + timedelta(days=day, minutes=minute)
+        messages.append(line(f"m{number}", text, roles[number % 2], sent_at=sent_at))
+    return messages
 
 
 def diarist(prompt: Prompt) -> str:
@@ -47,12 +44,12 @@ def diarist(prompt: Prompt) -> str:
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
     """A soul that lived six days."""
-    one = ModelStage(diarist)
-    await one.start()
-    await one.soul()
-    await one.sync("c", [*days(6), line("last", "Good night.")])
-    yield one
-    await one.stop()
+    fresh_stage = ModelStage(diarist)
+    await fresh_stage.start()
+    await fresh_stage.soul()
+    await fresh_stage.sync("c", [*days(6), line("last", "Good night.")])
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 async def call(stage: ModelStage, name: str, **arguments: Any) -> dict[str, Any]:
@@ -68,8 +65,8 @@ async def job(stage: ModelStage, period: str = "day") -> list[dict[str, Any]]:
     )
     view = await ended(stage, started)
     assert view.state is JobState.DONE, view.error
-    found: list[dict[str, Any]] = view.result["digests"]
-    return found
+    digests: list[dict[str, Any]] = view.result["digests"]
+    return digests
 
 
 async def texts(stage: ModelStage, keys: list[str]) -> str:
@@ -78,18 +75,20 @@ async def texts(stage: ModelStage, keys: list[str]) -> str:
 
 
 async def test_the_job_has_each_day_told_by_the_model(stage: ModelStage) -> None:
-    found = await job(stage)
-    assert [one["by"] for one in found] == ["model"] * 6
-    for day, one in enumerate(found):
-        words = {f"word{4 * day + at}" for at in range(4)}
+    digests = await job(stage)
+    assert [digest["by"] for digest in digests] == ["model"] * 6
+    for day, digest in enumerate(digests):
+        words = {f"word{4 * day + minute}" for minute in range(4)}
         assert {
-            word.strip(".,") for word in one["text"].split() if word.startswith("word")
+            word.strip(".,")
+            for word in digest["text"].split()
+            if word.startswith("word")
         } == words
-        told = await texts(stage, one["memories"])
-        assert all(f"{word}." in told for word in words)
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert books.totals["digest"].calls == stage.calls.count("digest") == 6
-    assert "consolidation" not in books.totals
+        sources = await texts(stage, digest["memories"])
+        assert all(f"{word}." in sources for word in words)
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    assert report.totals["digest"].calls == stage.calls.count("digest") == 6
+    assert "consolidation" not in report.totals
 
 
 async def test_it_leaves_nothing_behind(stage: ModelStage) -> None:
@@ -104,8 +103,8 @@ async def test_a_tool_asks_for_few(stage: ModelStage) -> None:
     assert day["by"] == "model"
     assert "word21" in day["text"]
     assert stage.calls == ["digest"]
-    found = (await call(stage, "archive_memories", period="day"))["digests"]
-    assert [one["by"] for one in found] == ["quotes"] * 2 + ["model"] * 4
+    digests = (await call(stage, "archive_memories", period="day"))["digests"]
+    assert [digest["by"] for digest in digests] == ["quotes"] * 2 + ["model"] * 4
 
 
 @pytest.mark.parametrize(
@@ -116,11 +115,11 @@ async def test_what_the_model_cannot_tell_is_quoted(
     stage: ModelStage, failure: LlmFailed, calls: int
 ) -> None:
     stage.llm.then([failure])
-    found = (await call(stage, "archive_memories", period="day"))["digests"]
-    assert [one["by"] for one in found] == ["quotes"] * 6
-    for one in found:
-        assert sorted(one["text"].split("\n")) == (
-            await texts(stage, one["memories"])
+    digests = (await call(stage, "archive_memories", period="day"))["digests"]
+    assert [digest["by"] for digest in digests] == ["quotes"] * 6
+    for digest in digests:
+        assert sorted(digest["text"].split("\n")) == (
+            await texts(stage, digest["memories"])
         ).split("\n")
     assert len(stage.calls) == calls
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Iterable
+from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +19,7 @@ from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import SoulId
 from soulmem.domain.llm import Prompt
-from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.runtime.jobs import JobState
 from tests.engine.kind_scenes import KindStage
 from tests.engine.model_stage import obliging, read_of
@@ -31,10 +33,8 @@ _KINDS = (
     "ledger debt coins landlord rent",
 )
 _OTHER = [
-    f"{a} {b} {c}"
-    for a in ("heron", "bell")
-    for b in ("mayor", "boat", "cat")
-    for c in ("hat", "star")
+    " ".join(words)
+    for words in product(("heron", "bell"), ("mayor", "boat", "cat"), ("hat", "star"))
 ]
 
 STEPS = st.lists(
@@ -57,10 +57,20 @@ def naming(prompt: Prompt) -> str:
     if prompt.name != "kinds":
         return obliging(prompt)
     scenes = [(number, text) for number, _, text in read_of(prompt)]
-    marks = [mark for _, text in scenes for mark in _MARK.findall(text)]
+    marks = _MARK.findall("\n".join(text for _, text in scenes))
     kind = " ".join([*scenes[0][1].split()[:4], *marks])
     shown = [{"line": n, "words": text} for n, text in scenes]
     return json.dumps({"kind": kind, "scenes": shown, "importance": 0.5})
+
+
+def marks_of(messages: Iterable[SentMessage]) -> set[str]:
+    """The marks of the messages."""
+    return set(_MARK.findall("\n".join(message.text or "" for message in messages)))
+
+
+def is_kind(memory: Memory) -> bool:
+    """Whether it is a kind of episode."""
+    return memory.kind is MemoryKind.ABSTRACT_EPISODE
 
 
 class Life:
@@ -72,7 +82,7 @@ class Life:
         self.chats: dict[str, tuple[list[SentMessage], tuple[str, str] | None]] = {
             "c0": ([], None)
         }
-        self.at = "c0"
+        self.current = "c0"
 
     def message(self, slot: str | None = None) -> SentMessage:
         """A new one, or another text for the slot: every third is of a kind."""
@@ -84,75 +94,67 @@ class Life:
 
     async def step(self, what: str, where: int) -> None:
         """One thing that a player does, or a pause."""
-        said = self.chats[self.at][0]
         if what == "rest":
             await self.stage.rest()
-            return
-        if what == "restart":
+        elif what == "restart":
             await self.stage.restart()
-            return
-        if what == "replay":
+        elif what == "replay":
             job = await self.stage.engine.jobs.ask(ME, "replay", SoulId("s1"), {})
             assert (await ended(self.stage, job)).state is JobState.DONE
-            return
-        at = where % max(1, len(said))
+        else:
+            self.play(what, where)
+            messages, parent = self.chats[self.current]
+            await self.stage.sync(self.current, messages, parent=parent, confirm=True)
+
+    def play(self, what: str, where: int) -> None:
+        """What happens on the screen."""
+        messages = self.chats[self.current][0]
+        index = where % max(1, len(messages))
         if what == "say":
-            said += [self.message() for _ in range(where)]
-        elif what == "edit" and said:
-            said[at] = self.message(said[at].slot)
+            messages += [self.message() for _ in range(where)]
+        elif what == "edit" and messages:
+            messages[index] = self.message(messages[index].slot)
         elif what == "delete":
-            del said[at : at + 2]
-        elif what == "branch" and said and len(self.chats) < 3:
-            fork = said[at].slot
-            parent = (self.at, str(fork))
-            self.at = f"c{len(self.chats)}"
-            self.chats[self.at] = (
-                [*said[: at + 1], *(self.message() for _ in range(4))],
-                parent,
-            )
-        said, fork_at = self.chats[self.at]
-        await self.stage.sync(self.at, said, parent=fork_at, confirm=True)
+            del messages[index : index + 2]
+        elif what == "branch" and messages and len(self.chats) < 3:
+            parent = (self.current, str(messages[index].slot))
+            branch = [*messages[: index + 1], *(self.message() for _ in range(4))]
+            self.current = f"c{len(self.chats)}"
+            self.chats[self.current] = (branch, parent)
 
     async def check(self) -> None:
         """What must hold at any time."""
-        told = {
-            key: {w for m in said for w in _MARK.findall(m.text or "")}
-            for key, (said, _) in self.chats.items()
-        }
-        every = set().union(*told.values())
+        every: set[str] = set()
+        for chat, (messages, _) in self.chats.items():
+            marks = marks_of(messages)
+            every |= marks
+            await self.check_kinds(chat, marks)
         assert set(_MARK.findall(await self.stage.words())) <= every
         mind = await self.stage.mind()
-        for one in mind.derivations:
-            if one.work is Work.KIND:
-                assert all(key in mind.memories for key in one.read)
-                assert one.after is not None or len(one.read) >= 3
-        for key, marks in told.items():
-            seen = {m.id for m in await self.stage.visible(key)}
-            kinds = [
-                m
-                for m in await self.stage.visible(key)
-                if m.kind is MemoryKind.ABSTRACT_EPISODE
-            ]
-            for kind in kinds:
-                assert set(_MARK.findall(kind.text)) <= marks
-                scenes = [
-                    e.source
-                    for e in mind.edges.of(kind.id)
-                    if e.kind is EdgeKind.INSTANCE_OF
-                ]
-                makers = mind.derivations.of(kind.id)
-                assert scenes
-                if any(
-                    one.work is Work.KIND and key in mind.derivations.holders_of(one.id)
-                    for one in makers
-                ):
-                    assert len(seen.intersection(scenes)) >= 3
+        for derivation in mind.derivations:
+            if derivation.work is Work.KIND:
+                assert mind.memories.keys() >= set(derivation.read)
+                assert derivation.after is not None or len(derivation.read) >= 3
         for memory in mind.memories.values():
-            if (
-                memory.kind is MemoryKind.ABSTRACT_EPISODE
-                and memory.origin is Origin.MODEL
-            ):
+            if is_kind(memory) and memory.origin is Origin.MODEL:
                 assert mind.derivations.of(memory.id)
+
+    async def check_kinds(self, chat: str, marks: set[str]) -> None:
+        """The kinds visible in a chat have words of it alone; if they are from it, three scenes of it, too."""
+        mind = await self.stage.mind()
+        visible = await self.stage.visible(chat)
+        keys = {memory.id for memory in visible}
+        for kind in filter(is_kind, visible):
+            assert set(_MARK.findall(kind.text)) <= marks
+            edges = mind.edges.of(kind.id)
+            scenes = [e.source for e in edges if e.kind is EdgeKind.INSTANCE_OF]
+            assert scenes
+            holders: set[str] = set()
+            for derivation in mind.derivations.of(kind.id):
+                if derivation.work is Work.KIND:
+                    holders.update(mind.derivations.holders_of(derivation.id))
+            if chat in holders:
+                assert len(keys.intersection(scenes)) >= 3
 
 
 async def _lives(steps: list[tuple[str, int]]) -> int:

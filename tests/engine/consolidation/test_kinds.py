@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 
 import pytest
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import SentMessage
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
 from soulmem.engine.api.requests import Activity
 from tests.consolidation.scenes import LIKE
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.timeout(
 @pytest.fixture
 async def stage() -> AsyncIterator[KindStage]:
     """An engine with a good model, the packaged encoder and one soul: s1, Mira."""
-    one = KindStage()
-    await one.start()
-    await one.soul()
-    yield one
-    await one.stop()
+    fresh_stage = KindStage()
+    await fresh_stage.start()
+    await fresh_stage.soul()
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 def failing(failure: LlmFailed) -> Callable[[Prompt], str]:
@@ -43,15 +43,41 @@ def failing(failure: LlmFailed) -> Callable[[Prompt], str]:
     return answer
 
 
+def without(
+    messages: Sequence[SentMessage], left_out: Collection[SentMessage]
+) -> list[SentMessage]:
+    """The messages, with another text for each of those to be left out."""
+    return [
+        line(m.slot, f"Nothing happened at {m.slot}.", m.role) if m in left_out else m
+        for m in messages
+    ]
+
+
+def of_any_kind(messages: Iterable[SentMessage]) -> list[SentMessage]:
+    """The messages that tell a scene of any kind."""
+    return [message for message in messages if kind_of(message.text or "")]
+
+
+def nights(count: int) -> list[SentMessage]:
+    """So many messages of no kind."""
+    return [line(f"y{n}", f"Another night went by, number {n}.") for n in range(count)]
+
+
+async def instances_of(stage: KindStage, kind: MemoryId) -> list[MemoryId]:
+    """The scenes that are instances of a kind."""
+    edges = (await stage.mind()).edges.of(kind)
+    return [edge.source for edge in edges if edge.kind is EdgeKind.INSTANCE_OF]
+
+
 async def slots_of(stage: KindStage, kind: str) -> set[str]:
     """The slots of the scenes that a kind rests on."""
-    (found,) = [m for m in await stage.kinds() if m.text == kind]
-    return set(await stage.sources_of(found.id))
+    (memory,) = [m for m in await stage.kinds() if m.text == kind]
+    return set(await stage.sources_of(memory.id))
 
 
-def scenes(kind: str, said: Iterable[SentMessage]) -> set[str]:
+def scenes(kind: str, messages: Iterable[SentMessage]) -> set[str]:
     """The slots in which scenes of that kind are told."""
-    return {m.slot for m in said if kind_of(m.text or "") == kind}
+    return {m.slot for m in messages if kind_of(m.text or "") == kind}
 
 
 @pytest.mark.parametrize("language", NAMED)
@@ -59,19 +85,18 @@ async def test_like_scenes_become_a_kind(stage: KindStage, language: str) -> Non
     await stage.sync("c", story(language))
     await stage.rest()
 
-    found = await stage.kinds()
-    assert found
+    named = await stage.kinds()
+    assert named
     assert stage.calls.count("kinds") == 1  # for 84 messages
-    for kind in found:
+    for kind in named:
         name = next(key for key, text in NAMED[language].items() if text == kind.text)
         assert len(await slots_of(stage, kind.text)) >= 3
         assert await slots_of(stage, kind.text) <= scenes(name, story(language))
-        edges = (await stage.mind()).edges.of(kind.id)
-        assert len([e for e in edges if e.kind is EdgeKind.INSTANCE_OF]) >= 3
+        assert len(await instances_of(stage, kind.id)) >= 3
         assert kind.text in await stage.known("c")
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert books.totals["replay"].calls == stage.calls.count("kinds")
-    assert books.totals["consolidation"].calls == len(stage.calls) - stage.calls.count(
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    assert report.totals["replay"].calls == stage.calls.count("kinds")
+    assert report.totals["consolidation"].calls == len(stage.calls) - stage.calls.count(
         "kinds"
     )
 
@@ -79,60 +104,63 @@ async def test_like_scenes_become_a_kind(stage: KindStage, language: str) -> Non
 async def test_a_later_scene_of_a_kind_joins_it_without_a_call(
     stage: KindStage,
 ) -> None:
-    said = story("en", "rain")
-    later = [m for m in said if kind_of(m.text or "")][-2:]
-    first = [
-        m if m not in later else line(m.slot, f"Nothing happened at {m.slot}.", m.role)
-        for m in said
-    ]
+    messages = story("en", "rain")
+    later = of_any_kind(messages)[-2:]
+    first = without(messages, later)
     await stage.sync("c", first)
     await stage.rest()
     (kind,) = await stage.kinds()
     assert await slots_of(stage, kind.text) == scenes("rain", first)
 
-    more = [line(f"x{at}", m.text, m.role) for at, m in enumerate(later)]
-    fill = [line(f"y{at}", f"Another night went by, number {at}.") for at in range(30)]
+    more = [line(f"x{number}", m.text, m.role) for number, m in enumerate(later)]
+    fill = nights(30)
     await stage.sync("c", [*first, more[0], *fill[:12], more[1], *fill[12:]])
     await stage.rest()
     assert stage.calls.count("kinds") == 1
     mind = await stage.mind()
-    edges = [e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF]
-    slots = {mind.memories[edge.source].evidence[0][0].slot for edge in edges}
+    instances = await instances_of(stage, kind.id)
+    slots = {mind.memories[key].evidence[0][0].slot for key in instances}
     assert slots == scenes("rain", first) | {"x0", "x1"}
     assert await slots_of(stage, kind.text) == scenes(
         "rain", first
     )  # what it was drafted from
 
-    await stage.sync("c", [*first, *fill[:12], more[1], *fill[12:]])
+    remaining = [*first, *fill[:12], more[1], *fill[12:]]
+    await stage.sync("c", remaining)
     assert "x0" not in await stage.words()
-    assert (
-        len([e for e in mind.edges.of(kind.id) if e.kind is EdgeKind.INSTANCE_OF])
-        == len(edges) - 1
-    )
+    assert len(await instances_of(stage, kind.id)) == len(instances) - 1
     assert [m.id for m in await stage.kinds()] == [kind.id]
-    world = await stage.world()
-    while await stage.engine.consolidator.run_idle([world]):  # what the change brought
-        pass
+    await until_idle(stage)  # what the change brought
     assert stage.calls.count("kinds") == 1
+    await check_falls_with_a_scene(stage, remaining)
 
-    first[0] = line(first[0].slot, "Nothing of the kind.", first[0].role)
-    gone = min(scenes("rain", [*first]))
-    await stage.sync(
-        "c", [m for m in [*first, *fill[:12], more[1], *fill[12:]] if m.slot != gone]
-    )
-    assert not [one for one in mind.derivations if one.work is Work.KIND]
+
+async def until_idle(stage: KindStage) -> None:
+    """Idle rounds until nothing more is written."""
+    world = await stage.world()
+    while await stage.engine.consolidator.run_idle([world]):
+        pass
+
+
+async def check_falls_with_a_scene(
+    stage: KindStage, messages: list[SentMessage]
+) -> None:
+    """Without one of the scenes that it was named for nothing is left of the kind."""
+    messages[0] = line(messages[0].slot, "Nothing of the kind.", messages[0].role)
+    removed = min(scenes("rain", messages) - {"x1"})
+    await stage.sync("c", [m for m in messages if m.slot != removed])
+    mind = await stage.mind()
+    assert Work.KIND not in {derivation.work for derivation in mind.derivations}
 
 
 async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> None:
-    said = story("en", "rain")
-    last = [m for m in said if kind_of(m.text or "")][-1]
-    first = [
-        m if m is not last else line(m.slot, "Nothing happened.", m.role) for m in said
-    ]
+    messages = story("en", "rain")
+    last = of_any_kind(messages)[-1]
+    first = without(messages, [last])
     await stage.sync("c", first)
     await stage.rest()
     (kind,) = await stage.kinds()
-    fill = [line(f"y{at}", f"Another night went by, number {at}.") for at in range(30)]
+    fill = nights(30)
     await stage.sync("c", [*first, line("x0", last.text, last.role), *fill])
     stage.clock.advance(60)
     await stage.rest()
@@ -146,13 +174,12 @@ async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> N
         ME, SoulId("s1"), since=None, change=made.id, job=None
     )
     assert undone.edges == 1
-    at = next(
-        i
-        for i, m in enumerate(first)
-        if i > 6 and len(m.text or "") > 20 and not kind_of(m.text or "")
-    )
-    first[at] = line(
-        first[at].slot, "The tide table hangs beside the kitchen door.", first[at].role
+    plain = [m for m in first[7:] if m not in of_any_kind(first)]
+    index = first.index(next(m for m in plain if len(m.text or "") > 20))
+    first[index] = line(
+        first[index].slot,
+        "The tide table hangs beside the kitchen door.",
+        first[index].role,
     )
     await stage.sync("c", [*first, line("x0", last.text, last.role), *fill])
     await stage.rest()
@@ -189,11 +216,7 @@ async def test_a_kind_is_in_the_audit_and_goes_with_its_job(stage: KindStage) ->
     )
     assert kind.id in undone.memories
     assert await stage.kinds() == []
-    assert not [
-        e
-        for e in (await stage.mind()).edges.of(kind.id)
-        if e.kind is EdgeKind.INSTANCE_OF
-    ]
+    assert await instances_of(stage, kind.id) == []
     assert await stage.fingerprint() == before
     await stage.rest()
     assert await stage.kinds() == []
@@ -203,35 +226,37 @@ async def test_a_kind_is_in_the_audit_and_goes_with_its_job(stage: KindStage) ->
 async def test_it_goes_with_any_of_its_scenes_and_comes_again_from_those_left(
     stage: KindStage,
 ) -> None:
-    said = story("en", "rain")
-    await stage.sync("c", said)
+    messages = story("en", "rain")
+    await stage.sync("c", messages)
     await stage.rest()
-    left = scenes("rain", said)
-    assert await slots_of(stage, NAMED["en"]["rain"]) == left
-    while len(left) >= 3:
-        assert await slots_of(stage, NAMED["en"]["rain"]) <= left
-        gone = min(await slots_of(stage, NAMED["en"]["rain"]))
-        left.discard(gone)
-        at = next(i for i, m in enumerate(said) if m.slot == gone)
-        said[at] = line(
-            gone, f"The kettle is older than {gone} and both of us.", said[at].role
+    remaining = scenes("rain", messages)
+    assert await slots_of(stage, NAMED["en"]["rain"]) == remaining
+    while len(remaining) >= 3:
+        assert await slots_of(stage, NAMED["en"]["rain"]) <= remaining
+        changed = min(await slots_of(stage, NAMED["en"]["rain"]))
+        remaining.discard(changed)
+        index = next(i for i, m in enumerate(messages) if m.slot == changed)
+        messages[index] = line(
+            changed,
+            f"The kettle is older than {changed} and both of us.",
+            messages[index].role,
         )
-        await stage.sync("c", said)
+        await stage.sync("c", messages)
         assert NAMED["en"]["rain"] not in await stage.words()
         await stage.rest()
     assert NAMED["en"]["rain"] not in await stage.words()
 
 
 async def test_a_branch_knows_only_kinds_it_saw(stage: KindStage) -> None:
-    said = story()
-    await stage.sync("c", said)
+    messages = story()
+    await stage.sync("c", messages)
     await stage.rest()
     (kind,) = await stage.kinds()
-    slots = [m.slot for m in said if m.slot in await slots_of(stage, kind.text)]
+    slots = [m.slot for m in messages if m.slot in await slots_of(stage, kind.text)]
     for fork, is_known in ((slots[-1], True), (slots[-2], False)):
-        upto = next(i for i, m in enumerate(said) if m.slot == fork) + 1
+        upto = next(i for i, m in enumerate(messages) if m.slot == fork) + 1
         branch = [
-            *said[:upto],
+            *messages[:upto],
             *(line(f"{fork}x{i}", "Shall we go on?") for i in range(3)),
         ]
         await stage.sync(f"b{fork}", branch, parent=("c", fork))
@@ -291,40 +316,45 @@ async def test_a_chat_that_changed_meanwhile_has_no_kind_of_what_it_was(
     stage: KindStage,
 ) -> None:
     stage.llm.then([failing(LlmFailed(Failure.UNREACHABLE, "away"))])
-    said = story()
-    await stage.sync("c", said)
+    messages = story()
+    await stage.sync("c", messages)
     await stage.rest()
     assert stage.calls[-1] == "kinds"
     stage.llm.then([honest])
     stage.llm.answers.clear()
     resting = asyncio.create_task(stage.rest())
     await stage.thinking()
-    like = [at for at, message in enumerate(said) if kind_of(message.text or "")]
-    for at in like:
-        said[at] = line(
-            said[at].slot, f"Nothing of the sort, number {at}.", said[at].role
+    like = [
+        index for index, message in enumerate(messages) if kind_of(message.text or "")
+    ]
+    for index in like:
+        messages[index] = line(
+            messages[index].slot,
+            f"Nothing of the sort, number {index}.",
+            messages[index].role,
         )
-    await stage.sync("c", said)
+    await stage.sync("c", messages)
     stage.llm.answers.set()
     await resting
     assert await stage.kinds() == []
     words = await stage.words()
-    assert not any(text in words for texts in LIKE["en"].values() for text in texts)
+    for texts in LIKE["en"].values():
+        assert not any(text in words for text in texts)
 
 
 async def test_what_the_user_threw_away_stays_away(stage: KindStage) -> None:
-    said = story()
-    await stage.sync("c", said)
+    messages = story()
+    await stage.sync("c", messages)
     await stage.rest()
     (kind,) = await stage.kinds()
     rests_on = await slots_of(stage, kind.text)
     await stage.engine.memories.delete(ME, kind.id, None)
     # One scene changes, so that what was asked before is void and the same kind is seen again.
-    gone = min(rests_on)
-    at = next(i for i, m in enumerate(said) if m.slot == gone)
-    said[at] = line(
-        gone, "The kettle is older than both of us together.", said[at].role
+    changed = min(rests_on)
+    index = next(i for i, m in enumerate(messages) if m.slot == changed)
+    messages[index] = line(
+        changed, "The kettle is older than both of us together.", messages[index].role
     )
-    await stage.sync("c", said)
+    await stage.sync("c", messages)
     await stage.rest()
     assert kind.text not in {m.text for m in await stage.kinds()}

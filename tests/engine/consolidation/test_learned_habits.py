@@ -11,11 +11,11 @@ from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import SlotId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed, Prompt
-from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import MemoryPatch, NewEdge, RecallType
 from soulmem.engine.params import EngineParams
 from soulmem.engine.vectors.embedder import ModelSource
-from tests.engine.habit_scenes import NAMES, chat, habits, others, seeing
+from tests.engine.habit_scenes import NAMES, Taught, chat, habits, others, seeing
 from tests.engine.model_stage import ModelStage, read_of, talk
 from tests.engine.reflexes import PACKAGED, PATIENT, fired
 from tests.engine.stage import ME, ended, line
@@ -27,20 +27,20 @@ async def opened(
     model: ModelSource | None = PACKAGED, name: str = "Mira"
 ) -> ModelStage:
     """A stage with a language model and an encoder."""
-    one = ModelStage(
+    fresh_stage = ModelStage(
         fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT)
     )
-    await one.start()
-    await one.soul(name=name)
-    return one
+    await fresh_stage.start()
+    await fresh_stage.soul(name=name)
+    return fresh_stage
 
 
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
     """One with the packaged encoder."""
-    one = await opened()
-    yield one
-    await one.stop()
+    fresh_stage = await opened()
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -55,19 +55,29 @@ async def test_three_scenes_teach_it_in_whatever_words(
     await stage.sync("c", chat(language, taught, seed=count))
     await stage.rest()
 
-    async def sets_off(said: str) -> set[str]:
-        return set(fired(await stage.recall(said, "c", type=RecallType.QUIET)))
+    async def sets_off(message: str) -> set[str]:
+        return set(fired(await stage.recall(message, "c", type=RecallType.QUIET)))
 
-    matching = [(habit, cue) for habit in taught for cue in habit.near]
+    matching = near_cues(taught)
     right = [bool(await sets_off(cue) & set(habit.does)) for habit, cue in matching]
     assert sum(right) >= 0.8 * len(right)
-    alien = [
-        *others(language),
-        *(cue for habit in untaught for cue in (*habit.near, *habit.far)),
-    ]
+    alien = list(others(language))
+    for habit in untaught:
+        alien += [*habit.near, *habit.far]
     assert sum([bool(await sets_off(cue)) for cue in alien]) <= 0.05 * len(alien)
-    assert await learned(stage) <= {text for habit in taught for text in habit.does}
+    actions: set[str] = set()
+    for habit in taught:
+        actions.update(habit.does)
+    assert await learned(stage) <= actions
     await stage.stop()
+
+
+def near_cues(scenes: Iterable[Taught]) -> list[tuple[Taught, str]]:
+    """Each of the habits with each of its matching scenes."""
+    cues = []
+    for habit in scenes:
+        cues += [(habit, cue) for cue in habit.near]
+    return cues
 
 
 async def learned(stage: ModelStage) -> set[str]:
@@ -98,11 +108,15 @@ def rainy(
     count: int, scenes: Iterable[int], shown: Sequence[str] = SHOWN
 ) -> list[SentMessage]:
     """A talk in which it rains, and at the message after that she does something."""
-    said = talk(count)
-    for number, at in enumerate(scenes):
-        said[at - 2] = line(f"m{at - 1}", f"The rain is falling on roof{at}.")
-        said[at - 1] = line(f"m{at}", shown[number % len(shown)], Role.CHARACTER)
-    return said
+    messages = talk(count)
+    for shown_index, number in enumerate(scenes):
+        messages[number - 2] = line(
+            f"m{number - 1}", f"The rain is falling on roof{number}."
+        )
+        messages[number - 1] = line(
+            f"m{number}", shown[shown_index % len(shown)], Role.CHARACTER
+        )
+    return messages
 
 
 def humming(*says: tuple[str, float]) -> Callable[[Prompt], str]:
@@ -116,11 +130,11 @@ def humming(*says: tuple[str, float]) -> Callable[[Prompt], str]:
         if prompt.name == "summary":
             return json.dumps({"summary": lines[0][2]})
         asked += 1
-        found = []
+        habits_seen = []
         wet = [n + 1 for n, _, text in lines if text.startswith("The rain is falling")]
         for text, chance in says or ((HUMS[asked % 4], 0.5),):
             if wet:
-                found.append(
+                habits_seen.append(
                     {
                         "lines": wet,
                         "when": when[asked % 4],
@@ -129,43 +143,44 @@ def humming(*says: tuple[str, float]) -> Callable[[Prompt], str]:
                     }
                 )
         return json.dumps(
-            {"episodes": [], "facts": [], "concepts": [], "kinds": [], "habits": found}
+            {
+                "episodes": [],
+                "facts": [],
+                "concepts": [],
+                "kinds": [],
+                "habits": habits_seen,
+            }
         )
 
     return answer
-
-
-async def of_kind(stage: ModelStage, kind: MemoryKind) -> list[Memory]:
-    """What a model made of that kind."""
-    return [m for m in await stage.drafted() if m.kind is kind]
 
 
 async def test_what_is_left_of_its_scenes_tells_it_anew(stage: ModelStage) -> None:
     """Of five scenes two vanish: it is told by the other three, as if the two had never been."""
     stage.llm.then([humming()])
     scenes = (4, 24, 44, 64, 84)
-    said = rainy(106, scenes)
-    await stage.sync("c", said)
+    messages = rainy(106, scenes)
+    await stage.sync("c", messages)
     await stage.rest()
-    (action,) = await of_kind(stage, MemoryKind.ACTION)
-    assert set(await stage.sources_of(action.id)) == {f"m{at}" for at in scenes}
+    (action,) = await stage.drafted_of(MemoryKind.ACTION)
+    assert set(await stage.sources_of(action.id)) == {f"m{number}" for number in scenes}
 
-    for at in (4, 64):
-        said[at - 2 : at] = talk(2, at - 1, "dry")
-    await stage.sync("c", said, confirm=True)
-    assert await of_kind(stage, MemoryKind.ACTION) == []
+    for number in (4, 64):
+        messages[number - 2 : number] = talk(2, number - 1, "dry")
+    await stage.sync("c", messages, confirm=True)
+    assert await stage.drafted_of(MemoryKind.ACTION) == []
     await stage.rest()
-    (action,) = await of_kind(stage, MemoryKind.ACTION)
+    (action,) = await stage.drafted_of(MemoryKind.ACTION)
     assert set(await stage.sources_of(action.id)) == {"m24", "m44", "m84"}
     assert "roof4." not in await stage.words()
     assert fired(await stage.recall("The rain is falling on us.", "c")) == [action.text]
 
-    said[42:44] = talk(2, 43, "dry")
-    await stage.sync("c", said, confirm=True)
+    messages[42:44] = talk(2, 43, "dry")
+    await stage.sync("c", messages, confirm=True)
     await stage.rest()
     assert (
-        await of_kind(stage, MemoryKind.ACTION)
-        == await of_kind(stage, MemoryKind.TRIGGER)
+        await stage.drafted_of(MemoryKind.ACTION)
+        == await stage.drafted_of(MemoryKind.TRIGGER)
         == []
     )
     assert fired(await stage.recall("The rain is falling on us.", "c")) == []
@@ -176,11 +191,11 @@ async def test_what_is_cited_and_not_shown_is_no_scene(stage: ModelStage) -> Non
     stage.llm.then([humming()])
     await stage.sync("c", rainy(66, (4, 24, 44), (*SHOWN[:2], "We should buy a goat.")))
     await stage.rest()
-    assert await of_kind(stage, MemoryKind.ACTION) == []
+    assert await stage.drafted_of(MemoryKind.ACTION) == []
     meant = (*SHOWN[:2], "*sings softly the melody her grandfather taught her*")
     await stage.sync("d", rainy(66, (4, 24, 44), meant))
     await stage.rest()
-    assert len(await of_kind(stage, MemoryKind.ACTION)) == 1
+    assert len(await stage.drafted_of(MemoryKind.ACTION)) == 1
 
 
 async def test_its_situation_is_what_was_said_before(stage: ModelStage) -> None:
@@ -188,18 +203,18 @@ async def test_its_situation_is_what_was_said_before(stage: ModelStage) -> None:
     stage.llm.then([humming()])
     await stage.sync("c", rainy(66, (4, 24, 44)))
     await stage.rest()
-    (situation,) = await of_kind(stage, MemoryKind.ABSTRACT_EPISODE)
+    (situation,) = await stage.drafted_of(MemoryKind.ABSTRACT_EPISODE)
     edges = (await stage.engine.memories.get(ME, situation.id)).edges
     instances = {e.source for e in edges if e.kind is EdgeKind.INSTANCE_OF}
     mind = await stage.mind()
     assert {mind.memories[key].text for key in instances} == {
-        f"Al: The rain is falling on roof{at}." for at in (4, 24, 44)
+        f"Al: The rain is falling on roof{number}." for number in (4, 24, 44)
     }
-    for at in (4, 24, 44):  # nor when the user says that it is an instance
+    for number in (4, 24, 44):  # nor when the user says that it is an instance
         own = next(
             m.id
             for m in await stage.listed()
-            if m.evidence and m.evidence[0][0].slot == f"m{at}"
+            if m.evidence and m.evidence[0][0].slot == f"m{number}"
         )
         edge = NewEdge(EdgeKind.INSTANCE_OF, to=situation.id)
         await stage.engine.memories.patch(ME, own, MemoryPatch(edges=(edge,)))
@@ -211,9 +226,11 @@ async def test_scenes_that_are_still_in_the_prompt_tell_nothing(
     stage: ModelStage,
 ) -> None:
     """What the model calls the situation need not be like what is said in it: then its scenes tell it."""
-    said = rainy(66, (4, 24, 44))
-    for at in (3, 23, 43):
-        said[at - 1] = line(f"m{at}", f"Look, there is a ferry on lake{at}.")
+    messages = rainy(66, (4, 24, 44))
+    for number in (3, 23, 43):
+        messages[number - 1] = line(
+            f"m{number}", f"Look, there is a ferry on lake{number}."
+        )
 
     def answer(prompt: Prompt) -> str:
         lines = read_of(prompt)
@@ -235,7 +252,7 @@ async def test_scenes_that_are_still_in_the_prompt_tell_nothing(
         return json.dumps({**drafts, "habits": [habit] if shown else []})
 
     stage.llm.then([answer])
-    await stage.sync("c", said)
+    await stage.sync("c", messages)
     await stage.rest()
     cue = "Look, there is a ferry on the lake again."
     assert fired(await stage.recall(cue, "c")) == ["hums an old tune"]
@@ -244,8 +261,8 @@ async def test_scenes_that_are_still_in_the_prompt_tell_nothing(
 
 async def test_a_model_that_leaves_delays_it_at_most(stage: ModelStage) -> None:
     """What was drafted until then is told in the next quiet moment, though there is no model any more."""
-    gone = LlmFailed(Failure.UNREACHABLE, "switched off")
-    stage.llm.then([*[humming()] * 6, gone])
+    failure = LlmFailed(Failure.UNREACHABLE, "switched off")
+    stage.llm.then([*[humming()] * 6, failure])
     await stage.sync("c", rainy(106, (4, 24, 44)))
     await stage.rest()
     assert len(stage.llm.asked) > 6
@@ -256,16 +273,16 @@ async def test_a_model_that_leaves_delays_it_at_most(stage: ModelStage) -> None:
 async def test_more_scenes_do_not_tell_it_twice(stage: ModelStage) -> None:
     """It keeps its wording; twice as many scenes all speak for it."""
     stage.llm.then([humming()])
-    said = rainy(146, (4, 24, 44, 64, 84, 104))
-    await stage.sync("c", said[:66])
+    messages = rainy(146, (4, 24, 44, 64, 84, 104))
+    await stage.sync("c", messages[:66])
     await stage.rest()
-    (before,) = await of_kind(stage, MemoryKind.ACTION)
+    (before,) = await stage.drafted_of(MemoryKind.ACTION)
     for stop in (86, 106, 146):
-        await stage.sync("c", said[:stop])
+        await stage.sync("c", messages[:stop])
         await stage.rest()
-    (after,) = await of_kind(stage, MemoryKind.ACTION)
+    (after,) = await stage.drafted_of(MemoryKind.ACTION)
     assert after.id == before.id
-    assert len(await of_kind(stage, MemoryKind.ABSTRACT_EPISODE)) == 1
+    assert len(await stage.drafted_of(MemoryKind.ABSTRACT_EPISODE)) == 1
     assert len(await stage.sources_of(after.id)) == 6
 
 
@@ -274,10 +291,10 @@ async def test_a_situation_with_two_reactions_draws_by_what_the_model_said(
 ) -> None:
     """Their probabilities are 1 together."""
     stage.llm.then([humming(("hums an old tune", 0.8), ("pulls her wet hood up", 0.2))])
-    both = [f"*pulls her wet hood up* {text}" for text in SHOWN]
-    await stage.sync("c", rainy(66, (4, 24, 44), both))
+    reactions = [f"*pulls her wet hood up* {text}" for text in SHOWN]
+    await stage.sync("c", rainy(66, (4, 24, 44), reactions))
     await stage.rest()
-    (trigger,) = await of_kind(stage, MemoryKind.TRIGGER)
+    (trigger,) = await stage.drafted_of(MemoryKind.TRIGGER)
     edges = (await stage.engine.memories.get(ME, trigger.id)).edges
     mind = await stage.mind()
     chances = {
@@ -295,14 +312,16 @@ async def test_a_branch_before_the_third_scene_does_not_know_it(
 ) -> None:
     """And a branch in which it goes on learns it there."""
     stage.llm.then([humming()])
-    said = rainy(66, (4, 24, 44))
-    await stage.sync("c", said)
+    messages = rainy(66, (4, 24, 44))
+    await stage.sync("c", messages)
     await stage.rest()
-    await stage.sync("early", said[:40], parent=("c", "m40"))
+    await stage.sync("early", messages[:40], parent=("c", "m40"))
     await stage.rest()
     assert fired(await stage.recall("The rain is falling on us.", "c"))
     assert fired(await stage.recall("The rain is falling on us.", "early")) == []
-    await stage.sync("early", [*said[:40], *rainy(80, (60,))[40:]], parent=("c", "m40"))
+    await stage.sync(
+        "early", [*messages[:40], *rainy(80, (60,))[40:]], parent=("c", "m40")
+    )
     await stage.rest()
     assert fired(await stage.recall("The rain is falling on us.", "early"))
 

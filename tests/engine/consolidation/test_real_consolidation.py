@@ -45,9 +45,9 @@ WHOLE = EngineParams(
 @pytest.fixture
 async def endpoint(llama: str) -> AsyncIterator[LitellmEndpoint]:
     """The real model."""
-    one = LitellmEndpoint(llama, "small", "", 900.0)
-    yield one
-    await one.stop()
+    real_endpoint = LitellmEndpoint(llama, "small", "", 900.0)
+    yield real_endpoint
+    await real_endpoint.stop()
 
 
 @asynccontextmanager
@@ -67,23 +67,16 @@ async def test_it_becomes_lasting_memory(
 ) -> None:
     # In one run of five nothing of the episodes that such a model makes stands. It tries with a mind that is
     # as new: one that has what the last try made asks for the same things, and gets like answers.
-    for left in reversed(range(MOST_TRIES)):
+    for tries_left in reversed(range(MOST_TRIES)):
         async with engine_with(endpoint) as stage:
             await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
             await stage.sync("c1", talk(language))
             await stage.engine.idle.run()
-            made = [
-                memory
-                for memory in await stage.listed()
-                if memory.origin is Origin.MODEL
-            ]
-            edges = (await stage.store.graph(ME, SoulId("s1"))).edges
-            facts = [
-                e
-                for e in edges
-                if e.kind is EdgeKind.RELATES and e.origin is Origin.MODEL
-            ]
-            if left and not (facts and {memory.kind for memory in made} >= WANTED):
+            made = await stage.drafted()
+            facts = await drafted_facts(stage)
+            if tries_left and not (
+                facts and {memory.kind for memory in made} >= WANTED
+            ):
                 continue
             assert facts
             assert {memory.kind for memory in made} >= WANTED
@@ -91,32 +84,39 @@ async def test_it_becomes_lasting_memory(
             return
 
 
+async def drafted_facts(stage: ModelStage) -> list[Edge]:
+    """The relations that the model made."""
+    edges = (await stage.store.graph(ME, SoulId("s1"))).edges
+    relations = (edge for edge in edges if edge.kind is EdgeKind.RELATES)
+    return [edge for edge in relations if edge.origin is Origin.MODEL]
+
+
 async def check(
     stage: ModelStage, made: list[Memory], facts: list[Edge], language: str
 ) -> None:
     """All of it was said, costs what it should, and is recalled."""
-    chat = talk(language)
     for fact in facts:
         await check_fact(stage, fact, language)
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    spent = books.totals["consolidation"]
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    spent = report.totals["consolidation"]
     # One for the summary, one for all else, each asked again at most once.
     assert 2 <= spent.calls <= 4
     assert spent.prompt_tokens / spent.calls < 2500
 
-    told = {message.slot: f"{message.speaker}: {message.text}" for message in chat}
     for memory in made:
-        slots = [
-            place.slot
-            for place in (await stage.engine.memories.get(ME, memory.id)).sources
-        ]
-        assert slots
-        assert set(slots) <= set(told)
-        check_language(memory, language)
-        assert memory.kind is not MemoryKind.ACTION or len(slots) >= 3
+        await check_memory(stage, memory, language)
     wanted = next(m.text for m in made if m.kind is not MemoryKind.SUMMARY)
     recalled = await stage.recall(wanted, "c1")
     assert {m.id for m in recalled.memories} & {m.id for m in made}
+
+
+async def check_memory(stage: ModelStage, memory: Memory, language: str) -> None:
+    """It rests on messages of the chat, a habit on three of them."""
+    sources = set(await stage.sources_of(memory.id))
+    assert sources
+    assert sources <= {message.slot for message in talk(language)}
+    assert memory.kind is not MemoryKind.ACTION or len(sources) >= 3
+    check_language(memory, language)
 
 
 async def check_fact(stage: ModelStage, fact: Edge, language: str) -> None:
@@ -126,9 +126,11 @@ async def check_fact(stage: ModelStage, fact: Edge, language: str) -> None:
         for end in (fact.source, fact.target)
     ]
     thing = ends[1].removeprefix("the ").casefold()
-    told = [f"{message.speaker}: {message.text}" for message in talk(language)]
-    saying = [at for at, text in enumerate(told) if thing in text.casefold()]
-    assert any(ends[0] in "\n".join(told[max(0, at - 2) : at + 1]) for at in saying), (
+    lines = [f"{message.speaker}: {message.text}" for message in talk(language)]
+    saying = [index for index, text in enumerate(lines) if thing in text.casefold()]
+    assert any(
+        ends[0] in "\n".join(lines[max(0, index - 2) : index + 1]) for index in saying
+    ), (
         ends,
         fact.verb,
     )
@@ -143,5 +145,7 @@ def check_language(memory: Memory, language: str) -> None:
         r"[^\W\d_A-Za-zÀ-ɏ]", memory.text
     )  # no letter that is not Latin
     within = re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", memory.text)
-    told = "\n".join(f"{message.speaker} {message.text}" for message in talk(language))
-    assert set(within) <= set(re.findall(r"[A-Z][a-z]*", told)), memory.text
+    chat_text = "\n".join(
+        f"{message.speaker} {message.text}" for message in talk(language)
+    )
+    assert set(within) <= set(re.findall(r"[A-Z][a-z]*", chat_text)), memory.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -24,17 +24,21 @@ from tests.engine.taught import BREAD, KEY, NEXT, REPLY, TALK
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
     """A soul that lived a chat in which a bridge is named, and was asked about it once."""
-    one = Stage()
-    await one.start()
-    await one.engine.souls.put(
+    fresh_stage = Stage()
+    await fresh_stage.start()
+    await fresh_stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("bridge"), KnownName("Sundays")), None
     )
-    await one.sync("c1", TALK)
-    await one.recall("silver key, bread", "c1", slot=SlotId("r1"), swipe=0, max_items=4)
-    await one.sync("c1", [*TALK, REPLY, NEXT])
-    await one.engine.memories.get(ME, await one.find(KEY))  # waits for the lesson
-    yield one
-    await one.stop()
+    await fresh_stage.sync("c1", TALK)
+    await fresh_stage.recall(
+        "silver key, bread", "c1", slot=SlotId("r1"), swipe=0, max_items=4
+    )
+    await fresh_stage.sync("c1", [*TALK, REPLY, NEXT])
+    await fresh_stage.engine.memories.get(
+        ME, await fresh_stage.find(KEY)
+    )  # waits for the lesson
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 async def replay(stage: Stage, **region: Any) -> JobView:
@@ -46,7 +50,7 @@ async def replay(stage: Stage, **region: Any) -> JobView:
 
 async def edges(stage: Stage) -> dict[str, Edge]:
     """Every edge as it is stored."""
-    return {one.id: one for one in (await stage.store.graph(ME, SoulId("s1"))).edges}
+    return {edge.id: edge for edge in (await stage.store.graph(ME, SoulId("s1"))).edges}
 
 
 async def test_it_strengthens_and_links_and_all_of_it_is_taken_back(
@@ -58,25 +62,43 @@ async def test_it_strengthens_and_links_and_all_of_it_is_taken_back(
     after = await edges(stage)
     assert done.state is JobState.DONE, done.error
 
-    new = [edge for key, edge in after.items() if key not in before]
-    pair = {await stage.find(KEY), await stage.find(BREAD)}
-    assert pair in [{edge.source, edge.target} for edge in new]
-    assert {(edge.kind, edge.strength) for edge in new} == {(EdgeKind.ASSOCIATES, 0.1)}
-    stronger = [key for key in before if after[key].strength > before[key].strength]
-    assert stronger
-    assert (done.result["linked"], done.result["strengthened"]) == (
-        len(new),
-        len(stronger),
-    )
-    assert {key for key in before if after[key] != before[key]} == set(stronger)
-    assert all(after[key].kind in DECAYING for key in stronger)
+    await check_replayed(stage, before, after, done.result)
     assert await stage.fingerprint() == print_before
 
     await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id
     )
     assert await edges(stage) == before
-    assert {key: (await stage.mind()).edges[key] for key in before} == before
+    mind = await stage.mind()
+    assert {key: mind.edges[key] for key in before} == before
+
+
+async def check_replayed(
+    stage: Stage,
+    before: Mapping[str, Edge],
+    after: Mapping[str, Edge],
+    result: Mapping[str, Any],
+) -> None:
+    """Some edges are stronger and some are new, as many as it says; all others are as before."""
+    new = [edge for key, edge in after.items() if key not in before]
+    await check_new(stage, new)
+    stronger = [key for key in before if after[key].strength > before[key].strength]
+    assert stronger
+    assert (result["linked"], result["strengthened"]) == (len(new), len(stronger))
+    assert [key for key in before if after[key] != before[key]] == stronger
+    assert {after[key].kind for key in stronger} <= set(DECAYING)
+
+
+async def check_new(stage: Stage, new: list[Edge]) -> None:
+    """They are weak associations, one of them between the two memories recalled together."""
+    assert {(edge.kind, edge.strength) for edge in new} == {(EdgeKind.ASSOCIATES, 0.1)}
+    pair = {await stage.find(KEY), await stage.find(BREAD)}
+    assert pair in [{edge.source, edge.target} for edge in new]
+
+
+def changed(before: Mapping[str, Edge], after: Mapping[str, Edge]) -> list[Edge]:
+    """The edges that are new or not as before."""
+    return [edge for key, edge in after.items() if edge != before.get(key)]
 
 
 async def test_twice_in_a_moment_is_once(stage: Stage) -> None:
@@ -97,10 +119,9 @@ async def test_what_the_user_drew_stays_as_it_is(stage: Stage) -> None:
     stage.clock.advance(60, 5)
     assert (await replay(stage)).result["strengthened"]
     after = await edges(stage)
-    assert [e for e in before.values() if e.origin is Origin.USER]
-    assert all(
-        after[one] == edge for one, edge in before.items() if edge.origin is Origin.USER
-    )
+    by_user = {key: edge for key, edge in before.items() if edge.origin is Origin.USER}
+    assert by_user
+    assert {key: after[key] for key in by_user} == by_user
 
 
 async def test_only_the_region_is_gone_over(stage: Stage) -> None:
@@ -112,18 +133,16 @@ async def test_only_the_region_is_gone_over(stage: Stage) -> None:
     mind = await stage.mind()
     inside = {m for m in mind.memories if "c2" in mind.lineages.holders(m)}
     assert done.result["memories"] == len(inside) > 0
-    changed = {edge.source for key, edge in after.items() if edge != before.get(key)}
-    assert changed
-    assert changed <= inside
+    sources = {edge.source for edge in changed(before, after)}
+    assert sources
+    assert sources <= inside
 
     near = await replay(stage, around=await stage.find(KEY))
-    again = {
-        key for key, edge in (await edges(stage)).items() if edge != after.get(key)
-    }
+    again = changed(after, await edges(stage))
     assert near.result["strengthened"] + near.result["linked"] == len(again) > 0
-    at = stage.clock.now().isoformat()
-    assert (await replay(stage, **{"from": at})).result["memories"] == 0
-    assert (await replay(stage, to=at)).result["memories"] > 0
+    moment = stage.clock.now().isoformat()
+    assert (await replay(stage, **{"from": moment})).result["memories"] == 0
+    assert (await replay(stage, to=moment)).result["memories"] > 0
 
 
 @pytest.mark.parametrize(
@@ -159,9 +178,9 @@ async def test_what_was_parked_is_read_again() -> None:
     stage.llm.then([honest])
     done = await replay(stage, chat="c")
     assert await stage.drafted()
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert not books.deferred
-    assert books.totals["replay"].calls == done.result["calls"] == 2
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    assert not report.deferred
+    assert report.totals["replay"].calls == done.result["calls"] == 2
     await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id
     )
@@ -178,25 +197,28 @@ async def test_kinds_are_named_for_the_region_as_often_as_asked() -> None:
     await stage.rest()
     first = {m.text for m in await stage.kinds()}
     done = await replay(stage)
-    found = {m.text for m in await stage.kinds()}
+    after = {m.text for m in await stage.kinds()}
     assert len(first) == 1
-    assert first < found <= set(NAMED["en"].values())
+    assert first < after <= set(NAMED["en"].values())
     assert stage.calls.count("kinds") == 1 + done.result["calls"]
-    assert done.result["written"] == len(found - first)
+    assert done.result["written"] == len(after - first)
     await replay(stage)
-    asked = [
-        {text for _, _, text in read_of(p)}
-        for p in stage.llm.asked
-        if p.name == "kinds"
-    ]
-    assert all(
-        2 * len(one & other) < len(other) for one, other in combinations(asked, 2)
-    )
+    check_asked_once(stage)
     await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=None, job=done.id
     )
     assert {m.text for m in await stage.kinds()} == first
     await stage.stop()
+
+
+def check_asked_once(stage: KindStage) -> None:
+    """No two questions about kinds share half their scenes."""
+    asked = []
+    for prompt in stage.llm.asked:
+        if prompt.name == "kinds":
+            asked.append({text for _, _, text in read_of(prompt)})
+    for scenes, other in combinations(asked, 2):
+        assert 2 * len(scenes & other) < len(other)
 
 
 @pytest.mark.timeout(60)  # the encoder is loaded

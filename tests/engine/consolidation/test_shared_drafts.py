@@ -51,26 +51,26 @@ def lantern(prompt: Prompt) -> str:
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
     """A soul whose chat of two stretches was consolidated so."""
-    one = ModelStage(lantern)
-    await one.start()
-    await one.soul()
+    fresh_stage = ModelStage(lantern)
+    await fresh_stage.start()
+    await fresh_stage.soul()
     for count in (30, 54):
-        await one.sync("c", talk(count))
-        await one.rest()
-        one.clock.advance(60, 0)
-    assert one.calls == ["summary", "extraction"] * 2
-    yield one
-    await one.stop()
+        await fresh_stage.sync("c", talk(count))
+        await fresh_stage.rest()
+        fresh_stage.clock.advance(60, 0)
+    assert fresh_stage.calls == ["summary", "extraction"] * 2
+    yield fresh_stage
+    await fresh_stage.stop()
 
 
 async def al(stage: ModelStage) -> Memory:
     """The concept that both stretches drafted."""
-    (found,) = [
+    (concept,) = [
         m
         for m in await stage.drafted()
         if m.kind is MemoryKind.CONCEPT and m.text == "Al"
     ]
-    return found
+    return concept
 
 
 async def test_one_memory_has_the_evidence_of_both(stage: ModelStage) -> None:
@@ -79,31 +79,32 @@ async def test_one_memory_has_the_evidence_of_both(stage: ModelStage) -> None:
     assert concept.concept.aliases == ("word1", "word25")
     assert concept.concept.description == "spoke of word25"
     assert await stage.sources_of(concept.id) == ["m1", "m25"]
-    kinds = [m for m in await stage.drafted() if m.kind is MemoryKind.ABSTRACT_EPISODE]
+    kinds = await stage.drafted_of(MemoryKind.ABSTRACT_EPISODE)
     assert [m.text for m in kinds] == ["they spoke at length"]
     facts = [m for m in await stage.visible("c") if m.text == "Al spoke at length"]
     assert len(facts) == 1
 
 
-@pytest.mark.parametrize(("gone", "left"), [(1, 25), (25, 1)])
+@pytest.mark.parametrize(("changed", "remaining"), [(1, 25), (25, 1)])
 async def test_what_one_answer_said_of_it_goes_with_that_answer(
-    stage: ModelStage, gone: int, left: int
+    stage: ModelStage, changed: int, remaining: int
 ) -> None:
-    said = talk(54)
-    said[gone - 1] = talk(1, gone, "other")[0]
-    await stage.sync("c", said)
+    messages = talk(54)
+    messages[changed - 1] = talk(1, changed, "other")[0]
+    await stage.sync("c", messages)
 
     concept = await al(stage)
     assert concept.concept is not None
-    assert concept.concept.aliases == (f"word{left}",)
-    assert concept.concept.description == f"spoke of word{left}"
+    assert concept.concept.aliases == (f"word{remaining}",)
+    assert concept.concept.description == f"spoke of word{remaining}"
     words = await stage.words()
-    assert f"word{gone}'" not in words
-    assert f"word{gone}." not in words
+    assert f"word{changed}'" not in words
+    assert f"word{changed}." not in words
     assert [m.text for m in await stage.visible("c") if m.text == "Al spoke at length"]
 
     await stage.sync(
-        "c", [*talk(1, 70, "third"), *said[1:24], *talk(1, 71, "third"), *said[25:]]
+        "c",
+        [*talk(1, 70, "third"), *messages[1:24], *talk(1, 71, "third"), *messages[25:]],
     )
     assert await stage.drafted() == []
     assert "Al spoke at length" not in await stage.known("c")

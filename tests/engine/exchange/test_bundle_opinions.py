@@ -14,11 +14,11 @@ from tests.engine.stage import ME, Stage, ended, line, lines
 async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
     """Into an empty soul of that id, and into one of another."""
     await stage.sync("c1", [line("m1", "Mira lost the ring."), *lines(3, start=2)])
-    found = await stage.recall("the ring", "c1")
-    said = found.memories[0].id
-    await stage.engine.feedback.give(ME, found.trace, said, Verdict.WRONG)
-    await stage.engine.feedback.give(ME, found.trace, said, Verdict.NEVER_HERE)
-    opinion = (await stage.mind()).opinions.of(said)
+    answer = await stage.recall("the ring", "c1")
+    judged = answer.memories[0].id
+    await stage.engine.feedback.give(ME, answer.trace, judged, Verdict.WRONG)
+    await stage.engine.feedback.give(ME, answer.trace, judged, Verdict.NEVER_HERE)
+    opinion = (await stage.mind()).opinions.of(judged)
     assert opinion is not None
     assert (opinion.doubted is not None, opinion.not_in) == (True, ("c1",))
     data = await exported(stage)

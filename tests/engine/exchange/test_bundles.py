@@ -95,17 +95,17 @@ async def told_soul(stage: Stage) -> None:
     await stage.engine.idle.run()
 
 
-async def same(one: Stage, other: Stage, soul: str = "s1") -> None:
+async def same(origin: Stage, other: Stage, soul: str = "s1") -> None:
     """Everything that the soul's memory says."""
-    before, after = await picture(one, soul), await picture(other, soul)
+    before, after = await picture(origin, soul), await picture(other, soul)
     assert {k: v for k, v in after.items() if v != before[k]} == {}
     assert before["memories"]
 
 
 async def everything(stage: Stage, soul: str = "s1") -> tuple[Any, Picture]:
     """The soul as it is asked for, and its memory."""
-    found = await stage.engine.souls.get(ME, SoulId(soul))
-    return (found.name, found.names, found.settings), await picture(stage, soul)
+    view = await stage.engine.souls.get(ME, SoulId(soul))
+    return (view.name, view.names, view.settings), await picture(stage, soul)
 
 
 class Copyist(Player):
@@ -122,7 +122,7 @@ class Copyist(Player):
             for soul, data in bundles.items():
                 assert (await take_in(other, data, soul))["whole"]
             for soul in SOULS:
-                here, there = (
+                before, after = (
                     await picture(self.stage, soul),
                     await picture(other, soul),
                 )
@@ -134,7 +134,7 @@ class Copyist(Player):
                     "strands",
                     "visible",
                 )
-                assert {k: there[k] for k in kept if there[k] != here[k]} == {}, soul
+                assert {k: after[k] for k in kept if after[k] != before[k]} == {}, soul
                 again = await everything(other, soul)
                 result = await take_in(other, bundles[soul], soul)
                 assert (result["memories"], result["messages"], result["edges"]) == (
@@ -155,41 +155,41 @@ def test_a_soul_in_any_state_is_the_same_after_a_journey() -> None:
 
 
 async def test_a_bundle_brings_everything_into_an_empty_place() -> None:
-    one, other = Stage(), Stage()
-    await told_soul(one)
+    origin, other = Stage(), Stage()
+    await told_soul(origin)
     await other.start()
     await other.soul()
-    data = await exported(one)
-    told = await take_in(other, data)
-    assert (told["whole"], told["broken"], told["known"]) == (True, [], 0)
-    await same(one, other)
-    assert (await everything(other))[0] == (await everything(one))[0]
+    data = await exported(origin)
+    result = await take_in(other, data)
+    assert (result["whole"], result["broken"], result["known"]) == (True, [], 0)
+    await same(origin, other)
+    assert (await everything(other))[0] == (await everything(origin))[0]
     for chat in ("c1", "c2", "g"):
         assert await other.engine.chats.get(
             ME, ChatId(chat)
-        ) == await one.engine.chats.get(ME, ChatId(chat))
+        ) == await origin.engine.chats.get(ME, ChatId(chat))
     assert [m.text for m in await other.listed(MemoryState.BIN)] == ["binned"]
 
     before = await everything(other)
-    told = await take_in(other, data)
-    assert (told["memories"], told["messages"], told["edges"]) == (0, 0, 0)
+    result = await take_in(other, data)
+    assert (result["memories"], result["messages"], result["edges"]) == (0, 0, 0)
     assert await everything(other) == before
     await other.restart()
     assert await everything(other) == before
-    await one.stop()
+    await origin.stop()
     await other.stop()
 
 
 async def test_a_dry_run_says_the_same_and_changes_nothing() -> None:
-    one, other = Stage(), Stage()
-    await told_soul(one)
+    origin, other = Stage(), Stage()
+    await told_soul(origin)
     await other.start()
     await other.soul()
-    data, before = await exported(one), await everything(other)
+    data, before = await exported(origin), await everything(other)
     expected = await take_in(other, data, dry_run=True)
     assert await everything(other) == before
     assert {**await take_in(other, data), "dry_run": True} == expected
-    await one.stop()
+    await origin.stop()
     await other.stop()
 
 
@@ -209,8 +209,8 @@ async def test_what_is_there_is_never_overwritten() -> None:
     )
     await stage.soul(forgetting=2.0)
     before = await everything(stage)
-    told = await take_in(stage, data)
-    assert told["chats_kept"] == ["g"]
+    result = await take_in(stage, data)
+    assert result["chats_kept"] == ["g"]
     assert await everything(stage) == before
     await stage.stop()
 
@@ -228,41 +228,45 @@ async def test_a_chat_in_the_bin_comes_back() -> None:
     await stage.stop()
 
 
+def texts_of(seen: Picture) -> list[str]:
+    """The texts of all memories."""
+    return [memory.text for memory in seen["memories"].values()]
+
+
 async def test_another_soul_gets_a_copy_of_its_own() -> None:
     """In a place where the first one lives, too: nothing is shared, nothing of the first one changes."""
     stage = Stage()
     await told_soul(stage)
     await stage.soul("s9", "Mira")
     before = await everything(stage)
-    told = await take_in(stage, await exported(stage), "s9")
-    assert told["of_other_souls"] == 0
-    kept = ("fingerprint", "memories", "edges", "usages", "records", "strands")
+    result = await take_in(stage, await exported(stage), "s9")
+    assert result["of_other_souls"] == 0
+    old, copy = before[1], await picture(stage, "s9")
     after = await picture(stage, "s1")
-    assert {key: after[key] for key in kept} == {key: before[1][key] for key in kept}
-    copy = await picture(stage, "s9")
-    assert copy["fingerprint"] == before[1]["fingerprint"]
-    texts = sorted(m.text for m in before[1]["memories"].values())
-    assert sorted(m.text for m in copy["memories"].values()) == texts
-    assert not copy["memories"].keys() & before[1]["memories"].keys()
-    (found,) = [m for m in copy["memories"].values() if m.text == "Al: text of m3"]
-    assert found.timelines is Timelines.ALL
+    for key in ("fingerprint", "memories", "edges", "usages", "records", "strands"):
+        assert after[key] == old[key]
+    assert copy["fingerprint"] == old["fingerprint"]
+    assert sorted(texts_of(copy)) == sorted(texts_of(old))
+    assert not copy["memories"].keys() & old["memories"].keys()
+    (copied,) = [m for m in copy["memories"].values() if m.text == "Al: text of m3"]
+    assert copied.timelines is Timelines.ALL
     assert (await take_in(stage, await exported(stage), "s9"))["memories"] == 0
     await stage.stop()
 
 
 async def test_a_memory_of_another_soul_is_not_overwritten_by_its_id() -> None:
-    one, other = Stage(), Stage()
-    await told_soul(one)
+    origin, other = Stage(), Stage()
+    await told_soul(origin)
     await other.start()
     await other.soul()
     await other.soul("s3", "Eve")
     mine = (await other.note("Eve's own", "s3")).memory.id
-    theirs = await one.find("by hand")
-    data = (await exported(one)).replace(theirs.encode(), mine.encode())
+    theirs = await origin.find("by hand")
+    data = (await exported(origin)).replace(theirs.encode(), mine.encode())
     assert (await take_in(other, data))["of_other_souls"] == 1
     await other.restart()
     assert [m.text for m in await other.listed(soul="s3")] == ["Eve's own"]
-    await one.stop()
+    await origin.stop()
     await other.stop()
 
 
@@ -273,11 +277,11 @@ async def test_a_broken_off_import_goes_on_after_a_restart(
     """The process dies at any of the commits: what is there then is sound, and the rest follows."""
     monkeypatch.setattr(bundle_plan, "_PIECE", 5)
     store = PickyStore()
-    one, other = Stage(), Stage(store)
-    await told_soul(one)
+    origin, other = Stage(), Stage(store)
+    await told_soul(origin)
     await other.start()
     await other.soul()
-    data = await exported(one)
+    data = await exported(origin)
     store.fail_in = commit
     job = await begin(other, data)
     assert (await ended(other, job)).state is JobState.FAILED
@@ -289,41 +293,44 @@ async def test_a_broken_off_import_goes_on_after_a_restart(
     await other.restart()
     await picture(other, "s1")  # the soul is opened between the two
     assert (await ended(other, job)).state is JobState.DONE
-    await same(one, other)
-    await one.stop()
+    await same(origin, other)
+    await origin.stop()
     await other.stop()
 
 
 async def test_a_full_disk_fails_the_job_in_words_and_nothing_else() -> None:
     store = PickyStore()
-    one, other = Stage(), Stage(store)
-    await told_soul(one)
+    origin, other = Stage(), Stage(store)
+    await told_soul(origin)
     await other.start()
     await other.soul()
     store.refuses = StoreFull("the disk is full")
-    view = await ended(other, await begin(other, await exported(one)))
+    view = await ended(other, await begin(other, await exported(origin)))
     assert (view.state, view.error) == (JobState.FAILED, "the disk is full")
     store.refuses = None
-    await take_in(other, await exported(one))
-    await same(one, other)
-    await one.stop()
+    await take_in(other, await exported(origin))
+    await same(origin, other)
+    await origin.stop()
     await other.stop()
 
 
 async def test_broken_lines_are_told_by_number_and_the_rest_is_taken() -> None:
-    one, other = Stage(), Stage()
-    await told_soul(one)
+    origin, other = Stage(), Stage()
+    await told_soul(origin)
     await other.start()
     await other.soul()
-    rows = (await exported(one)).splitlines(keepends=True)
-    at = next(number for number, row in enumerate(rows) if b"by hand" in row)
-    kept = json.loads(rows[at])
-    rows[at] = b"{broken\n"
-    told = await take_in(other, b"".join(rows))
-    assert (told["whole"], [one["line"] for one in told["broken"]]) == (False, [at + 1])
+    rows = (await exported(origin)).splitlines(keepends=True)
+    index = next(number for number, row in enumerate(rows) if b"by hand" in row)
+    kept = json.loads(rows[index])
+    rows[index] = b"{broken\n"
+    result = await take_in(other, b"".join(rows))
+    assert (result["whole"], [row["line"] for row in result["broken"]]) == (
+        False,
+        [index + 1],
+    )
     assert kept["memory"]["text"] not in {m.text for m in await other.listed()}
     assert "here only" in {m.text for m in await other.listed()}
-    await one.stop()
+    await origin.stop()
     await other.stop()
 
 
@@ -331,24 +338,24 @@ async def test_broken_lines_are_told_by_number_and_the_rest_is_taken() -> None:
 async def test_a_file_that_ends_too_early_says_so_and_what_is_there_is_sound(
     part: float,
 ) -> None:
-    one, other = Stage(), Stage()
-    await told_soul(one)
+    origin, other = Stage(), Stage()
+    await told_soul(origin)
     await other.start()
     await other.soul()
-    data = await exported(one)
+    data = await exported(origin)
     assert not (await take_in(other, data[: int(len(data) * part)]))["whole"]
     assert (await take_in(other, data))["whole"]
-    before, after = await picture(one, "s1"), await picture(other, "s1")
+    before, after = await picture(origin, "s1"), await picture(other, "s1")
     assert after["fingerprint"] == before["fingerprint"]
     assert after["memories"].keys() == before["memories"].keys()
-    await one.stop()
+    await origin.stop()
     await other.stop()
 
 
 async def test_chats_are_told_anew_to_a_soul_that_knows_other_names() -> None:
     """The memory is that of a soul who lived them here."""
-    one, other, lived = Stage(), Stage(), Stage()
-    await told_soul(one)
+    origin, other, lived = Stage(), Stage(), Stage()
+    await told_soul(origin)
     for stage in (other, lived):
         await stage.start()
         await stage.soul(remember_hidden=False)
@@ -357,18 +364,18 @@ async def test_chats_are_told_anew_to_a_soul_that_knows_other_names() -> None:
             ME, SoulId("s1"), "Mira", (KnownName("ring"),), None
         )
         await stage.note("noon", kind=MemoryKind.CONCEPT)
-    await take_in(other, await exported(one))
+    await take_in(other, await exported(origin))
     for chat in ("c1", "c2", "g"):
-        head, messages = await one.engine.chats.get(ME, ChatId(chat))
-        said = [
+        head, messages = await origin.engine.chats.get(ME, ChatId(chat))
+        as_sent = [
             line(m.slot, m.text, m.role, hidden=m.hidden, present=m.present)
             for m in messages
         ]
         parent = (head.parent.chat, head.parent.slot) if head.parent else None
-        await lived.sync(chat, said, souls=head.souls, parent=parent)
+        await lived.sync(chat, as_sent, souls=head.souls, parent=parent)
     assert await other.fingerprint() == await lived.fingerprint()
     assert {"by hand", "noon"} <= {m.text for m in await other.listed()}
-    for stage in (one, other, lived):
+    for stage in (origin, other, lived):
         await stage.stop()
 
 
@@ -395,36 +402,43 @@ async def test_what_is_no_bundle_changes_nothing(data: bytes, words: str) -> Non
     await stage.stop()
 
 
+def harmful(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Lines made of this one that must be refused."""
+    part: dict[str, Any] = row.get(row["type"], {})
+    if row["type"] == "memory" and part["text"] == "by hand":
+        changes: list[dict[str, Any]] = [
+            {"id": "../etc"},
+            {"soul": "s7"},
+            {"importance": 7},
+            {"text": "a\0"},
+            {"created": "2026-01-01T00:00:00"},
+        ]
+    elif row["type"] == "message" and part["slot"] == "m1":
+        other_chat = {**row, "chat": "unknown"}
+        return [{**row, "message": {**part, "text": "another"}}, other_chat]
+    elif row["type"] == "edge" and part["kind"] == "associates":
+        changes = [{"stability": 0}, {"kind": "fires"}]
+    else:
+        changes = []
+    return [{**row, row["type"]: {**part, **change}} for change in changes]
+
+
 async def test_lines_of_a_hand_that_means_harm_are_refused() -> None:
-    one, other = Stage(), Stage()
-    await told_soul(one)
+    origin, other = Stage(), Stage()
+    await told_soul(origin)
     await other.start()
     await other.soul()
-    rows = [json.loads(row) for row in (await exported(one)).splitlines()]
+    rows = [json.loads(row) for row in (await exported(origin)).splitlines()]
     wrong: list[Any] = []
     for row in rows:
-        if row["type"] == "memory" and row["memory"]["text"] == "by hand":
-            for change in (
-                {"id": "../etc"},
-                {"soul": "s7"},
-                {"importance": 7},
-                {"text": "a\0"},
-                {"created": "2026-01-01T00:00:00"},
-            ):
-                wrong.append({**row, "memory": {**row["memory"], **change}})
-        elif row["type"] == "message" and row["message"]["slot"] == "m1":
-            wrong.append({**row, "message": {**row["message"], "text": "another"}})
-            wrong.append({**row, "chat": "unknown"})
-        elif row["type"] == "edge" and row["edge"]["kind"] == "associates":
-            wrong.append({**row, "edge": {**row["edge"], "stability": 0}})
-            wrong.append({**row, "edge": {**row["edge"], "kind": "fires"}})
+        wrong += harmful(row)
     data = "\n".join(json.dumps(row) for row in [rows[0], *wrong]).encode()
-    told = await take_in(other, data)
+    result = await take_in(other, data)
     assert (
-        len(told["broken"]) == len(wrong) - 1
+        len(result["broken"]) == len(wrong) - 1
     )  # whether a kind fits what it joins shows only in the end
-    assert (told["memories"], told["messages"], told["edges"]) == (0, 0, 0)
-    await one.stop()
+    assert (result["memories"], result["messages"], result["edges"]) == (0, 0, 0)
+    await origin.stop()
     await other.stop()
 
 

@@ -34,18 +34,20 @@ def chat_file(rows: Sequence[dict[str, Any]], header: dict[str, Any] = HEADER) -
 
 def sent(messages: Sequence[Message]) -> list[SentMessage]:
     """The messages as the extension would have sent them."""
-    names = (
-        "slot",
-        "hash",
-        "role",
-        "speaker",
-        "sent_at",
-        "hidden",
-        "swipe",
-        "present",
-        "text",
-    )
-    return [SentMessage(**{name: getattr(m, name) for name in names}) for m in messages]
+    return [
+        SentMessage(
+            slot=m.slot,
+            hash=m.hash,
+            role=m.role,
+            speaker=m.speaker,
+            sent_at=m.sent_at,
+            hidden=m.hidden,
+            swipe=m.swipe,
+            present=m.present,
+            text=m.text,
+        )
+        for m in messages
+    ]
 
 
 async def ended(stage: Stage, job: str) -> JobView:
@@ -85,14 +87,19 @@ async def imported(
 
 
 async def test_it_makes_what_the_played_chat_makes(either_stage: Stage) -> None:
-    told = await imported(either_stage, chat_file(talk(45)))
-    assert (told["messages"], told["added"], told["changed"], told["removed"]) == (
+    result = await imported(either_stage, chat_file(talk(45)))
+    assert (
+        result["messages"],
+        result["added"],
+        result["changed"],
+        result["removed"],
+    ) == (
         45,
         45,
         0,
         0,
     )
-    head, messages = await either_stage.engine.chats.get(ME, ChatId(told["chat"]))
+    head, messages = await either_stage.engine.chats.get(ME, ChatId(result["chat"]))
     assert (head.title, head.persona, len(messages)) == ("night", "Ann", 45)
     played = Stage()
     await played.start()
@@ -122,8 +129,8 @@ async def test_an_edited_file_changes_only_what_differs(stage: Stage) -> None:
     await imported(stage, chat_file(talk(25)))
     rows = talk(25)
     rows[7]["mes"] = "Something else was said."
-    told = await imported(stage, chat_file([*rows[:20], *rows[21:]]))
-    assert [told[key] for key in ("added", "changed", "removed", "held")] == [
+    result = await imported(stage, chat_file([*rows[:20], *rows[21:]]))
+    assert [result[key] for key in ("added", "changed", "removed", "held")] == [
         0,
         1,
         1,
@@ -144,18 +151,18 @@ async def test_a_dry_run_tells_the_same_numbers_and_changes_nothing(
     rows[3]["mes"] = "Something else was said."
     rows[30]["mes"] = "(OOC: back in a minute)"
     data = chat_file(rows)
-    told = await imported(stage, data, dry_run=True)
-    assert told["dry_run"]
-    assert [told[key] for key in ("messages", "added", "changed", "removed")] == [
+    result = await imported(stage, data, dry_run=True)
+    assert result["dry_run"]
+    assert [result[key] for key in ("messages", "added", "changed", "removed")] == [
         40,
         15,
         1,
         0,
     ]
-    assert told["memories"] == 15  # what is out of character is no memory
-    assert told["minutes"] == pytest.approx(15 * 0.006 / 60, abs=0.01)
+    assert result["memories"] == 15  # what is out of character is no memory
+    assert result["minutes"] == pytest.approx(15 * 0.006 / 60, abs=0.01)
     assert await stage.fingerprint() == before
-    assert len((await stage.engine.chats.get(ME, ChatId(told["chat"])))[1]) == 25
+    assert len((await stage.engine.chats.get(ME, ChatId(result["chat"])))[1]) == 25
     done = await imported(stage, data)
     assert [done[key] for key in ("added", "changed", "removed")] == [15, 1, 0]
 
@@ -168,8 +175,8 @@ async def test_cancelled_it_keeps_what_is_in_and_goes_on_later(stage: Stage) -> 
     assert view.state is JobState.CANCELLED
     [(head, count)] = await stage.engine.chats.list(ME, None)
     assert 20 <= count < 60
-    told = await imported(stage, chat_file(talk(60)))
-    assert (told["chat"], told["added"]) == (head.id, 60 - count)
+    result = await imported(stage, chat_file(talk(60)))
+    assert (result["chat"], result["added"]) == (head.id, 60 - count)
 
 
 async def test_stopped_in_the_middle_it_goes_on_by_itself_to_the_same_memory(
@@ -210,19 +217,21 @@ async def test_somebody_who_writes_to_the_chat_meanwhile_disturbs_nothing(
             _, messages = await stage.engine.chats.get(ME, ChatId(whole["chat"]))
             edited = line(messages[5].slot, "Edited meanwhile.")
             rest = [line(f"x{n}", f"Said meanwhile, {n}.") for n in range(3)]
-            told = sent(messages)
+            as_sent = sent(messages)
             await sync(
                 owner,
                 replace(
-                    request, messages=[*told[:5], edited, *told[6:], *rest], base=None
+                    request,
+                    messages=[*as_sent[:5], edited, *as_sent[6:], *rest],
+                    base=None,
                 ),
             )
         return await sync(owner, request)
 
     monkeypatch.setattr(stage.engine.chats, "sync", crowded)
-    told = await imported(stage, chat_file(talk(40)))
+    result = await imported(stage, chat_file(talk(40)))
     assert shown
-    _, messages = await stage.engine.chats.get(ME, ChatId(told["chat"]))
+    _, messages = await stage.engine.chats.get(ME, ChatId(result["chat"]))
     assert [m.text for m in messages] == [row["mes"] for row in talk(40)]
 
 
@@ -276,21 +285,21 @@ async def test_what_a_broken_file_lacks_is_not_taken_for_deleted(stage: Stage) -
     lines = whole.splitlines(keepends=True)
     torn = b"".join([*lines[:3], b'{"name": "Bel", "mes": "to\n', *lines[4:]])
     for dry_run in (True, False):
-        told = await imported(stage, torn, dry_run=dry_run)
-        assert told["broken"] == [{"line": 4, "reason": "not_json"}]
-        assert told["held"] == {"reason": "broken_lines", "count": 1}
+        result = await imported(stage, torn, dry_run=dry_run)
+        assert result["broken"] == [{"line": 4, "reason": "not_json"}]
+        assert result["held"] == {"reason": "broken_lines", "count": 1}
     assert len(await stage.listed()) == 8
-    told = await imported(stage, torn, confirm_removal=True)
-    assert (told["held"], told["removed"]) == (None, 1)
+    result = await imported(stage, torn, confirm_removal=True)
+    assert (result["held"], result["removed"]) == (None, 1)
 
 
 async def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(stage: Stage) -> None:
     await imported(stage, chat_file(talk(40)))
     for dry_run in (True, False):
-        told = await imported(stage, chat_file(talk(5)), dry_run=dry_run)
-        assert told["held"] == {"reason": "mass_removal", "count": 35}
-    told = await imported(stage, chat_file(talk(5)), confirm_removal=True)
-    assert told["removed"] == 35
+        result = await imported(stage, chat_file(talk(5)), dry_run=dry_run)
+        assert result["held"] == {"reason": "mass_removal", "count": 35}
+    result = await imported(stage, chat_file(talk(5)), confirm_removal=True)
+    assert result["removed"] == 35
 
 
 @pytest.mark.parametrize(

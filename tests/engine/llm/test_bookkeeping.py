@@ -41,13 +41,13 @@ class KnownOwners(FakeStore):
 
 
 async def opened(
-    store: FakeStore, now: datetime
+    store: FakeStore, current_time: datetime
 ) -> tuple[UsagePersistence, UsageLedger, Deferrals]:
     """Usage and deferrals as after a start."""
-    ledger, parking = UsageLedger(UsageLimits()), Deferrals(RetryParams())
-    keeper = UsagePersistence(store=store, usage=ledger, deferrals=parking)
-    await keeper.open(now)
-    return keeper, ledger, parking
+    usage, deferrals = UsageLedger(UsageLimits()), Deferrals(RetryParams())
+    persistence = UsagePersistence(store=store, usage=usage, deferrals=deferrals)
+    await persistence.open(current_time)
+    return persistence, usage, deferrals
 
 
 @given(
@@ -60,9 +60,9 @@ async def test_after_a_restart_they_are_as_before(
 ) -> None:
     store = KnownOwners()
     await store.open()
-    keeper, ledger, parking = await opened(store, START)
-    for owner, soul, work, minute, calls in sorted(booked, key=lambda one: one[3]):
-        ledger.record(
+    persistence, usage, deferrals = await opened(store, START)
+    for owner, soul, work, minute, calls in sorted(booked, key=lambda entry: entry[3]):
+        usage.record(
             owner,
             soul,
             work,
@@ -72,34 +72,38 @@ async def test_after_a_restart_they_are_as_before(
     for owner, soul, chat, well, minute in parked:
         key: Key = (owner, soul, ChatId(chat), Work.DRAFTS)
         if well:
-            parking.clear(key)
+            deferrals.clear(key)
         else:
-            parking.defer(key, "no lists", 20, START + timedelta(minutes=minute))
-    await keeper.stop()
-    again, kept, waits = await opened(store, START + timedelta(minutes=101))
-    now = START + timedelta(minutes=101 + later)
+            deferrals.defer(key, "no lists", 20, START + timedelta(minutes=minute))
+    await persistence.stop()
+    second_persistence, usage_after, deferrals_after = await opened(
+        store, START + timedelta(minutes=101)
+    )
+    current_time = START + timedelta(minutes=101 + later)
     for owner in (ME, Owner("bob")):
         for soul in (SOUL, SoulId("s2")):
-            assert kept.totals(owner, soul) == ledger.totals(owner, soul)
-            assert set(waits.of_soul(owner, soul)) == set(parking.of_soul(owner, soul))
-    assert kept.this_hour(now) == ledger.this_hour(now)
-    await again.stop()
+            assert usage_after.totals(owner, soul) == usage.totals(owner, soul)
+            assert set(deferrals_after.of_soul(owner, soul)) == set(
+                deferrals.of_soul(owner, soul)
+            )
+    assert usage_after.this_hour(current_time) == usage.this_hour(current_time)
+    await second_persistence.stop()
 
 
 def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() -> None:
-    ledger = UsageLedger(UsageLimits())
+    usage = UsageLedger(UsageLimits())
     slow, quick = Spent(calls=1, seconds=16.0), Spent(calls=1, seconds=2.0)
-    ledger.restore(ME, SOUL, {"consolidation": slow}, [(START, slow)])
+    usage.restore(ME, SOUL, {"consolidation": slow}, [(START, slow)])
     assert (
-        ledger.seconds_per_call("consolidation") is None
+        usage.seconds_per_call("consolidation") is None
     )  # of another run, and of another model perhaps
-    ledger.record(ME, SOUL, "consolidation", slow, START)
-    ledger.record(ME, SOUL, "consolidation", Spent(nodes=3), START)
-    ledger.record(ME, SOUL, "test", quick, START)
-    assert ledger.seconds_per_call("consolidation") == 16.0
+    usage.record(ME, SOUL, "consolidation", slow, START)
+    usage.record(ME, SOUL, "consolidation", Spent(nodes=3), START)
+    usage.record(ME, SOUL, "test", quick, START)
+    assert usage.seconds_per_call("consolidation") == 16.0
     for _ in range(8):
-        ledger.record(ME, SOUL, "consolidation", quick, START)
-    assert ledger.seconds_per_call("consolidation") == 2.0
+        usage.record(ME, SOUL, "consolidation", quick, START)
+    assert usage.seconds_per_call("consolidation") == 2.0
 
 
 async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again() -> (
@@ -107,24 +111,24 @@ async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again()
 ):
     store = KnownOwners()
     await store.open()
-    keeper, ledger, _ = await opened(store, START)
-    ledger.record(ME, SOUL, "consolidation", Spent(calls=500), START)
-    await keeper.stop()
-    _, kept, _ = await opened(store, START - timedelta(days=1))
-    assert kept.has_room(START - timedelta(days=1))
-    assert kept.totals(ME, SOUL)["consolidation"].calls == 500
+    persistence, usage, _ = await opened(store, START)
+    usage.record(ME, SOUL, "consolidation", Spent(calls=500), START)
+    await persistence.stop()
+    _, usage_after, _ = await opened(store, START - timedelta(days=1))
+    assert usage_after.has_room(START - timedelta(days=1))
+    assert usage_after.totals(ME, SOUL)["consolidation"].calls == 500
 
 
 async def test_what_could_not_be_stored_is_stored_with_the_next_call() -> None:
     store = KnownOwners()
     await store.open()
-    keeper, ledger, _ = await opened(store, START)
+    persistence, usage, _ = await opened(store, START)
     store.refuses = StoreFull("the disk is full")
-    ledger.record(ME, SOUL, "consolidation", Spent(calls=1), START)
-    await keeper.stop()
+    usage.record(ME, SOUL, "consolidation", Spent(calls=1), START)
+    await persistence.stop()
     store.refuses = None
-    ledger.record(ME, SOUL, "consolidation", Spent(calls=1), START)
-    await keeper.stop()
+    usage.record(ME, SOUL, "consolidation", Spent(calls=1), START)
+    await persistence.stop()
     (books,) = await store.books(ME)
     assert books.totals["consolidation"] == Spent(calls=2)
 
@@ -164,7 +168,7 @@ async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() ->
     await stage.rest()
     asked = len(stage.calls)
     before = (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
-    assert {(one.chat, one.attempts) for one in before} == {("c1", 1), ("c2", 1)}
+    assert {(entry.chat, entry.attempts) for entry in before} == {("c1", 1), ("c2", 1)}
     await stage.restart()
     stage.llm.then([obliging])
     await stage.rest()
@@ -175,8 +179,8 @@ async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() ->
     await stage.engine.chats.delete(ME, ChatId("c2"))
     await stage.rest()
     assert {
-        one.chat
-        for one in (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
+        entry.chat
+        for entry in (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
     } == {"c1"}
     stage.clock.advance(601, 0)
     await stage.rest()

@@ -35,8 +35,8 @@ def test_without_models_it_is_off() -> None:
 
 
 async def test_the_last_call_tells_how_it_is() -> None:
-    gone = LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached")
-    fake = FakeLlm("yes", gone, Unreadable("babble"), gone, "yes")
+    unreachable = LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached")
+    fake = FakeLlm("yes", unreachable, Unreadable("babble"), unreachable, "yes")
     llms = LlmAccess(fake, never)
     assert llms.health() == LlmHealth("ok", "fake")
     seen: list[tuple[Failure | None, str, tuple[str, ...]]] = []

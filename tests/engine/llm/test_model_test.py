@@ -65,22 +65,22 @@ async def test_a_good_model_sums_up_what_it_is_told(language: str) -> None:
     stage = await model_stage(
         json.dumps({"summary": _SUMMED_UP[language]}), drafts(language)
     )
-    told = await told_by(stage, language)
-    assert told == {
+    result = await told_by(stage, language)
+    assert result == {
         "state": "ok",
         "answer": _SUMMED_UP[language],
         "model": "fake",
         "seconds": 0.0,
     }
-    books = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert (books.totals["test"].calls, "consolidation" in books.totals) == (2, False)
+    report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
+    assert (report.totals["test"].calls, "consolidation" in report.totals) == (2, False)
     await stage.stop()
 
 
 async def test_one_that_babbles_is_told_apart() -> None:
     stage = await model_stage("{", '{"summary": "Bodo stole the moon from Cleopatra."}')
-    told = await told_by(stage, "en")
-    assert (told["state"], "answer" in told) == ("unreadable", False)
+    result = await told_by(stage, "en")
+    assert (result["state"], "answer" in result) == ("unreadable", False)
     assert len(stage.llm.asked) == 2
     await stage.stop()
 
@@ -95,9 +95,9 @@ async def test_one_that_refuses_does_not_pass(language: str, refusal: str) -> No
         (json.dumps({"summary": _SUMMED_UP[language]}), refusal, refusal),
     ):
         stage = await model_stage(*replies)
-        told = await told_by(stage, language)
-        assert told["state"] == "unreadable"
-        assert told["reason"]
+        result = await told_by(stage, language)
+        assert result["state"] == "unreadable"
+        assert result["reason"]
         await stage.stop()
 
 
@@ -105,8 +105,8 @@ async def test_one_that_is_away_is_told_with_the_reason() -> None:
     stage = await model_stage(
         LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached")
     )
-    told = await told_by(stage, "en")
-    assert (told["state"], told["reason"]) == (
+    result = await told_by(stage, "en")
+    assert (result["state"], result["reason"]) == (
         "failed",
         "the model fake cannot be reached",
     )

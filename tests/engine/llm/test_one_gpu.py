@@ -64,8 +64,8 @@ async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
     await stage.start()
     await stage.soul()
     pending: list[str] = []
-    told = lines(40)
-    await stage.sync("c1", told)
+    messages = lines(40)
+    await stage.sync("c1", messages)
     for exchange in range(EXCHANGES):
         stage.engine.touched()
         await stage.engine.chats.activity(ME, CHAT, Activity.GENERATING)
@@ -75,9 +75,9 @@ async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
             pending.append(await stage.engine.jobs.ask(ME, "consolidate", SOUL, {}))
         await asyncio.sleep(REPLY_SECONDS)
         evening.replying = False
-        told += lines(2, start=len(told) + 1)
+        messages += lines(2, start=len(messages) + 1)
         stage.engine.touched()
-        await stage.sync("c1", told)
+        await stage.sync("c1", messages)
         await stage.engine.chats.activity(ME, CHAT, Activity.IDLE)
         await asyncio.sleep(chance.choice((0.1, 2, 5, 8, 11, 30, 65, 90, 150)))
         stage.clock.advance(60, 0)
@@ -147,8 +147,8 @@ async def seconds_of_recalls(stage: ModelStage) -> list[float]:
 async def seconds_of_recall(stage: ModelStage, number: int) -> float:
     """Of real time."""
     began = time.perf_counter()
-    found = await stage.recall(
+    answer = await stage.recall(
         f"They spoke at length of word{number % 5}-{number}.", f"c{number % 5}"
     )
-    assert found.memories
+    assert answer.memories
     return time.perf_counter() - began
