@@ -380,13 +380,28 @@ def choose_model(offer: str, ask: bool) -> str:
     return "declined"
 
 
+def compile_kernels() -> None:
+    """Compile the search kernels for this machine. Where that fails, every start tries again."""
+    say(
+        "[3/4] Preparing the search for this processor (some 10 seconds) ...",
+        "[3/4] 正在为这台机器的处理器准备检索（约 10 秒）……",
+    )
+    code, words = run([PYTHON, "-m", "soulmem.kernels.warm"], quiet=True)
+    if code:
+        last = words.strip().splitlines()[-1:] or [""]
+        say(
+            f"Not done now ({last[0]}). SoulMem prepares it at its start.",
+            f"这次没有完成（{last[0]}）。SoulMem 启动时会再准备。",
+        )
+
+
 def install_model(wish: Wish) -> str:
     """Install the full model if the user wants it and it can be had. The word for Installed.model."""
     if not wish.model:
         return "unwanted"
     say(
-        "[3/3] Looking for the full language model ...",
-        "[3/3] 正在查找完整的语言模型……",
+        "[4/4] Looking for the full language model ...",
+        "[4/4] 正在查找完整的语言模型……",
     )
     try:
         model = "big" if wish.big_torch else choose_model(offer_model(), wish.ask)
@@ -408,14 +423,14 @@ def install(wish: Wish) -> None:
     """Bring .venv to what the constraints and `wish` say. Safe to interrupt and to repeat."""
     check_folder()
     check_space(["base", *wish.extras])
-    say("[1/3] Making the folder .venv ...", "[1/3] 正在创建 .venv 文件夹……")
+    say("[1/4] Making the folder .venv ...", "[1/4] 正在创建 .venv 文件夹……")
     make_venv()
     unfinished = "big" if wish.big_torch else "failed" if wish.model else "unwanted"
     write_stamp(Installed("", wish.extras, unfinished))
     drop_broken_packages()
     say(
-        "[2/3] Installing SoulMem and its libraries ...",
-        "[2/3] 正在安装 SoulMem 及其依赖……",
+        "[2/4] Installing SoulMem and its libraries ...",
+        "[2/4] 正在安装 SoulMem 及其依赖……",
     )
     builders = (
         ["flit-core", "setuptools"] if "test" in wish.extras else ["flit-core"]
@@ -426,6 +441,7 @@ def install(wish: Wish) -> None:
         "-e",
         f".[{','.join(wish.extras)}]" if wish.extras else ".",
     )
+    compile_kernels()
     write_stamp(Installed(current_key(), wish.extras, install_model(wish)))
     say("SoulMem is installed.", "SoulMem 安装完成。")
 

@@ -49,7 +49,7 @@ def seeds(
 ) -> tuple[Rows, Shares]:
     """Rows to start at, distinct and ascending, and the share of each: > 0, sum 1. May be empty.
 
-    text_score          float32[n]  `fusion.own_score`: with pairs, but without neighbours, which the walk
+    text_score          float32[n]  `TextScores.own`: with pairs, but without neighbours, which the walk
                                     reaches itself. From texts alone LoCoMo loses 4 points of R@5
     visible             bool[n]     texts that may be used
     concept_rows        uint32[k]   rows of the concepts that the query names

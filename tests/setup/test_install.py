@@ -156,6 +156,23 @@ def test_no_network_for_the_model_still_gives_a_working_soulmem(
     assert installer.read_stamp() == Installed(installer.current_key(), (), "failed")
 
 
+def test_the_search_is_compiled_at_installation(
+    folder: Path, commands: Commands
+) -> None:
+    installer.install(Wish())
+    compiled = [words for words in commands.asked if "soulmem.kernels.warm" in words]
+    assert compiled == [[str(installer.PYTHON), "-m", "soulmem.kernels.warm"]]
+
+
+def test_without_a_compiler_the_installation_is_complete_and_says_so(
+    folder: Path, commands: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands.failures["soulmem.kernels.warm"] = "Traceback\nOSError: no compiler"
+    installer.install(Wish())
+    assert ready()
+    assert "OSError: no compiler" in capsys.readouterr().out
+
+
 def test_no_network_for_the_libraries_says_so(folder: Path, commands: Commands) -> None:
     commands.failures["."] = (
         "WARNING: Retrying after connection broken by NewConnectionError"
