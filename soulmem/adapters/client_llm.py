@@ -13,7 +13,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
-from soulmem.ports.llm import DeskTell, LlmRequest
+from soulmem.ports.llm import LlmRequest, RequestListener
 
 MODEL = "client"  # what the settings call it
 _REASON_SIGNS = 200  # of a client's reason
@@ -56,10 +56,10 @@ class ClientDesk:
         self._params = params or ClientParams()
         self._clock = clock
         self._waiting: dict[str, _Waiting] = {}
-        self._tell: DeskTell = _nobody
+        self._tell: RequestListener = _nobody
         self._is_held: Callable[[], bool] = bool
 
-    def listen(self, tell: DeskTell, is_held: Callable[[], bool]) -> None:
+    def listen(self, tell: RequestListener, is_held: Callable[[], bool]) -> None:
         """See `LlmDesk`."""
         self._tell, self._is_held = tell, is_held
 

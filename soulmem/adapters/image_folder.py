@@ -1,4 +1,4 @@
-"""Images of open minds as files in a folder, one a soul: written aside, checked whenever they are read."""
+"""SnapshotStore of open minds as files in a folder, one a soul: written aside, checked whenever they are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from soulmem.adapters.durable import sync_folder
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
-from soulmem.ports.images import Image
+from soulmem.ports.snapshot_store import Snapshot
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +37,12 @@ _ROOM = (
 
 
 class ImageFolder:
-    """Images in `folder`, which is made when the first one is written."""
+    """SnapshotStore in `folder`, which is made when the first one is written."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, owner: Owner, soul: SoulId, token: str) -> Image | None:
+    def read(self, owner: Owner, soul: SoulId, token: str) -> Snapshot | None:
         path = self._path(owner, soul)
         try:
             with path.open("rb") as file:
@@ -87,7 +87,7 @@ class FileWriter:
             raise _fault(error) from error
 
     def add(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """See `ImageWriter`."""
+        """See `SnapshotWriter`."""
         try:
             for name, array in arrays.items():
                 data = np.ascontiguousarray(array)
@@ -104,7 +104,7 @@ class FileWriter:
             raise _fault(error) from error
 
     def finish(self, head: Mapping[str, Any]) -> None:
-        """See `ImageWriter`."""
+        """See `SnapshotWriter`."""
         index = {"token": self._token, "head": head, "arrays": self._arrays}
         data = json.dumps(index, ensure_ascii=False).encode()
         try:
@@ -118,13 +118,13 @@ class FileWriter:
             raise _fault(error) from error
 
     def give_up(self) -> None:
-        """See `ImageWriter`."""
+        """See `SnapshotWriter`."""
         with suppress(OSError):
             self._file.close()
             self._aside.unlink(missing_ok=True)
 
 
-def _read(file: BinaryIO, token: str) -> Image | None:
+def _read(file: BinaryIO, token: str) -> Snapshot | None:
     """The image in the file. Raises ValueError, KeyError or TypeError for anything that is none."""
     size = file.seek(0, os.SEEK_END)
     if size < len(_BEGIN) + _TAIL:
@@ -157,7 +157,7 @@ def _read(file: BinaryIO, token: str) -> Image | None:
         if array.size != count or zlib.crc32(array.view(np.uint8).data) != expected:
             raise ValueError(f"its part {name} is damaged")
         arrays[name] = array.reshape(shape)
-    return Image(index["head"], arrays)
+    return Snapshot(index["head"], arrays)
 
 
 def _number(value: int) -> bytes:

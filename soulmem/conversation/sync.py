@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from soulmem.domain.dialogue import (
     Base,
-    Hold,
     Message,
+    Quarantine,
     SentMessage,
     Version,
     digest,
@@ -30,7 +30,7 @@ class Reconciled:
 
     messages: tuple[Message, ...] = ()
     needs_text: tuple[SlotId, ...] = ()
-    hold: Hold | None = None
+    hold: Quarantine | None = None
     added: frozenset[SlotId] = frozenset()
     changed: frozenset[SlotId] = (
         frozenset()
@@ -70,7 +70,7 @@ def reconcile(
         and len(stored) >= GUARDED_FROM
         and 2 * len(vanished) > len(stored)
     ):
-        return Reconciled(hold=Hold(frozenset(vanished)))
+        return Reconciled(hold=Quarantine(frozenset(vanished)))
 
     merged: list[Message] = list(kept)
     missing: list[SlotId] = []
@@ -225,6 +225,6 @@ def _message(sent: SentMessage, text: str) -> Message:
     )
 
 
-def without_held(messages: Sequence[Message], hold: Hold | None) -> list[Message]:
+def without_held(messages: Sequence[Message], hold: Quarantine | None) -> list[Message]:
     """The messages a recall may see."""
     return [m for m in messages if hold is None or m.slot not in hold.vanished]

@@ -38,7 +38,7 @@ class Action(str, Enum):
     RENEW = "renew"  # many things at once that follow from others, told by their number: there is no undoing it
 
 
-Told = Mapping[str, Any]  # field to value, as JSON can say it
+FieldValues = Mapping[str, Any]  # field to value, as JSON can say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,10 @@ class AuditEntry:
     actor: Actor
     action: Action
     target: str  # id of a memory, of an edge, or of what else was changed
-    before: Told | None = None  # None: there was nothing, or its words are purged
-    after: Told | None = None
+    before: FieldValues | None = (
+        None  # None: there was nothing, or its words are purged
+    )
+    after: FieldValues | None = None
     source: str = ""  # the job, the request, the trace or the change it follows from
     reason: str = ""
 

@@ -81,7 +81,7 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class Quarantine:
     """A sudden loss that waits for the user's word: these slots are hidden from recall, and nothing is
     removed.
     """
@@ -114,7 +114,7 @@ class Chat:
     tail_since: datetime | None = (
         None  # aware; when the last message took its present text
     )
-    hold: Hold | None = None
+    quarantine: Quarantine | None = None
     state: ChatState = ChatState.ACTIVE
     created: datetime | None = None  # aware
 

@@ -37,7 +37,7 @@ class Origin(str, Enum):
 
 
 class Timelines(str, Enum):
-    """Where it is known: in the lineage it belongs to, or everywhere."""
+    """Where it is known: in the branch it belongs to, or everywhere."""
 
     THIS = "this"
     ALL = "all"
@@ -123,13 +123,13 @@ class Memory:
     def is_searched(self) -> bool:
         """Whether its words and meaning are looked at: a summary holds those of all that it sums up."""
         return (
-            not self.is_gone
+            not self.is_binned
             and not self.is_bare_name
             and self.kind is not MemoryKind.SUMMARY
         )
 
     @property
-    def is_gone(self) -> bool:
+    def is_binned(self) -> bool:
         """Whether it lies in the bin, whoever put it there."""
         return self.state in BINNED
 

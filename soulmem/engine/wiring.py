@@ -55,8 +55,8 @@ from soulmem.engine.world.world import World
 from soulmem.engine.world.worlds import Worlds
 from soulmem.ports.backups import Backups
 from soulmem.ports.clock import Clock
-from soulmem.ports.images import Images
 from soulmem.ports.llm import Llm
+from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.spool import Spool
 from soulmem.ports.store import Store
 from soulmem.ports.traces import TraceLog
@@ -75,7 +75,7 @@ class Ports:
     advance: Callable[[float, int], None] | None = None
     warm: Callable[[], object] | None = None  # compiles the kernels
     traces: TraceLog | None = None
-    images: Images | None = None
+    images: SnapshotStore | None = None
     backups: Backups | None = None
     llm: LlmSources | Llm | None = None
 

@@ -87,7 +87,7 @@ def all_associates(
     ends = np.searchsorted(place, np.arange(of.size + 1))
     others, pairs = [], []
     for index, term in enumerate(of.tolist()):
-        met, often = incidence.met_with(rows[ends[index] : ends[index + 1]])
+        met, often = incidence.terms_in(rows[ends[index] : ends[index + 1]])
         kept = np.flatnonzero(met != term)
         kept = kept[_most(often[kept], p.most)]
         others.append(met[kept])

@@ -9,16 +9,16 @@ from typing import TypeVar
 
 from soulmem.domain.derivations import Derivation, Product
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.graph.lineage import Lineages
+from soulmem.graph.branches import Branches
 
 Key = TypeVar("Key", bound=str)
 
 
 class Derivations:
-    """The derivations of a soul, kept in step with its strands: `told` hears of every change of one."""
+    """The derivations of a soul, kept in step with its branches: `told` hears of every change of one."""
 
-    def __init__(self, lineages: Lineages) -> None:
-        self._lineages = lineages
+    def __init__(self, branches: Branches) -> None:
+        self._branches = branches
         self._all: dict[str, Derivation] = {}
         self._readers: defaultdict[MemoryId, list[str]] = defaultdict(list)
         self._next: defaultdict[str, list[str]] = defaultdict(list)
@@ -61,7 +61,7 @@ class Derivations:
         """The chats that hold a derivation."""
         return self._holders[key]
 
-    def held(self, chat: ChatId) -> list[Derivation]:
+    def of_chat(self, chat: ChatId) -> list[Derivation]:
         """The derivations that the chat holds, in no particular order."""
         return [self._all[key] for key in self._in_chat.get(chat, ())]
 
@@ -70,12 +70,12 @@ class Derivations:
         products = self._products.get(chat)
         if products is None:
             products = frozenset().union(
-                *(_ids(derivation.products) for derivation in self.held(chat))
+                *(_ids(derivation.products) for derivation in self.of_chat(chat))
             )
             self._products[chat] = products
         return products
 
-    def loose(self) -> set[str]:
+    def orphaned_products(self) -> set[str]:
         """What came of derivations that no chat holds now, and of no other."""
         products: set[str] = set()
         for key in self._loose:
@@ -124,7 +124,7 @@ class Derivations:
         del self._holders[key]
         return set(_ids(derivation.products))
 
-    def told(self, episodes: Iterable[MemoryId]) -> set[str]:
+    def update_holders(self, episodes: Iterable[MemoryId]) -> set[str]:
         """Chats hold other episodes than before, these among them; returns the products concerned."""
         touched = set(self._readers_of(episodes))
         if not touched:
@@ -132,11 +132,11 @@ class Derivations:
         # A summary continues earlier ones: oldest first, so that each is visited once.
         return self._look_again(key for key in self._all if key in touched)
 
-    def fallen(self, lost: Iterable[MemoryId]) -> list[Derivation]:
+    def invalidated_by(self, lost: Iterable[MemoryId]) -> list[Derivation]:
         """Those that read one of these episodes, and all that go on from them."""
-        return self.with_later(self._readers_of(lost))
+        return self.with_dependents(self._readers_of(lost))
 
-    def with_later(self, keys: Iterable[str]) -> list[Derivation]:
+    def with_dependents(self, keys: Iterable[str]) -> list[Derivation]:
         """These derivations, and all that go on from them."""
         reached: dict[str, None] = {}
         ring = [key for key in keys if key in self._all]
@@ -176,7 +176,7 @@ class Derivations:
         if derivation.after is not None and derivation.after not in self._all:
             return frozenset()
         chats = set(
-            self._lineages.holders(derivation.read[0])
+            self._branches.holders(derivation.read[0])
             if derivation.read
             else self._holders.get(derivation.after or "", ())
         )
@@ -190,11 +190,11 @@ class Derivations:
         return all(self._shows(chat, episode) for episode in episodes)
 
     def _shows(self, chat: ChatId, episode: MemoryId) -> bool:
-        strand = self._lineages.strand(chat)
+        branch = self._branches.branch(chat)
         return (
-            strand is not None
-            and chat in self._lineages.holders(episode)
-            and episode not in strand.quarantined
+            branch is not None
+            and chat in self._branches.holders(episode)
+            and episode not in branch.quarantined
         )
 
     def _hold(self, key: str, chats: frozenset[ChatId]) -> None:

@@ -15,9 +15,9 @@ from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.chains import Chains
+from soulmem.graph.change_log import ChangeLog, EdgeChange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, Floats, Ints
 from soulmem.graph.hash_index import HashIndex
-from soulmem.graph.journal import Journal, Touched
 from soulmem.graph.mentions import Mentions
 from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
 from soulmem.graph.rows import Rows
@@ -45,7 +45,7 @@ class EdgeTable(Mapping[str, Edge]):
     """
 
     def __init__(self, soul: SoulId, rows: Rows[MemoryId]) -> None:
-        self._journal = Journal()
+        self._journal = ChangeLog()
         self._soul = soul
         self._rows = rows
         self._ids = HashIndex()
@@ -96,7 +96,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._leaving = Chains.unpacked(part("leaving", arrays))
         self._arriving = Chains.unpacked(part("arriving", arrays))
         self._mentions.forget()
-        self._journal.forget()
+        self._journal.reset()
 
     @property
     def revision(self) -> int:
@@ -113,12 +113,12 @@ class EdgeTable(Mapping[str, Edge]):
         slot = self.slot(key)
         if slot is None:
             raise KeyError(key)
-        return self.at(slot)
+        return self.edge_at(slot)
 
-    def known(self, key: str) -> Edge:
+    def existing(self, key: str) -> Edge:
         """The edge of an id that is here: cheaper, as its id is made only where another has its number."""
         slot = self._ids.only(_number(key))
-        return self.at(slot) if slot >= 0 else self[key]
+        return self.edge_at(slot) if slot >= 0 else self[key]
 
     def verb_of(self, key: str) -> str | None:
         """The verb of the edge of an id that is here."""
@@ -129,11 +129,11 @@ class EdgeTable(Mapping[str, Edge]):
     def every(self) -> Iterator[Edge]:
         """All edges, without the price of their ids."""
         return (
-            self.at(int(slot))
+            self.edge_at(int(slot))
             for slot in np.flatnonzero(self._kind[: self._size] != _FREE)
         )
 
-    def at(self, slot: int) -> Edge:
+    def edge_at(self, slot: int) -> Edge:
         """The edge in a slot in use."""
         at_turn = self._at_turn.item(slot)
         return Edge(
@@ -171,7 +171,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def of(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[Edge]:
         """Every edge, or every one of a kind, that starts or ends at the memory, in no particular order."""
-        return map(self.at, self._touching(memory, kind))
+        return map(self.edge_at, self._touching(memory, kind))
 
     @property
     def verbs(self) -> Sequence[str | None]:
@@ -183,13 +183,13 @@ class EdgeTable(Mapping[str, Edge]):
         code_of = self._verb_code
         codes = {code_of[verb] for verb in verbs if verb in code_of}
         slots = self._touching(memory, EdgeKind.RELATES) if codes else ()
-        return [self.at(slot) for slot in slots if self._verb.item(slot) in codes]
+        return [self.edge_at(slot) for slot in slots if self._verb.item(slot) in codes]
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
         """Every edge from one of the memories to one of them, in no particular order."""
         rows = set(self._rows_of(list(memories)).tolist()) - {-1}
         slots = chain.from_iterable(map(self._leaving.of, rows))
-        return [self.at(slot) for slot in slots if int(self._target[slot]) in rows]
+        return [self.edge_at(slot) for slot in slots if int(self._target[slot]) in rows]
 
     def put(self, edge: Edge) -> None:
         """Keep the edge; one of the same id is replaced. Raises KeyError for an end without a row."""
@@ -249,7 +249,7 @@ class EdgeTable(Mapping[str, Edge]):
             np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers
         )
         self._mentions.forget()
-        self._journal.forget()
+        self._journal.reset()
 
     def drop(self, key: str) -> None:
         """Forget the edge of that id; an unknown one is ignored."""
@@ -276,7 +276,7 @@ class EdgeTable(Mapping[str, Edge]):
             numbers = np.arange(slots.size, dtype=np.int32)
             self._leaving.add_all(self._source.astype(np.int64), numbers)
             self._arriving.add_all(self._target.astype(np.int64), numbers)
-        self._journal.forget()
+        self._journal.reset()
 
     def mentions(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
         """Of the mentions that end at these distinct rows: the row, and when each was touched last, in
@@ -292,7 +292,7 @@ class EdgeTable(Mapping[str, Edge]):
             self._at_turn[slots],
         )
 
-    def changed(self, since: int) -> list[Touched] | None:
+    def changed(self, since: int) -> list[EdgeChange] | None:
         """What was put or dropped since that revision; None where that is not known any more."""
         return self._journal.since(since)
 
@@ -333,7 +333,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def _note(self, slot: int) -> None:
         ends = self._source.item(slot), self._target.item(slot)
-        self._journal.note(Touched(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
+        self._journal.add(EdgeChange(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
 
     def _touching(
         self, memory: MemoryId, kind: EdgeKind | None = None

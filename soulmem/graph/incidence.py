@@ -170,12 +170,12 @@ class Incidence:
         order = np.argsort(place[may], kind="stable")
         return place[may][order], row[may][order]
 
-    def together(self, rows: Ints) -> Ints:
+    def counts_in(self, rows: Ints) -> Ints:
         """How many of these rows hold each term, by its number."""
         cells = self._cells[rows[rows < len(self._cells)]]
         return np.bincount(cells.ravel() + 1, minlength=self.terms + 1)[1:]
 
-    def met_with(self, rows: Ints) -> tuple[Ints, Ints]:
+    def terms_in(self, rows: Ints) -> tuple[Ints, Ints]:
         """The terms that these rows hold, rising, and how many of the rows hold each."""
         if self.terms > self._tally.size:
             self._tally = np.zeros(self.terms + self.terms // 4, np.int32)
@@ -243,7 +243,7 @@ class Incidence:
         """Add or take away what these rows hold."""
         if rows.size:
             self._make_room()
-            self._counts[: self.terms] += sign * self.together(rows)
+            self._counts[: self.terms] += sign * self.counts_in(rows)
 
     def _count_row(self, row: int, sign: int) -> None:
         """The same of a row that comes or goes, if it is counted."""

@@ -115,7 +115,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
     def __setitem__(self, key: MemoryId, memory: Memory) -> None:
         self._count += key not in self
         self._fresh[key] = memory
-        if memory.is_gone and self._rows.row(key) is not None:
+        if memory.is_binned and self._rows.row(key) is not None:
             self._pack(key, memory)
 
     def __delitem__(self, key: MemoryId) -> None:

@@ -86,7 +86,7 @@ class Pairs:
         row = self.row(pair)
         return 0 if row is None else self._chats[row]
 
-    def tell(self, pair: Pair) -> bool:
+    def add(self, pair: Pair) -> bool:
         """One chat more tells the pair; whether it is the first that does."""
         row = self.row(pair)
         if row is None:
@@ -94,7 +94,7 @@ class Pairs:
         self._chats[row] += 1
         return self._chats[row] == 1
 
-    def untell(self, pair: Pair) -> None:
+    def remove(self, pair: Pair) -> None:
         """One chat less tells the pair. Raises KeyError when none did."""
         row = self.row(pair)
         if row is None:

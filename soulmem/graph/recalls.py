@@ -72,7 +72,7 @@ class Recalls:
             key=lambda record: (record.stamp.moment, record.trace),
         )
 
-    def taught(self, reply: Reply) -> bool:
+    def is_recorded(self, reply: Reply) -> bool:
         """Whether a recall for that reply has taught already."""
         return reply in self._replies
 

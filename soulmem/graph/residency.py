@@ -71,7 +71,7 @@ class Residency:
         self._grow(n)
         return np.where(self._missing[:n], np.maximum(loaded, self._names[:n]), loaded)
 
-    def uncounted(self, edges: EdgeTable, rows: Rows) -> Ints:
+    def texts_to_count(self, edges: EdgeTable, rows: Rows) -> Ints:
         """Texts whose mentions must be counted before a walk can be sent on from these complete rows."""
         mentions = edges.arrays([EdgeKind.MENTIONS])
         self._grow(int(mentions.source.max(initial=0)) + 1)
@@ -80,12 +80,12 @@ class Residency:
             source[self._missing[source] & (self._names[source] < 0)]
         ).astype(np.int64)
 
-    def counted(self, texts: Rows, names: Rows) -> None:
+    def set_mention_counts(self, texts: Rows, names: Rows) -> None:
         """So many mentions start at each of these texts."""
         self.revision += 1
         self._names[texts] = names
 
-    def weighed(self, rows: Rows) -> None:
+    def mark_weighed(self, rows: Rows) -> None:
         """All texts that mention one of these rows are complete or counted."""
         self._unweighed[rows] = False
 
@@ -93,37 +93,37 @@ class Residency:
         """Whether all edges of that row are in memory."""
         return self.whole or row >= self._missing.size or not self._missing[row]
 
-    def part(self, n: int) -> None:
+    def mark_partial(self, n: int) -> None:
         """The soul is too large: no edge of its first `n` rows has been loaded."""
         self.whole = False
         self._grow(n)
         self._missing[:n] = self._unweighed[:n] = True
 
-    def reading(self) -> None:
+    def start_loading(self) -> None:
         """Edges are about to be read from the store: remember what goes until `loaded`."""
         self._gone = set()
 
-    def went(self, ids: Iterable[str]) -> None:
+    def removed(self, ids: Iterable[str]) -> None:
         """Edges or memories of these ids are gone: what was read before must not bring them back."""
         if self._gone is not None:
             self._gone.update(ids)
 
-    def is_gone(self, *ids: str) -> bool:
+    def was_removed(self, *ids: str) -> bool:
         """Whether any of these went since `reading`."""
         return self._gone is not None and not self._gone.isdisjoint(ids)
 
-    def loaded(self, rows: Rows, turn: int) -> None:
+    def mark_loaded(self, rows: Rows, turn: int) -> None:
         """All edges of these rows are in memory now."""
         self._gone = None
         self._mark(rows, turn)
         self._missing[rows] = False
 
-    def use(self, rows: Rows, turn: int) -> None:
+    def mark_used(self, rows: Rows, turn: int) -> None:
         """These rows were needed at that turn of the soul's clock."""
         if not self.whole:
             self._mark(rows, turn)
 
-    def free(self, row: int) -> None:
+    def reset_row(self, row: int) -> None:
         """The memory of that row is gone; the next one there is a new one."""
         if row < self._missing.size:
             self._missing[row] = self._unweighed[row] = False

@@ -51,7 +51,7 @@ class WorkingMemory:
     def __iter__(self) -> Iterator[MemoryId]:
         return iter(list(self.graph))
 
-    def recalled(self, ways: Iterable[Sequence[MemoryId]], turn: int) -> None:
+    def add_recall(self, ways: Iterable[Sequence[MemoryId]], turn: int) -> None:
         """One recall: the ways it took, each from where the cue met the memory to what came to mind.
 
         A memory or a step on several of the ways is activated once.
@@ -68,7 +68,7 @@ class WorkingMemory:
             taken["count"] += 1
             taken["turn"] = max(taken["turn"], turn)
 
-    def new(self, memory: MemoryId, turn: int) -> None:
+    def add_new(self, memory: MemoryId, turn: int) -> None:
         """A memory, written at that turn, still has to be promoted."""
         self._node(memory, turn)["new"] = True
 

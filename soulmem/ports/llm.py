@@ -35,13 +35,13 @@ class LlmRequest:
 
 
 # Whose prompt, its id, and whether it waits for a client (again, when one gave it back) or no longer does.
-DeskTell = Callable[[Owner, str, bool], None]
+RequestListener = Callable[[Owner, str, bool], None]
 
 
 class LlmDesk(Protocol):
     """Where prompts wait for a client that runs them on its own connection; each for its owner's alone."""
 
-    def listen(self, tell: DeskTell, is_held: Callable[[], bool]) -> None:
+    def listen(self, tell: RequestListener, is_held: Callable[[], bool]) -> None:
         """From now on let `tell` know of prompts that come and go. While `is_held` says that no client gets
         one, it shows nothing that none comes for it. Neither may wait.
         """

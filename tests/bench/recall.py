@@ -4,7 +4,7 @@
 
 Whole recalls by an engine on a real store, in this process; the embedder is a fake, its time is not counted.
 In turn with it a plain peer answers the same questions: cosines by numpy and words by bm25s, no graph, no
-lineage, no blocks.
+branch, no blocks.
 """
 
 from __future__ import annotations

@@ -10,7 +10,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from soulmem.conversation.sync import Reconciled, reconcile, without_held
-from soulmem.domain.dialogue import Base, Hold, Message, SentMessage, Version, digest
+from soulmem.domain.dialogue import (
+    Base,
+    Message,
+    Quarantine,
+    SentMessage,
+    Version,
+    digest,
+)
 from soulmem.domain.errors import Conflict, Unprocessable
 from soulmem.domain.ids import SlotId
 from tests.conversation.listings import chats, known_to, message, sent
@@ -116,7 +123,7 @@ def test_a_sudden_loss_is_held(
         confirmed=confirmed,
     )
     if stored >= 20 and len(gone) > stored / 2 and not confirmed:
-        assert found == Reconciled(hold=Hold(frozenset(gone)))
+        assert found == Reconciled(hold=Quarantine(frozenset(gone)))
     else:
         assert found.hold is None
         assert list(found.messages) == new
@@ -163,7 +170,7 @@ def test_a_text_must_fit_its_hash() -> None:
 def test_a_recall_sees_everything_but_what_is_held() -> None:
     """Held messages are hidden; without a hold nothing is."""
     old = line(3)
-    assert without_held(old, Hold(frozenset({SlotId("m1"), SlotId("gone")}))) == [
+    assert without_held(old, Quarantine(frozenset({SlotId("m1"), SlotId("gone")}))) == [
         old[0],
         old[2],
     ]

@@ -80,7 +80,7 @@ class Namer(RuleBasedStateMachine):
     def cover(self, soul: str, first: int, count: int, text: str) -> None:
         async def work() -> MemoryView:
             mind = await self.stage.mind(soul)
-            told = [m for s in mind.lineages for m in s.order]
+            told = [m for s in mind.branches for m in s.order]
             some = told[first % (len(told) or 1) :][:count]
             edges = [NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in some]
             return await self.stage.note(

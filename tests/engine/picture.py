@@ -28,7 +28,7 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "usages": {usage.memory: usage for usage in mind.recalls},
         "uses": _by_memory(mind, mind.recalls.uses(mind.size)),
         "records": mind.recalls.records(),
-        "strands": {s.chat: s for s in mind.lineages},
+        "branches": {s.chat: s for s in mind.branches},
         "visible": {
             chat: sorted(m.id for m in await stage.visible(chat, soul))
             for chat in chats
@@ -60,13 +60,13 @@ def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     met = [
         (key, row) for key, row in mind._rows if not mind.memory_at(row).is_bare_name
     ]
-    searched = [(key, row) for key, row in met if not mind.memory_at(row).is_gone]
+    searched = [(key, row) for key, row in met if not mind.memory_at(row).is_binned]
     turns = mind.vector_queue.text_vectors
     if turns is not None:
         out += [
             key
             for key, row in met
-            if mind.memory_at(row).is_gone and turns.has(row + 1)[row]
+            if mind.memory_at(row).is_binned and turns.has(row + 1)[row]
         ]
     for rows, table in (
         (searched, mind.vector_queue.text_vectors),
@@ -89,9 +89,9 @@ def _by_memory(mind: Mind, values: Any) -> dict[MemoryId, float]:
 def _neighbours(mind: Mind, chat: str | None) -> dict[MemoryId, tuple[Any, ...]]:
     """For each memory those before and after it, the two pairs, and its place; the chat's own first."""
     beside = mind.neighbours(ChatId(chat) if chat else None)
-    strand = mind.lineages.strand(ChatId(chat)) if chat else None
+    branch = mind.branches.branch(ChatId(chat)) if chat else None
     out = {}
-    for key in strand.order if strand else ():
+    for key in branch.order if branch else ():
         row = mind.row(key)
         ids = [
             mind._rows.id(int(column[row])) for column in (beside.before, beside.after)

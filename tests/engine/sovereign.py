@@ -77,7 +77,7 @@ class Sovereign(Namer):
     async def told(self, soul: str) -> list[Memory]:
         """What chats tell the soul, by id."""
         mind = await self.stage.mind(soul)
-        keys = sorted({key for strand in mind.lineages for key in strand.order})
+        keys = sorted({key for branch in mind.branches for key in branch.order})
         return [
             mind.memories[key]
             for key in keys

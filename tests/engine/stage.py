@@ -28,7 +28,7 @@ from soulmem.engine.runtime.jobs import ENDED, JobView
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.world import World
-from soulmem.ports.images import Images
+from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Store
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
@@ -92,9 +92,9 @@ class Stage:
         model: ModelSource | None = None,
         fallback: ModelSource | None = None,
         params: EngineParams | None = None,
-        images: Images | None = None,
+        images: SnapshotStore | None = None,
     ) -> None:
-        self.images: Images | None = images
+        self.images: SnapshotStore | None = images
         self.store: Store = store if store is not None else FakeStore()
         self.spool = FakeSpool()
         self.traces = FakeTraces()

@@ -1,4 +1,4 @@
-"""Images in a dictionary, with the promises of the real ones."""
+"""SnapshotStore in a dictionary, with the promises of the real ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import Owner, SoulId
-from soulmem.ports.images import Image
+from soulmem.ports.snapshot_store import Snapshot
 
 
 class FakeImages:
@@ -19,16 +19,16 @@ class FakeImages:
     """
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[Owner, SoulId], tuple[str, Image]] = {}
+        self.kept: dict[tuple[Owner, SoulId], tuple[str, Snapshot]] = {}
         self.given = 0
         self.failure: StoreError | None = None
 
-    def read(self, owner: Owner, soul: SoulId, token: str) -> Image | None:
-        known, image = self.kept.get((owner, soul), ("", Image({}, {})))
+    def read(self, owner: Owner, soul: SoulId, token: str) -> Snapshot | None:
+        known, image = self.kept.get((owner, soul), ("", Snapshot({}, {})))
         if known != token:
             return None
         self.given += 1
-        return Image(
+        return Snapshot(
             image.head, {name: array.copy() for name, array in image.arrays.items()}
         )
 
@@ -54,7 +54,7 @@ class FakeWriter:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def add(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """See `ImageWriter`."""
+        """See `SnapshotWriter`."""
         assert self._arrays.keys().isdisjoint(arrays)
         for name, array in arrays.items():
             assert array.dtype.kind in "biuf", name
@@ -63,8 +63,8 @@ class FakeWriter:
             )  # as it was given: a view would change with its mind
 
     def finish(self, head: Mapping[str, Any]) -> None:
-        """See `ImageWriter`."""
-        self._images.kept[self._key] = self._token, Image(dict(head), self._arrays)
+        """See `SnapshotWriter`."""
+        self._images.kept[self._key] = self._token, Snapshot(dict(head), self._arrays)
 
     def give_up(self) -> None:
-        """See `ImageWriter`."""
+        """See `SnapshotWriter`."""

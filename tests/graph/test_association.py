@@ -144,7 +144,7 @@ def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
         graph.edge, graph.sources, graph.indices, strict=True
     ):
         (slot,) = slots_of(np.asarray([number]))
-        known = table.at(int(slot))
+        known = table.edge_at(int(slot))
         ends = (f"m{source}", f"m{target}")
         assert number in (arcs_along(slot), arcs_back(slot))
         if number == arcs_along(slot):

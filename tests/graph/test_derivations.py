@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from soulmem.domain.derivations import Derivation, Product, Work
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.graph.branches import Branch, Branches, changed_episodes
 from soulmem.graph.derivations import Derivations
-from soulmem.graph.lineage import Lineages, Strand, told_anew
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 EPISODES = [MemoryId(f"e{at}") for at in range(8)]
@@ -46,22 +46,22 @@ STEPS = st.lists(
 def test_a_chat_holds_what_it_tells_all_of(
     steps: list[tuple[str, object, list[int], list[int]]],
 ) -> None:
-    lineages = Lineages()
-    derived = Derivations(lineages)
+    branches = Branches()
+    derived = Derivations(branches)
     known: dict[str, Derivation] = {}
     for what, which, one, other in steps:
         if what == "tell":
             chat = ChatId(str(which))
             order = tuple(EPISODES[at] for at in one)
-            new = Strand(
+            new = Branch(
                 chat,
                 CHATS[0],
                 order,
                 frozenset(EPISODES[at] for at in other if at in one[:2]),
             )
-            old = lineages.strand(chat)
-            lineages.put(new)
-            derived.told(told_anew(old, new))
+            old = branches.branch(chat)
+            branches.put(new)
+            derived.update_holders(changed_episodes(old, new))
         elif what == "put":
             key = f"v{which}"
             after = (
@@ -72,15 +72,15 @@ def test_a_chat_holds_what_it_tells_all_of(
             known[key] = derivation(key, one, after, other)
             derived.put(known[key])
         elif f"v{which}" in known:
-            for later in derived.with_later([f"v{which}"]):
+            for later in derived.with_dependents([f"v{which}"]):
                 del known[later.id]
                 derived.drop(later.id)
 
         def holds(chat: ChatId, one: Derivation) -> bool:
-            strand = lineages.strand(chat)
+            branch = branches.branch(chat)
             if (
-                strand is None
-                or not set(one.read) <= set(strand.order) - strand.quarantined
+                branch is None
+                or not set(one.read) <= set(branch.order) - branch.quarantined
             ):
                 return False
             return one.after is None or holds(chat, known[one.after])
@@ -90,7 +90,7 @@ def test_a_chat_holds_what_it_tells_all_of(
             for chat in CHATS
         }
         for chat in CHATS:
-            assert {one.id for one in derived.held(chat)} == held[chat]
+            assert {one.id for one in derived.of_chat(chat)} == held[chat]
             assert derived.products(chat) == {
                 made.id for key in held[chat] for made in known[key].products
             }
@@ -105,7 +105,7 @@ def test_a_chat_holds_what_it_tells_all_of(
             assert derived.holders(product) == {
                 chat for chat in CHATS if held[chat] & makers
             }
-        assert derived.loose() == {
+        assert derived.orphaned_products() == {
             product for product in products if not derived.holders(product)
         }
         assert set(derived.edges()) == {p for p in products if int(p[1:]) % 2 == 1}

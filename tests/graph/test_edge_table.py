@@ -122,7 +122,9 @@ class Machine(RuleBasedStateMachine):
         )
         slots = self.table.arrays().slot
         before = self.table.revision
-        self.table.keep(slots[[self.table.at(int(slot)).id in kept for slot in slots]])
+        self.table.keep(
+            slots[[self.table.edge_at(int(slot)).id in kept for slot in slots]]
+        )
         assert self.table.revision > before
         self.model = {key: e for key, e in self.model.items() if key in kept}
 
@@ -180,7 +182,7 @@ class Machine(RuleBasedStateMachine):
         arrays = self.table.arrays()
         found = {}
         for i, slot in enumerate(arrays.slot):
-            edge = self.table.at(int(slot))
+            edge = self.table.edge_at(int(slot))
             found[edge.id] = edge
             assert self.table._end(arrays.source[i]) == edge.source
             assert self.table._end(arrays.target[i]) == edge.target
@@ -200,7 +202,7 @@ class Machine(RuleBasedStateMachine):
             )
         assert found == self.model
         chances = np.nan_to_num(self.table.probabilities(arrays.slot), nan=-1.0)
-        known = (self.table.at(slot).probability for slot in arrays.slot.tolist())
+        known = (self.table.edge_at(slot).probability for slot in arrays.slot.tolist())
         assert chances.tolist() == [
             -1.0 if chance is None else chance for chance in known
         ]
@@ -222,7 +224,8 @@ class Machine(RuleBasedStateMachine):
             )
         only = {e.id for e in self.model.values() if e.kind in DECAYING}
         assert {
-            self.table.at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot
+            self.table.edge_at(int(s)).id
+            for s in self.table.arrays(list(DECAYING)).slot
         } == only
 
 
@@ -367,5 +370,5 @@ def test_strength_of_many_is_that_of_each(kind: EdgeKind) -> None:
     arrays = known.arrays()
     for turn in (0.0, 35.5, 400.0):
         found = arrays.strength_at(turn, arrays.at_turn)
-        expected = [known.at(int(slot)).strength_at(turn) for slot in arrays.slot]
+        expected = [known.edge_at(int(slot)).strength_at(turn) for slot in arrays.slot]
         np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -81,12 +81,12 @@ def check(
         }
     for key in set("abcdefgh") - set(keys):
         assert incidence.number(key) is None
-    together = incidence.together(np.asarray([*truth, 99], np.int64))
+    together = incidence.counts_in(np.asarray([*truth, 99], np.int64))
     every = Counter(key for terms in truth.values() for key in terms)
     assert {
         incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)
     } == every
-    met, often = incidence.met_with(np.asarray([*truth, 99], np.int64))
+    met, often = incidence.terms_in(np.asarray([*truth, 99], np.int64))
     assert (np.diff(met) > 0).all()
     assert {
         incidence.key(n): times

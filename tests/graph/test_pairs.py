@@ -22,10 +22,10 @@ def play(pairs: Pairs, told: Counter[Pair], steps: list[tuple[bool, Pair]]) -> N
     """Chats that tell a pair (True) and that do so no more."""
     for comes, pair in steps:
         if comes:
-            assert pairs.tell(pair) is (not told[pair])
+            assert pairs.add(pair) is (not told[pair])
             told[pair] += 1
         elif told[pair]:
-            pairs.untell(pair)
+            pairs.remove(pair)
             told[pair] -= 1
 
 
@@ -80,7 +80,7 @@ def test_put_away_and_fetched_they_are_the_same_and_go_on_alike(
 def test_what_no_chat_tells_cannot_be_told_less() -> None:
     pairs = Pairs(Rows())
     with pytest.raises(KeyError):
-        pairs.untell(PAIRS[1])
-    pairs.tell(PAIRS[1])
+        pairs.remove(PAIRS[1])
+    pairs.add(PAIRS[1])
     with pytest.raises(KeyError):
-        pairs.untell(PAIRS[2])
+        pairs.remove(PAIRS[2])

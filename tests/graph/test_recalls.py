@@ -115,12 +115,12 @@ def test_a_reply_has_taught_while_its_record_is_there(rows: Rows[MemoryId]) -> N
     """Another swipe of the same slot has not."""
     recalls = Recalls(rows)
     recalls.put(records=[record("t1"), record("t2", swipe=1)])
-    assert recalls.taught((ChatId("c1"), SlotId("r1"), 0))
-    assert not recalls.taught((ChatId("c1"), SlotId("r1"), 2))
+    assert recalls.is_recorded((ChatId("c1"), SlotId("r1"), 0))
+    assert not recalls.is_recorded((ChatId("c1"), SlotId("r1"), 2))
     assert [one.trace for one in recalls.records()] == ["t1", "t2"]
     recalls.put(dropped=["t1", "unknown"])
-    assert not recalls.taught((ChatId("c1"), SlotId("r1"), 0))
-    assert recalls.taught((ChatId("c1"), SlotId("r1"), 1))
+    assert not recalls.is_recorded((ChatId("c1"), SlotId("r1"), 0))
+    assert recalls.is_recorded((ChatId("c1"), SlotId("r1"), 1))
 
 
 def test_records_come_oldest_first_in_whatever_order_they_taught(

@@ -43,7 +43,7 @@ class Machine(RuleBasedStateMachine):
         for one, two, kind in pairs:
             edge = Edge(like.soul, key(one), key(two), kind, Origin.CHAT, like.touched)
             self.stored[edge.id] = edge
-        self.known.part(COUNT)
+        self.known.mark_partial(COUNT)
         self.table.load(
             page_of([e for e in self.stored.values() if e.kind is EdgeKind.RELATES])
         )
@@ -57,12 +57,12 @@ class Machine(RuleBasedStateMachine):
     def read(self, rows: set[int]) -> None:
         wanted = {name for row in rows for name in self.around(row)} - set(self.table)
         self.table.load(page_of([self.stored[name] for name in wanted]))
-        self.known.loaded(sorted(rows), self.turn)
+        self.known.mark_loaded(sorted(rows), self.turn)
         self.used.update(dict.fromkeys(rows, self.turn))
 
     @rule(row=ends)
     def use(self, row: int) -> None:
-        self.known.use([row], self.turn)
+        self.known.mark_used([row], self.turn)
         if row in self.used:
             self.used[row] = self.turn
 
@@ -82,9 +82,9 @@ class Machine(RuleBasedStateMachine):
         self.table.drop_of(key(row))
         for name in self.around(row):
             del self.stored[name]
-        self.known.free(row)
+        self.known.reset_row(row)
         self.used[row] = self.turn
-        self.known.use([row], self.turn)
+        self.known.mark_used([row], self.turn)
 
     @rule(most=st.integers(0, 40), hot=st.sets(ends, max_size=2))
     def release(self, most: int, hot: set[int]) -> None:
@@ -171,12 +171,12 @@ def test_texts_are_counted_once() -> None:
             ]
         )
     )
-    known.part(4)
-    known.loaded([0, 3], 1)
-    assert list(known.uncounted(table, [3])) == [1, 2]
-    known.counted([1, 2], [5, 7])
-    known.weighed([3])
-    assert list(known.uncounted(table, [3])) == []
+    known.mark_partial(4)
+    known.mark_loaded([0, 3], 1)
+    assert list(known.texts_to_count(table, [3])) == [1, 2]
+    known.set_mention_counts([1, 2], [5, 7])
+    known.mark_weighed([3])
+    assert list(known.texts_to_count(table, [3])) == []
     np.testing.assert_array_equal(
         known.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0]
     )

@@ -14,7 +14,7 @@ def m(*names: str) -> list[MemoryId]:
 def test_a_recall_activates_every_memory_and_step_on_its_ways_once() -> None:
     """Also what two ways share; a later recall counts on."""
     working = WorkingMemory()
-    working.recalled([m("a", "b", "c"), m("a", "b", "d"), m("e")], turn=4)
+    working.add_recall([m("a", "b", "c"), m("a", "b", "d"), m("e")], turn=4)
     assert [(one.memory, one.count, one.turn) for one in working.active()] == [
         (name, 1, 4) for name in "abcde"
     ]
@@ -23,7 +23,7 @@ def test_a_recall_activates_every_memory_and_step_on_its_ways_once() -> None:
         ("b", "c", 1),
         ("b", "d", 1),
     ]
-    working.recalled([m("a", "b")], turn=9)
+    working.add_recall([m("a", "b")], turn=9)
     assert working.active(2) == [Active(name, 2, 9, False) for name in m("a", "b")]
     assert working.graph.edges["a", "b"] == {"count": 2, "turn": 9}
     assert working.graph.edges["b", "c"] == {"count": 1, "turn": 4}
@@ -32,7 +32,7 @@ def test_a_recall_activates_every_memory_and_step_on_its_ways_once() -> None:
 def test_activations_are_counted_while_it_is_there() -> None:
     working = WorkingMemory()
     for turn in range(3):
-        working.recalled([m("a", "b")], turn=turn)
+        working.add_recall([m("a", "b")], turn=turn)
     assert [working.activations(name) for name in m("a", "b", "stranger")] == [3, 3, 0]
     working.drop(MemoryId("a"))
     assert working.activations(MemoryId("a")) == 0
@@ -41,8 +41,8 @@ def test_activations_are_counted_while_it_is_there() -> None:
 def test_what_is_cold_leaves_but_for_what_is_kept() -> None:
     """With its steps, after 500 turns without use."""
     working = WorkingMemory()
-    working.recalled([m("old", "hot")], turn=0)
-    working.recalled([m("young")], turn=300)
+    working.add_recall([m("old", "hot")], turn=0)
+    working.add_recall([m("young")], turn=300)
     assert working.release(500, m("hot")) == []
     assert working.release(501, m("hot")) == ["old"]
     assert set(working) == {"hot", "young"}
@@ -55,7 +55,7 @@ def test_what_is_cold_leaves_but_for_what_is_kept() -> None:
 def test_a_new_memory_leaves_after_100_turns_unless_it_is_promoted() -> None:
     working = WorkingMemory()
     for name in m("trivial", "dear"):
-        working.new(name, turn=10)
+        working.add_new(name, turn=10)
     assert {one.memory for one in working.active() if one.is_new} == {"trivial", "dear"}
     working.promote(MemoryId("dear"))
     working.promote(MemoryId("stranger"))
@@ -66,8 +66,8 @@ def test_a_new_memory_leaves_after_100_turns_unless_it_is_promoted() -> None:
 
 def test_seeing_a_new_memory_again_does_not_make_it_younger() -> None:
     working = WorkingMemory()
-    working.new(MemoryId("a"), turn=10)
-    working.new(MemoryId("a"), turn=90)
+    working.add_new(MemoryId("a"), turn=10)
+    working.add_new(MemoryId("a"), turn=90)
     assert working.release(111, ()) == ["a"]
 
 
@@ -75,14 +75,14 @@ def test_its_size_is_bounded() -> None:
     """The coldest leave first, and nothing that is kept."""
     working = WorkingMemory(WorkingParams(most=3))
     for turn, name in enumerate(m("core", "a", "b", "c", "d")):
-        working.recalled([[name]], turn)
+        working.add_recall([[name]], turn)
     assert sorted(working.release(5, m("core"))) == ["a", "b"]
     assert set(working) == {"core", "c", "d"}
 
 
 def test_a_memory_that_is_dropped_is_not_active() -> None:
     working = WorkingMemory()
-    working.recalled([m("a", "b", "c")], turn=1)
+    working.add_recall([m("a", "b", "c")], turn=1)
     working.drop(MemoryId("b"))
     working.drop(MemoryId("b"))
     assert set(working) == {"a", "c"}

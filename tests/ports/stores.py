@@ -15,8 +15,8 @@ from soulmem.domain.dialogue import (
     Chat,
     ChatState,
     Fork,
-    Hold,
     Message,
+    Quarantine,
     Role,
     Version,
     text_hash,
@@ -113,7 +113,7 @@ def chat(key: str = CHAT) -> Chat:
         parent=Fork(ChatId("chat-0"), SlotId("slot-9")),
         settled_tail=Version(SlotId("slot-2"), text_hash("hello")),
         tail_since=NOON,
-        hold=Hold(frozenset({SlotId("slot-1"), SlotId("slot-2")})),
+        quarantine=Quarantine(frozenset({SlotId("slot-1"), SlotId("slot-2")})),
         state=ChatState.BIN,
         created=NOON,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from soulmem.adapters.surreal.rows import Row, Table, instant, moment
-from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, Told
+from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, FieldValues
 from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Derivation
@@ -162,5 +162,5 @@ def books_of(line: str) -> SoulBooks:
     return msgspec.json.decode(text, type=SoulBooks)
 
 
-def _text(value: Told | None) -> str | None:
+def _text(value: FieldValues | None) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)

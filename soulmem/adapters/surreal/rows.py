@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from soulmem.domain.dialogue import Chat, ChatState, Fork, Hold, Message, Role, Version
+from soulmem.domain.dialogue import (
+    Chat,
+    ChatState,
+    Fork,
+    Message,
+    Quarantine,
+    Role,
+    Version,
+)
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.soul import (
     KnownName,
@@ -197,7 +205,7 @@ def soul_of(line: str) -> Soul:
 
 
 def chat_row(owner: Owner, chat: Chat) -> Row:
-    parent, tail, hold = chat.parent, chat.settled_tail, chat.hold
+    parent, tail, hold = chat.parent, chat.settled_tail, chat.quarantine
     return {
         "id": [owner, chat.id],
         "souls": list(chat.souls),
@@ -226,7 +234,7 @@ def chat_of(line: str) -> Chat:
         parent=Fork(ChatId(parent["chat"]), SlotId(parent["slot"])) if parent else None,
         settled_tail=Version(SlotId(tail["slot"]), tail["hash"]) if tail else None,
         tail_since=moment(since),
-        hold=Hold(frozenset(SlotId(slot) for slot in hold["vanished"]))
+        quarantine=Quarantine(frozenset(SlotId(slot) for slot in hold["vanished"]))
         if hold
         else None,
         state=ChatState(state),

@@ -31,8 +31,8 @@ def is_backlog(
     mind: Mind, call: PlannedCall, current_time: datetime, params: BacklogParams
 ) -> bool:
     """Whether any message that the call reads came in a bulk sync, or has waited too long."""
-    strand = mind.lineages.strand(call.chat)
-    keys = (*(strand.order if strand is not None else ()), *call.read)
+    branch = mind.branches.branch(call.chat)
+    keys = (*(branch.order if branch is not None else ()), *call.read)
     rows: dict[str, int] = {}
     for key in keys:
         row = mind.row(key)

@@ -403,7 +403,7 @@ def _is_current(mind: Mind, call: PlannedCall) -> bool:
     """Whether the chat still tells all that the call reads, and the summary that it continues exists."""
     if call.after is not None and mind.derivations.get(call.after) is None:
         return False
-    return all(call.chat in mind.lineages.holders(key) for key in call.read)
+    return all(call.chat in mind.branches.holders(key) for key in call.read)
 
 
 def _answer_change(
@@ -439,14 +439,14 @@ def _by_use(worlds: Iterable[World]) -> list[tuple[World, Mind]]:
 def _chats(mind: Mind) -> list[ChatId]:
     """The soul's chats, those with the latest last message first."""
     last = {}
-    for strand in mind.lineages:
-        last[strand.chat] = mind.memories[strand.order[-1]].happened
+    for branch in mind.branches:
+        last[branch.chat] = mind.memories[branch.order[-1]].happened
     return sorted(last, key=lambda chat: (-last[chat].timestamp(), chat))
 
 
 def _without_summaries(mind: Mind, keys: Sequence[str]) -> MindChange:
     """Removes these versions of a summary and the later ones that continue them."""
-    derivations = mind.derivations.with_later(keys)
+    derivations = mind.derivations.with_dependents(keys)
     removed = []
     for derivation in derivations:
         for product in derivation.products:

@@ -30,7 +30,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
 from soulmem.engine.vectors.encoder import EncodedTexts
-from soulmem.graph.lineage import Strand
+from soulmem.graph.branches import Branch
 from soulmem.language.name_tokens import fold
 from soulmem.language.segmentation import thoughts
 from soulmem.ports.clock import Clock
@@ -55,10 +55,10 @@ class HabitReport:
 
 def habit_reports(mind: Mind, chat: ChatId) -> list[HabitReport]:
     """The habits that the drafts of a chat report, in the order of its messages; the newest `_MOST`."""
-    strand = mind.lineages.strand(chat)
-    order = strand.order if strand is not None else ()
+    branch = mind.branches.branch(chat)
+    order = branch.order if branch is not None else ()
     positions = {key: index for index, key in enumerate(order)}
-    derivations = [d for d in mind.derivations.held(chat) if d.drafts.habits]
+    derivations = [d for d in mind.derivations.of_chat(chat) if d.drafts.habits]
     derivations.sort(key=lambda d: (positions.get(d.read[0], 0), d.id))
     drafts = []
     for derivation in derivations:
@@ -110,13 +110,13 @@ def habit_change(
     read  vectors of `texts_to_compare`; without them wordings are compared by their words
     """
     p = params or HabitParams()
-    strand = mind.lineages.strand(chat)
+    branch = mind.branches.branch(chat)
     reports = habit_reports(mind, chat)
-    if strand is None or not reports:
+    if branch is None or not reports:
         return MindChange()
     evidence = [_evidence(report, read, p) for report in reports]
     builder = DraftBuilder(mind, clock.now(), mind.lived_turns(clock.extra_turns))
-    converter = _HabitConverter(mind, strand, builder, p)
+    converter = _HabitConverter(mind, branch, builder, p)
     for group in wording_groups(_same_habit(mind, reports, read, p), p):
         shown: list[MemoryId] = []
         for index in group:
@@ -129,12 +129,12 @@ class _HabitConverter:
     """Converts groups of reports into the habits of one chat."""
 
     def __init__(
-        self, mind: Mind, strand: Strand, builder: DraftBuilder, params: HabitParams
+        self, mind: Mind, branch: Branch, builder: DraftBuilder, params: HabitParams
     ) -> None:
         self._mind = mind
         self._soul = mind.soul.id
-        self._strand = strand
-        self._positions = {key: index for index, key in enumerate(strand.order)}
+        self._branch = branch
+        self._positions = {key: index for index, key in enumerate(branch.order)}
         self._builder = builder
         self._derivations: list[Derivation] = []
         self._chances: dict[str, float] = {}  # mean of the reports, by edge
@@ -176,7 +176,7 @@ class _HabitConverter:
         self, group: Sequence[HabitReport]
     ) -> list[tuple[DraftHabit, tuple[MemoryId, ...]]]:
         """The wordings of the group that are stored for this chat, with their evidence."""
-        derivations = self._mind.derivations.held(self._strand.chat)
+        derivations = self._mind.derivations.of_chat(self._branch.chat)
         existing = []
         for report in group:
             wanted = self._fires(report.habit)
@@ -233,7 +233,7 @@ class _HabitConverter:
                 id=derived_id("v", soul, "habit", habit.when, habit.action, *read),
                 soul=soul,
                 work=Work.HABIT,
-                chat=self._strand.chat,
+                chat=self._branch.chat,
                 read=read,
                 made=builder.current_time,
                 products=builder.products(),
@@ -266,7 +266,7 @@ class _HabitConverter:
     ) -> list[MemoryId]:
         """The messages of the other side right before a position, latest first, as far as they were read."""
         before = []
-        earlier_keys = self._strand.order[max(0, position - _BEFORE) : position]
+        earlier_keys = self._branch.order[max(0, position - _BEFORE) : position]
         for earlier in reversed(earlier_keys):
             memory = self._mind.memories[earlier] if earlier in read else None
             if memory is None or not opens_exchange(memory):
@@ -297,7 +297,7 @@ class _HabitConverter:
         ]
 
     def _scenes(self, cited: Iterable[MemoryId]) -> int:
-        chat = self._strand.chat
+        chat = self._branch.chat
         places = [
             (chat, self._positions[key]) for key in cited if key in self._positions
         ]

@@ -32,7 +32,7 @@ class NamedKind:
 def named_kinds(mind: Mind, region: SceneRegion) -> list[NamedKind]:
     """The kinds in use that rest on scenes of the region, ordered by derivation."""
     indices = {key: index for index, key in enumerate(region.keys)}
-    derivations = mind.derivations.held(region.chat)
+    derivations = mind.derivations.of_chat(region.chat)
     kinds = []
     for derivation in sorted(kind_derivations(derivations), key=lambda d: d.id):
         kind = _kind(mind, derivation)
@@ -57,7 +57,7 @@ def instance_change(
     Each instance is visible in chats that hold its scene and the kind.
     """
     before = mind.derivations.get(kind.derivation)
-    current = [key for key in scenes if kind.chat in mind.lineages.holders(key)]
+    current = [key for key in scenes if kind.chat in mind.branches.holders(key)]
     if before is None or _kind(mind, before) is None or not current:
         return None
     soul, current_time = mind.soul.id, clock.now()

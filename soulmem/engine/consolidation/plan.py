@@ -49,10 +49,10 @@ class ChatPlan:
 
 def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
     """The plan of a chat; empty while its vanished messages wait for confirmation."""
-    strand = mind.lineages.strand(log.head.id)
-    if strand is None or strand.quarantined:
+    branch = mind.branches.branch(log.head.id)
+    if branch is None or branch.quarantined:
         return ChatPlan()
-    chat, order = strand.chat, strand.order
+    chat, order = branch.chat, branch.order
     summaries = _derivations(mind, chat, Work.SUMMARY)
     drafts = _derivations(mind, chat, Work.DRAFTS)
     positions = {key: index for index, key in enumerate(order)}
@@ -93,7 +93,7 @@ def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
 
 def _derivations(mind: Mind, chat: ChatId, work: Work) -> list[Derivation]:
     """The derivations of one kind of work that the chat holds."""
-    return [d for d in mind.derivations.held(chat) if d.work is work]
+    return [d for d in mind.derivations.of_chat(chat) if d.work is work]
 
 
 def _later_calls(length: int, frontier: int, slid_until: int, least: int) -> int:

@@ -229,7 +229,7 @@ def chats_of(mind: Mind, keys: Sequence[MemoryId]) -> list[ChatId]:
     """The chats that tell these memories, or that they were drafted from, by id. Compute thread only."""
     chats: set[ChatId] = set()
     for key in keys:
-        chats.update(mind.lineages.holders(key))
+        chats.update(mind.branches.holders(key))
         chats.update(mind.derivations.holders(key))
     return sorted(chats)
 
@@ -249,7 +249,7 @@ def _strengthened(
 
 def _told_in(mind: Mind, chat: ChatId) -> Bools:
     """Which rows the chat tells, or were drafted from it. Raises NotFound."""
-    if mind.lineages.strand(chat) is None:
+    if mind.branches.branch(chat) is None:
         raise NotFound(f"the soul knows no chat {chat!r}", field="arguments.chat")
     rows = np.zeros(mind.size, bool)
     rows[mind.chat_rows(chat)] = True

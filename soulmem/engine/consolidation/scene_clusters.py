@@ -58,13 +58,13 @@ class SceneRegion:
 
 def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
     """Changes whenever the region of the chat may change: ids of its drafts and kinds."""
-    strand = mind.lineages.strand(chat)
+    branch = mind.branches.branch(chat)
     state = {
         derivation.id
-        for derivation in mind.derivations.held(chat)
+        for derivation in mind.derivations.of_chat(chat)
         if derivation.work in (Work.DRAFTS, Work.KIND)
     }
-    if strand is not None and strand.quarantined:
+    if branch is not None and branch.quarantined:
         state.add("held")
     return frozenset(state)
 
@@ -76,10 +76,10 @@ def scene_region(
 
     Worth is importance, recalls and lateness in the chat (design 5).
     """
-    strand = mind.lineages.strand(chat)
-    if strand is None or strand.quarantined:
+    branch = mind.branches.branch(chat)
+    if branch is None or branch.quarantined:
         return None
-    derivations = mind.derivations.held(chat)
+    derivations = mind.derivations.of_chat(chat)
     drafted: set[MemoryId] = set()
     for derivation in derivations:
         if derivation.work is Work.DRAFTS:
@@ -87,8 +87,8 @@ def scene_region(
     if len(drafted) < params.least:
         return None
     worth = _worth(mind, mind.chat_rows(chat))
-    worth[[key not in drafted for key in strand.order]] = -1.0
-    scenes = _scenes(mind, strand.order, worth, params)
+    worth[[key not in drafted for key in branch.order]] = -1.0
+    scenes = _scenes(mind, branch.order, worth, params)
     if len(scenes) < params.least:
         return None
     return SceneRegion(
@@ -132,7 +132,7 @@ def new_calls(
     mind: Mind, region: SceneRegion, clusters: Sequence[SceneCluster]
 ) -> list[PlannedCall]:
     """Calls about these clusters, the best first, without those that share half their scenes with an old one."""
-    old = kind_derivations(mind.derivations.held(region.chat))
+    old = kind_derivations(mind.derivations.of_chat(region.chat))
     asked = [frozenset(derivation.read) for derivation in old]
     calls = []
     for cluster in clusters:

@@ -276,4 +276,4 @@ def _key(task: LlmTask, region: SceneRegion) -> Key:
 
 def _is_current(mind: Mind, call: PlannedCall) -> bool:
     """Whether the chat still tells all of the scenes."""
-    return all(call.chat in mind.lineages.holders(key) for key in call.read)
+    return all(call.chat in mind.branches.holders(key) for key in call.read)

@@ -69,7 +69,7 @@ def learn(
     trails = tuple(
         trail for trail in noted.trails if mind.row(trail.memory) is not None
     )
-    if not trails or mind.recalls.taught((reply.chat, reply.slot, reply.swipe)):
+    if not trails or mind.recalls.is_recorded((reply.chat, reply.slot, reply.swipe)):
         return None
     stamp = Stamp(noted.recalled_at, turn)
     return Learned(

@@ -30,7 +30,7 @@ def wake(mind: Mind, params: AttentionParams) -> None:
     if mind.recalls.working is None:
         mind.recalls.working = working = WorkingMemory(params.working)
         for record in mind.recalls.records():
-            working.recalled(_ways(mind, record), record.stamp.turn)
+            working.add_recall(_ways(mind, record), record.stamp.turn)
 
 
 def recalled(mind: Mind, record: RecallRecord, params: AttentionParams) -> None:
@@ -38,7 +38,7 @@ def recalled(mind: Mind, record: RecallRecord, params: AttentionParams) -> None:
     working, turn = mind.recalls.working, record.stamp.turn
     if working is None:
         return
-    working.recalled(_ways(mind, record), turn)
+    working.add_recall(_ways(mind, record), turn)
     late = _late(mind, record.chat, params.working.grace)
     came = [trail.memory for trail in record.trails if trail.memory in mind.memories]
     # One sync writes all its memories at one moment; of older ones that is looked at in quiet moments.
@@ -81,9 +81,9 @@ def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> No
 
 def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
     """What was said in the last `turns` exchanges of a chat, with its age in them."""
-    strand = mind.lineages.strand(chat)
+    branch = mind.branches.branch(chat)
     age, out = 0, {}
-    for memory in reversed(strand.order[-2 * turns :] if strand else ()):
+    for memory in reversed(branch.order[-2 * turns :] if branch else ()):
         out[memory] = age
         age += bool(mind.columns.opens_exchange[mind.row_of(mind.memories[memory])])
     return {memory: age for memory, age in out.items() if age < turns}
@@ -111,7 +111,7 @@ def _sort(
         if is_promoted(stored_memory, usage, siblings, params.promotion, activations):
             working.promote(memory)
         elif memory in written:
-            working.new(memory, written[memory])
+            working.add_new(memory, written[memory])
 
 
 def _kept(mind: Mind, params: AttentionParams) -> set[MemoryId]:

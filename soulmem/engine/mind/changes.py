@@ -1,4 +1,4 @@
-"""MindChange: memories, edges and derivations to write or drop, and at most one chat's new strand."""
+"""MindChange: memories, edges and derivations to write or drop, and at most one chat's new branch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
-from soulmem.graph.lineage import Strand
+from soulmem.graph.branches import Branch
 from soulmem.ports.store import Change
 
 
@@ -21,14 +21,14 @@ from soulmem.ports.store import Change
 class MindChange:
     """A change that is stored first and then applied to the loaded mind.
 
-    `strand` is the new order of one chat's episodes; None leaves all chats as they are.
+    `branch` is the new order of one chat's episodes; None leaves all chats as they are.
     """
 
     put_memories: tuple[Memory, ...] = ()
     drop_memories: tuple[MemoryId, ...] = ()
     put_edges: tuple[Edge, ...] = ()
     drop_edges: tuple[str, ...] = ()
-    strand: Strand | None = None
+    branch: Branch | None = None
     by: Actor = Actor.ENGINE
     audit: tuple[AuditEntry, ...] = ()
     purge_audit: tuple[str, ...] = ()  # targets whose audit entries lose their texts
@@ -63,7 +63,7 @@ class MindChange:
     def batches(self, size: int) -> Iterator[MindChange]:
         """The change as batches of at most `size` new memories, to be stored and applied in order.
 
-        An edge is in the first batch by which both its ends exist. All else, the strand
+        An edge is in the first batch by which both its ends exist. All else, the branch
         that makes the new memories visible included, is in the last batch.
         """
         early = max(0, len(self.put_memories) - size)

@@ -51,7 +51,7 @@ class Facts(Mapping[MemoryId, Memory]):
 
     def fact_of(self, key: MemoryId) -> Memory:
         """The memory of the fact `key`, which must exist (not checked)."""
-        edge = self._edges.known(key)
+        edge = self._edges.existing(key)
         return self._fact(
             key, edge, self._memories[edge.source], self._memories[edge.target]
         )

@@ -24,14 +24,14 @@ def with_retracted_drafts(mind: Mind, change: MindChange) -> MindChange:
         return change
     put = {m.id: m for m in change.put_memories}
     gone = {key for key in change.drop_memories if key not in put}
-    if change.strand is not None:
-        went = mind.lineages.compare(change.strand).went
+    if change.branch is not None:
+        went = mind.branches.compare(change.branch).went
         gone |= {
             key
             for key in went
             if key not in put or put[key].state is not MemoryState.RETRACTED
         }
-    fallen = {one.id: one for one in mind.derivations.fallen(gone)}
+    fallen = {one.id: one for one in mind.derivations.invalidated_by(gone)}
     if fallen:
         change = _fell(mind, change, fallen)
     return _binned(mind, change)
@@ -94,9 +94,9 @@ def _binned(mind: Mind, change: MindChange) -> MindChange:
                 back_with.append(memory.id)
     if not gone_with and not back_with:
         return change
-    without = {one.id for one in mind.derivations.fallen(gone_with)}
+    without = {one.id for one in mind.derivations.invalidated_by(gone_with)}
     is_told = _Told(mind, change, without)
-    touched = mind.derivations.fallen([*gone_with, *back_with])
+    touched = mind.derivations.invalidated_by([*gone_with, *back_with])
     put = {}
     for key in {
         made.id for one in touched for made in one.products if not made.is_edge
@@ -152,5 +152,5 @@ def orphaned_drafts(mind: Mind) -> MindChange:
         key for one in mind.derivations for key in one.read
     )
     gone = [key for key in read if key not in mind.memories]
-    fallen = {one.id: one for one in mind.derivations.fallen(gone)}
+    fallen = {one.id: one for one in mind.derivations.invalidated_by(gone)}
     return _fell(mind, MindChange(), fallen) if fallen else MindChange()

@@ -19,7 +19,7 @@ def recreated_if_purged(mind: Mind, binned: Collection[Memory]) -> set[MemoryId]
     """Those of the memories in the bin that a chat tells, and concepts that the card or messages name.
     Computes.
     """
-    out = {memory.id for memory in binned if mind.lineages.holders(memory.id)}
+    out = {memory.id for memory in binned if mind.branches.holders(memory.id)}
     concepts = [memory for memory in binned if memory.kind is MemoryKind.CONCEPT]
     if not concepts:
         return out

@@ -170,7 +170,7 @@ def build_context(
     *,
     with_doubted: bool = False,
 ) -> RecallContext:
-    """What this recall may use: by lineage, presence, context window and time range. Compute thread only.
+    """What this recall may use: by branch, presence, context window and time range. Compute thread only.
 
     current_time  aware; words for time in the query count from here, in its zone
     with_doubted  include memories in doubt: the user looks for them
@@ -337,8 +337,8 @@ def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
     stated, chat = request.mood, request.chat
     if stated is not None:
         return mood_given(stated.label, stated.intensity)
-    strand = mind.lineages.strand(chat) if chat is not None else None
-    last = strand.order[-MoodParams().messages :] if strand is not None else ()
+    branch = mind.branches.branch(chat) if chat is not None else None
+    last = branch.order[-MoodParams().messages :] if branch is not None else ()
     feelings = []
     for key in last:
         memory = mind.memories.get(key)
@@ -403,7 +403,7 @@ def _last_messages(world: World, request: RecallRequest) -> list[Message]:
     log = world.loaded_log(request.chat) if request.chat is not None else None
     if log is None:
         return []
-    messages = without_held(log.messages, log.head.hold)[-_LAST_MESSAGES:]
+    messages = without_held(log.messages, log.head.quarantine)[-_LAST_MESSAGES:]
     _drop_replaced(messages, request)
     out = []
     for message in messages:

@@ -245,7 +245,7 @@ class _Facts:
             key = candidates.keys[row]
             if not self._standings.may_end(mind.edges.verb_of(key)):
                 continue
-            edge = mind.edges.known(key)
+            edge = mind.edges.existing(key)
             if not self._standings.has_no_related(key, edge):
                 self.edges[row] = edge
 

@@ -225,7 +225,7 @@ def _conversations(
     out: list[_Conversation] = []
     free = usable.copy()
     chats = sorted(
-        (strand.chat for strand in mind.lineages), key=lambda key: (key != chat, key)
+        (branch.chat for branch in mind.branches), key=lambda key: (key != chat, key)
     )
     for key in chats:
         rows = mind.chat_rows(key)

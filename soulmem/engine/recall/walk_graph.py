@@ -20,8 +20,8 @@ from soulmem.graph.association import (
     arcs_along,
     arcs_back,
 )
+from soulmem.graph.change_log import EdgeChange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, pair_of
-from soulmem.graph.journal import Touched
 from soulmem.kernels.csr import Csr, spliced, splices, with_rows
 from soulmem.kernels.tuning import places_of
 from soulmem.kernels.walk import Walker
@@ -182,7 +182,7 @@ def _built(mind: Mind, extra: int, late: float, p: WalkGraphParams) -> WalkGraph
 
 def _patched(
     old: WalkGraph,
-    changes: Sequence[Touched],
+    changes: Sequence[EdgeChange],
     mind: Mind,
     extra: int,
     late: float,
@@ -210,7 +210,7 @@ def _patched(
     return replace(patched, places=places)
 
 
-def _touched_rows(mind: Mind, changes: Sequence[Touched], fan: Ints) -> Ints:
+def _touched_rows(mind: Mind, changes: Sequence[EdgeChange], fan: Ints) -> Ints:
     """The rows whose arcs these changes affect, ascending; counts in `fan` are brought up to date.
 
     A text that mentions one concept more or less weighs each of its mentions differently.

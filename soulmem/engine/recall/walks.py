@@ -190,7 +190,7 @@ class WalkResult:
         total = np.bincount(slot, weights=flow) if slot.size else np.zeros(0)
         best = np.flatnonzero(total)
         best = best[np.argsort(-total[best])][: 4 * self._walking.busiest]
-        return {self._mind.edges.at(int(i)).id: float(total[i]) for i in best}
+        return {self._mind.edges.edge_at(int(i)).id: float(total[i]) for i in best}
 
     def _paths(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, WalkPath]:
         reached = rows[(self.share[rows] > 0) & ~self.graph.is_fact[rows]]
@@ -212,7 +212,7 @@ class WalkResult:
         }
 
     def _path(self, chain: Chain) -> WalkPath:
-        edges = (self._mind.edges.at(int(slot)) for slot in slots_of(chain.edges))
+        edges = (self._mind.edges.edge_at(int(slot)) for slot in slots_of(chain.edges))
         return WalkPath(tuple(int(row) for row in chain.rows), tuple(edges))
 
     def _add_facts(self) -> None:

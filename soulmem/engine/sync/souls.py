@@ -94,8 +94,8 @@ class SoulService:
         world = await self._world_of(owner)
         world.soul(soul)
         mind = await world.mind(soul)
-        for strand in list(mind.lineages):
-            await world.log(strand.chat)
+        for branch in list(mind.branches):
+            await world.log(branch.chat)
         async with self._loader.everything(owner, mind):
             return await self._compute.run(fingerprint, world, mind)
 

@@ -109,7 +109,7 @@ class SoulBin:
             title="",
             persona="",
             state=ChatState.BIN,
-            hold=None,
+            quarantine=None,
             settled_tail=None,
             tail_since=None,
         )

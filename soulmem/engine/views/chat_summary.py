@@ -29,7 +29,7 @@ def drafts_within_window(
     told = {mind.id_at(row) for row in inside}
     made = {
         product.id
-        for one in mind.derivations.held(chat)
+        for one in mind.derivations.of_chat(chat)
         if one.read[-1] in told
         for product in one.products
         if told.issuperset(product.cited or one.read)
@@ -43,12 +43,12 @@ def summary_before(
     mind: Mind, chat: ChatId | None, inside: Sequence[int]
 ) -> Memory | None:
     """What sums up the chat as far as it lies before the rows `inside`, which are its last."""
-    strand = (
-        mind.lineages.strand(chat) if chat is not None and mind.derivations else None
+    branch = (
+        mind.branches.branch(chat) if chat is not None and mind.derivations else None
     )
-    if strand is None:
+    if branch is None:
         return None
-    found = newest_summary(mind, strand.chat, len(strand.order) - len(inside))
+    found = newest_summary(mind, branch.chat, len(branch.order) - len(inside))
     made = found.products[0].id if found is not None and found.products else None
     memory = mind.memories.get(MemoryId(made)) if made is not None else None
     if (
@@ -64,13 +64,13 @@ def newest_summary(
     mind: Mind, chat: ChatId, before: int | None = None
 ) -> Derivation | None:
     """The last version of the chat's summary, of those that end before the `before`-th episode."""
-    strand = mind.lineages.strand(chat)
-    if strand is None:
+    branch = mind.branches.branch(chat)
+    if branch is None:
         return None
-    held = [one for one in mind.derivations.held(chat) if one.work is Work.SUMMARY]
+    held = [one for one in mind.derivations.of_chat(chat) if one.work is Work.SUMMARY]
     if not held:
         return None
-    chain, _ = summary_chain(strand.order, held)
+    chain, _ = summary_chain(branch.order, held)
     end, found = 0, None
     for one in chain:
         end += len(one.read)

@@ -95,7 +95,7 @@ class FactValidities:
     def related_claims(self, claim: FactClaim, edge: Edge) -> list[FactClaim]:
         """What the view knows that ends the fact if it is later, or tells the same in other words."""
         found = {
-            key: self._mind.edges.known(key) for key in self._of_pair(edge)
+            key: self._mind.edges.existing(key) for key in self._of_pair(edge)
         } | self._of_topics(edge)
         others = (
             one
@@ -242,12 +242,12 @@ class FactValidities:
             return self._chat if self._chat in holders else min(holders, default=None)
         if self._mind.soul.settings.scope is not Scope.CHARACTER:
             return None
-        here = self._mind.lineages.strand(self._chat)
-        strands = (self._mind.lineages.strand(chat) for chat in sorted(holders))
+        here = self._mind.branches.branch(self._chat)
+        branches = (self._mind.branches.branch(chat) for chat in sorted(holders))
         return next(
             (
                 s.chat
-                for s in strands
+                for s in branches
                 if s is not None and (here is None or s.family != here.family)
             ),
             None,
@@ -278,7 +278,7 @@ class FactValidities:
                 continue
             if any(
                 self._moment(row, chat) == found.moment
-                for chat in self._mind.lineages.holders(key)
+                for chat in self._mind.branches.holders(key)
             ):
                 try:
                     return datetime.fromisoformat(span.story).astimezone(), None

@@ -96,6 +96,6 @@ def _drafted(
 
 
 def _own(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:
-    chats = sorted(mind.lineages.holders(memory.id), key=lambda chat: chat != first)
+    chats = sorted(mind.branches.holders(memory.id), key=lambda chat: chat != first)
     slots = memory.evidence[0] if memory.evidence else ()
     return tuple(Place(chat, version.slot) for chat in chats for version in slots)

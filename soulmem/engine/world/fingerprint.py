@@ -36,8 +36,8 @@ def fingerprint(world: World, mind: Mind) -> str:
     """
     digest_lines: defaultdict[MemoryId, list[Told]] = defaultdict(list)
     paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)
-    for strand in mind.lineages:
-        order = _followed(world, strand.chat, strand.order, mind)
+    for branch in mind.branches:
+        order = _followed(world, branch.chat, branch.order, mind)
         name = _hash(_content(mind.memories[m]) for m in order)
         for index, memory in enumerate(order):
             digest_lines[memory].append((name, index))

@@ -28,7 +28,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.packing import Pieces, packed_parts, restore_steps
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.world import World
-from soulmem.ports.images import Image, Images, ImageWriter
+from soulmem.ports.snapshot_store import Snapshot, SnapshotStore, SnapshotWriter
 from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class ImageKeeper:
     def __init__(
         self,
         *,
-        images: Images | None,
+        images: SnapshotStore | None,
         store: Store,
         compute: Worker,
         params: ImageParams | None = None,
@@ -100,7 +100,9 @@ class ImageKeeper:
         if self._images is not None:
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
 
-    async def _opened(self, images: Images, world: World, soul: Soul) -> Mind | None:
+    async def _opened(
+        self, images: SnapshotStore, world: World, soul: Soul
+    ) -> Mind | None:
         token = await self._store.marked(world.owner, soul.id)
         if token is None:
             return None
@@ -115,7 +117,7 @@ class ImageKeeper:
             )
         return mind
 
-    async def _mind(self, soul: Soul, image: Image) -> Mind | None:
+    async def _mind(self, soul: Soul, image: Snapshot) -> Mind | None:
         mind = Mind(soul)
         steps = restore_steps(mind, image.arrays, image.head["model"])
         try:
@@ -163,11 +165,11 @@ class ImageKeeper:
                 self._kept[mind] = state
 
     async def _write(
-        self, images: Images, world: World, mind: Mind, state: _Kept
+        self, images: SnapshotStore, world: World, mind: Mind, state: _Kept
     ) -> bool:
         """Returns whether an image of that state was written: not when the mind changed meanwhile."""
         owner, soul = world.owner, mind.soul.id
-        writer: ImageWriter = await asyncio.to_thread(
+        writer: SnapshotWriter = await asyncio.to_thread(
             images.write, owner, soul, state.token
         )
         try:

@@ -116,8 +116,8 @@ def _head(chat: Chat, count: int) -> ChatHead:
         else None,
         count=count,
         state=chat.state.value,
-        quarantined=QuarantineResponse(count=len(chat.hold.vanished))
-        if chat.hold
+        quarantined=QuarantineResponse(count=len(chat.quarantine.vanished))
+        if chat.quarantine
         else None,
     )
 

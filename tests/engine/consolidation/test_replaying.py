@@ -131,7 +131,7 @@ async def test_only_the_region_is_gone_over(stage: Stage) -> None:
     done = await replay(stage, chat="c2")
     after = await edges(stage)
     mind = await stage.mind()
-    inside = {m for m in mind.memories if "c2" in mind.lineages.holders(m)}
+    inside = {m for m in mind.memories if "c2" in mind.branches.holders(m)}
     assert done.result["memories"] == len(inside) > 0
     sources = {edge.source for edge in changed(before, after)}
     assert sources

@@ -86,7 +86,7 @@ async def test_what_recalls_go_over_again_and_again_is_promoted(told: Stage) -> 
     way = [await told.find(BREAD), await told.find(KEY)]
     for turn in range(4):
         assert BREAD in await names(told, new=True)
-        active.recalled([way], turn)
+        active.add_recall([way], turn)
         await told.engine.learner.look_round([mind])
     assert BREAD not in await names(told, new=True)
     assert mind.recalls.usage(way[0]) is None

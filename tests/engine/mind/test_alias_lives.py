@@ -75,13 +75,13 @@ class Names(Life):
     def compare(self, mind: Mind, world: World) -> None:
         """Computes."""
         for chat in self.chats:
-            strand = mind.lineages.strand(ChatId(chat.id))
-            if strand is None or len({s.family for s in mind.lineages}) > 1:
+            branch = mind.branches.branch(ChatId(chat.id))
+            if branch is None or len({s.family for s in mind.branches}) > 1:
                 continue
             known = mind.accessible_rows(
-                strand.chat, world.family(strand.chat), world.holds
+                branch.chat, world.family(branch.chat), world.holds
             )
-            view = FactValidities(mind, known, strand.chat)
+            view = FactValidities(mind, known, branch.chat)
             drafted = [
                 m
                 for m in mind.memories.values()
@@ -95,13 +95,13 @@ class Names(Life):
 
             read = {
                 k
-                for one in mind.derivations.held(strand.chat)
+                for one in mind.derivations.of_chat(branch.chat)
                 if one.work is _DRAFTS
                 for k in one.read
             }
             said = [
                 p
-                for key in strand.order
+                for key in branch.order
                 if key in read
                 for p in _ALIAS.findall(mind.memories[key].text)
             ]

@@ -34,9 +34,9 @@ async def test_play_goes_on_and_the_memory_is_that_of_a_clock_that_ran(
         await one.note("by hand")
         await one.engine.idle.run()
     here, there = await picture(stage, "s1"), await picture(steady, "s1")
-    assert (here["fingerprint"], here["strands"]) == (
+    assert (here["fingerprint"], here["branches"]) == (
         there["fingerprint"],
-        there["strands"],
+        there["branches"],
     )
     assert await stage.known("c1") == await steady.known("c1")
     uses = [

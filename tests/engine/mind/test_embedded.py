@@ -17,7 +17,7 @@ def embedded(count: int) -> VectorQueue:
     for number in range(count):
         rows.add(MemoryId(f"m{number}"))
     pairs = Pairs(rows)
-    pairs.tell((MemoryId("m0"), MemoryId("m1")))
+    pairs.add((MemoryId("m0"), MemoryId("m1")))
 
     def said(key: TextKey) -> str:
         return str(key)

@@ -79,7 +79,7 @@ def test_rows_are_those_of_the_facts_that_are_left(
 
     ground = Walks(mind).refresh(0)
     walked = {
-        row: mind.edges.at(int(slot)).id
+        row: mind.edges.edge_at(int(slot)).id
         for row, slot in zip(
             ground.fact_rows.tolist(), ground.slot[ground.fact_rows], strict=True
         )

@@ -23,7 +23,7 @@ from soulmem.engine.api.requests import MemoryPatch, NewEdge
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
 from soulmem.engine.world.snapshots import ImageParams
-from soulmem.ports.images import Images
+from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Change
 from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.stage import ME, Stage, line, lines
@@ -34,7 +34,9 @@ SOUL = SoulId("s1")
 PARAMS = EngineParams(rest_by_itself=False, images=ImageParams(least=0, pause=0.0))
 
 
-async def told(images: Images | None, embedder: FakeEmbedder | None = None) -> Stage:
+async def told(
+    images: SnapshotStore | None, embedder: FakeEmbedder | None = None
+) -> Stage:
     """A stage with two branches, a binned chat, a held loss, names, facts, and memories made by hand."""
     stage = Stage(
         params=PARAMS, images=images, model=embedder.source() if embedder else None

@@ -187,7 +187,7 @@ async def test_a_range_takes_what_reaches_into_it(stage: Stage) -> None:
     )
     assert sorted(text.split()[-1] for text in texts_of(answer)) == ["10.", "9."]
     mind = await stage.mind()
-    assert ChatId("c1") in {strand.chat for strand in mind.lineages}
+    assert ChatId("c1") in {branch.chat for branch in mind.branches}
 
 
 async def test_a_soul_that_lives_by_its_story_counts_days_from_there(

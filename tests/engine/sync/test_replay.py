@@ -342,10 +342,10 @@ class Player(Sovereign, Reteller):
             hides = not self.settings[soul].get("remember_hidden", True)
             for chat in shown:
                 gone = {m.slot for m in chat.messages if m.hidden and hides}
-                strand = mind.lineages.strand(ChatId(chat.id))
+                branch = mind.branches.branch(ChatId(chat.id))
                 versions = (
-                    [mind.memories[m].evidence[0][0] for m in strand.order]
-                    if strand
+                    [mind.memories[m].evidence[0][0] for m in branch.order]
+                    if branch
                     else []
                 )
                 last = chat.messages[-1].slot if chat.messages else None

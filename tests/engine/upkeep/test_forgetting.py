@@ -255,7 +255,7 @@ async def test_a_text_that_recalls_go_over_on_their_way_is_not_forgotten(
     await stage.engine.learner._load(lambda: [mind])  # the graph library
     assert mind.recalls.working is not None
     for _ in range(4):
-        mind.recalls.working.recalled(
+        mind.recalls.working.add_recall(
             [[text, await stage.find("Mira: text of m2")]], 1900
         )
     await stage.engine.idle.run()

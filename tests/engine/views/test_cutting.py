@@ -38,7 +38,7 @@ def left(mind: Mind, turns: int) -> dict[str, float]:
     arrays = mind.edges.arrays()
     found = remaining_strengths(mind, arrays, turns)
     by_id = {
-        mind.edges.at(int(s)).id: float(x)
+        mind.edges.edge_at(int(s)).id: float(x)
         for s, x in zip(arrays.slot, found, strict=True)
     }
     shown = {

@@ -70,12 +70,12 @@ class Moves(Life):
         """Computes."""
         relations = {e.id: e for e in mind.edges.every() if e.kind is EdgeKind.RELATES}
         for chat in self.chats:
-            strand = mind.lineages.strand(ChatId(chat.id))
-            if strand is None:
+            branch = mind.branches.branch(ChatId(chat.id))
+            if branch is None:
                 continue
-            family = world.family(strand.chat)
-            known = mind.accessible_rows(strand.chat, family, world.holds)
-            stands = FactValidities(mind, known, strand.chat)
+            family = world.family(branch.chat)
+            known = mind.accessible_rows(branch.chat, family, world.holds)
+            stands = FactValidities(mind, known, branch.chat)
             rows = {key: mind.row(key) for key in mind.facts}
             held = {key for key in mind.facts if known[rows[key]]}
             now = {
@@ -86,17 +86,17 @@ class Moves(Life):
 
             read = {
                 key
-                for one in mind.derivations.held(strand.chat)
+                for one in mind.derivations.of_chat(branch.chat)
                 if one.work is _DRAFTS
                 for key in one.read
             }
             said = [
                 _HOME.findall(mind.memories[key].text)
-                for key in strand.order
+                for key in branch.order
                 if key in read
             ]
             homes = [home for some in said for home in some]
-            if not [s for s in mind.lineages if s.family != family]:
+            if not [s for s in mind.branches if s.family != family]:
                 assert {mind.facts[key].text for key in held} == {
                     f"Ann lives in {home}" for home in homes
                 }

@@ -45,8 +45,8 @@ async def text(stage: Stage, memory: MemoryId) -> str:
 async def first_told(stage: Stage) -> Memory:
     """What the chat tells first."""
     mind = await stage.mind()
-    (strand,) = mind.lineages
-    return mind.memories[strand.order[0]]
+    (branch,) = mind.branches
+    return mind.memories[branch.order[0]]
 
 
 async def test_what_a_user_does_is_told_with_before_and_after(stage: Stage) -> None:

@@ -171,7 +171,7 @@ async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
 
     before = await picture(stage, "s1")
     assert before["visible"] == whole["visible"]
-    assert before["strands"] == whole["strands"]
+    assert before["branches"] == whole["branches"]
     assert "Al: Vera has a lantern" in [
         m.text for m in (await stage.recall("a lantern", "c5")).memories
     ]

@@ -1,4 +1,4 @@
-"""Which chat holds which episodes, and what does a new strand change?"""
+"""Which chat holds which episodes, and what does a new branch change?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.graph.lineage import Lineages, Strand
+from soulmem.graph.branches import Branch, Branches
 
 CHATS = ("c1", "c2", "c3")
 EPISODES = [MemoryId(f"e{i}") for i in range(7)]
@@ -17,80 +17,80 @@ ORDERS = st.lists(st.sampled_from(EPISODES), unique=True, max_size=7)
 
 
 @st.composite
-def strands(draw: st.DrawFn) -> Strand:
+def branches(draw: st.DrawFn) -> Branch:
     """A chat as a soul lived it, some of it held perhaps."""
     order = draw(ORDERS)
     held = draw(st.frozensets(st.sampled_from(order))) if order else frozenset()
-    return Strand(
+    return Branch(
         ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), held
     )
 
 
-def told(strands_now: Iterable[Strand]) -> set[MemoryId]:
+def told(branches_now: Iterable[Branch]) -> set[MemoryId]:
     """Episodes that some chat holds."""
-    return {m for s in strands_now for m in s.order}
+    return {m for s in branches_now for m in s.order}
 
 
-def paired(strands_now: Iterable[Strand]) -> set[tuple[MemoryId, MemoryId]]:
+def paired(branches_now: Iterable[Branch]) -> set[tuple[MemoryId, MemoryId]]:
     """Pairs that follow each other in some chat."""
-    return {p for s in strands_now for p in pairwise(s.order)}
+    return {p for s in branches_now for p in pairwise(s.order)}
 
 
-@given(st.lists(strands(), max_size=12))
-def test_lineages_agree_with_recounting_everything(series: list[Strand]) -> None:
-    """Holders, pairs and what comes and goes, after any series of strands of several chats."""
-    lineages = Lineages()
-    now: dict[ChatId, Strand] = {}
+@given(st.lists(branches(), max_size=12))
+def test_branches_agree_with_recounting_everything(series: list[Branch]) -> None:
+    """Holders, pairs and what comes and goes, after any series of branches of several chats."""
+    branches = Branches()
+    now: dict[ChatId, Branch] = {}
     for new in series:
         before = dict(now)
         now[new.chat] = new
-        change = lineages.compare(new)
+        change = branches.compare(new)
         assert set(change.came) == told(now.values()) - told(before.values())
         assert set(change.went) == told(before.values()) - told(now.values())
         assert set(change.paired) == paired(now.values()) - paired(before.values())
         assert set(change.parted) == paired(before.values()) - paired(now.values())
         for listed in (change.came, change.went, change.paired, change.parted):
             assert len(set(listed)) == len(listed)
-        assert lineages.put(new) == list(change.paired)
-        assert {s.chat: s for s in lineages} == {
+        assert branches.put(new) == list(change.paired)
+        assert {s.chat: s for s in branches} == {
             chat: s for chat, s in now.items() if s.order
         }
         for memory in EPISODES:
             holders = {chat for chat, s in now.items() if memory in s.order}
-            assert set(lineages.holders(memory)) == holders
-            assert len(lineages.holders(memory)) == len(holders)
-            assert lineages.is_live(memory) == any(
+            assert set(branches.holders(memory)) == holders
+            assert len(branches.holders(memory)) == len(holders)
+            assert branches.is_live(memory) == any(
                 memory not in now[chat].quarantined for chat in holders
             )
         for pair in paired(before.values()) | paired(now.values()):
-            assert lineages.is_told(pair) == (pair in paired(now.values()))
+            assert branches.has_pair(pair) == (pair in paired(now.values()))
 
 
 def test_comparing_changes_nothing() -> None:
     """Only `put` does: the store comes first and may refuse."""
-    lineages = Lineages()
+    branches = Branches()
     a, b = EPISODES[:2]
-    lineages.put(Strand(ChatId("c1"), ChatId("c1"), (a, b)))
-    lineages.compare(Strand(ChatId("c1"), ChatId("c1"), (b,)))
-    assert lineages.holders(a) == ("c1",)
-    assert lineages.strand(ChatId("c1")) == Strand(ChatId("c1"), ChatId("c1"), (a, b))
+    branches.put(Branch(ChatId("c1"), ChatId("c1"), (a, b)))
+    branches.compare(Branch(ChatId("c1"), ChatId("c1"), (b,)))
+    assert branches.holders(a) == ("c1",)
+    assert branches.branch(ChatId("c1")) == Branch(ChatId("c1"), ChatId("c1"), (a, b))
 
 
 def test_a_memory_names_the_chat_that_told_it_first_first() -> None:
     """A branch comes after its parent, whichever is synced again."""
-    lineages = Lineages()
+    branches = Branches()
     a, b = EPISODES[:2]
-    lineages.put(Strand(ChatId("c2"), ChatId("c2"), (a,)))
-    lineages.put(Strand(ChatId("c1"), ChatId("c2"), (a,)))
-    lineages.put(Strand(ChatId("c2"), ChatId("c2"), (a, b)))
-    assert lineages.holders(a) == ("c2", "c1")
+    branches.put(Branch(ChatId("c2"), ChatId("c2"), (a,)))
+    branches.put(Branch(ChatId("c1"), ChatId("c2"), (a,)))
+    branches.put(Branch(ChatId("c2"), ChatId("c2"), (a, b)))
+    assert branches.holders(a) == ("c2", "c1")
 
 
 def test_a_chat_without_episodes_is_forgotten() -> None:
     """Nothing of it is left to ask for."""
-    lineages = Lineages()
-    lineages.put(Strand(ChatId("c1"), ChatId("c1"), (EPISODES[0],)))
-    lineages.put(Strand(ChatId("c1"), ChatId("c1"), ()))
-    assert list(lineages) == []
-    assert lineages.strand(ChatId("c1")) is None
-    assert not lineages.is_live(EPISODES[0])
+    branches = Branches()
+    branches.put(Branch(ChatId("c1"), ChatId("c1"), (EPISODES[0],)))
+    branches.put(Branch(ChatId("c1"), ChatId("c1"), ()))
+    assert list(branches) == []
+    assert branches.branch(ChatId("c1")) is None
+    assert not branches.is_live(EPISODES[0])

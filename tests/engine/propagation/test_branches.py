@@ -275,9 +275,9 @@ async def test_the_end_of_a_branch_is_judged_without_what_follows_elsewhere(
     await stage.sync("c2", [*lines(2), line("b3")], parent=("c1", "m2"))
     mind = await stage.mind()
     beside = mind.neighbours(ChatId("c2"))
-    strand = mind.lineages.strand(ChatId("c2"))
-    assert strand is not None
-    last = mind.row(strand.order[-1])
+    branch = mind.branches.branch(ChatId("c2"))
+    assert branch is not None
+    last = mind.row(branch.order[-1])
     assert [int(column[last]) for column in (beside.after, beside.pair_out)] == [-1, -1]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph import journal
-from soulmem.graph.journal import Journal, Touched
+from soulmem.graph.change_log import ChangeLog, EdgeChange
 
 
 @given(st.lists(st.one_of(st.integers(0, 99), st.just(None)), max_size=60))
@@ -15,17 +15,17 @@ def test_what_was_missed_is_told_or_that_it_is_not_known(
     changes: list[int | None],
 ) -> None:
     """None forgets."""
-    kept, told = Journal(), list[Touched | None]()
+    kept, told = ChangeLog(), list[EdgeChange | None]()
     before = journal._MOST
     journal._MOST = 8
     try:
         for number in changes:
             if number is None:
-                kept.forget()
+                kept.reset()
                 told.append(None)
             else:
-                told.append(Touched(number, 0, 1, EdgeKind.NEXT))
-                kept.note(Touched(number, 0, 1, EdgeKind.NEXT))
+                told.append(EdgeChange(number, 0, 1, EdgeKind.NEXT))
+                kept.add(EdgeChange(number, 0, 1, EdgeKind.NEXT))
     finally:
         journal._MOST = before
     assert kept.revision == len(told)

@@ -12,7 +12,7 @@ from soulmem.domain.ids import Owner, SoulId
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class Snapshot:
     """An image as it was written."""
 
     head: Mapping[str, Any]  # what JSON can say
@@ -21,7 +21,7 @@ class Image:
     ]  # of booleans and numbers; whoever asked owns them
 
 
-class ImageWriter(Protocol):
+class SnapshotWriter(Protocol):
     """One image on its way. Methods block, and may raise StoreError; then the former image stays."""
 
     def add(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -34,13 +34,13 @@ class ImageWriter(Protocol):
         """Leave nothing of it, unless it was finished."""
 
 
-class Images(Protocol):
+class SnapshotStore(Protocol):
     """A cache of images, one a soul at most. Everything in it may be deleted at any time. Methods block."""
 
-    def read(self, owner: Owner, soul: SoulId, token: str) -> Image | None:
+    def read(self, owner: Owner, soul: SoulId, token: str) -> Snapshot | None:
         """The soul's image if it goes by that token; None for another one, for none, or a damaged one."""
 
-    def write(self, owner: Owner, soul: SoulId, token: str) -> ImageWriter:
+    def write(self, owner: Owner, soul: SoulId, token: str) -> SnapshotWriter:
         """Begin an image that goes by that token. Raises StoreError."""
 
     def drop(self, owner: Owner, soul: SoulId) -> None:

@@ -9,7 +9,7 @@ from soulmem.domain.edges import EdgeKind
 _MOST = 4096  # changes that are remembered; who missed more makes everything anew
 
 
-class Touched(NamedTuple):
+class EdgeChange(NamedTuple):
     """An edge that was put or dropped, as it lay."""
 
     slot: int
@@ -18,26 +18,26 @@ class Touched(NamedTuple):
     kind: EdgeKind
 
 
-class Journal:
+class ChangeLog:
     """The latest changes in their order; `revision` is how many there ever were."""
 
     def __init__(self) -> None:
         self.revision = 0
-        self._latest: list[Touched] = []
+        self._latest: list[EdgeChange] = []
 
-    def note(self, change: Touched) -> None:
+    def add(self, change: EdgeChange) -> None:
         """One more."""
         self.revision += 1
         self._latest.append(change)
         if len(self._latest) > 2 * _MOST:
             del self._latest[:_MOST]
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Everything was changed."""
         self.revision += 1
         self._latest.clear()
 
-    def since(self, revision: int) -> list[Touched] | None:
+    def since(self, revision: int) -> list[EdgeChange] | None:
         """The changes after that revision; None where not all of them are remembered."""
         missed = self.revision - revision
         if not 0 <= missed <= len(self._latest):

@@ -13,7 +13,7 @@ from soulmem.graph.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Strand:
+class Branch:
     """One chat as the soul lived it: its episodes in order."""
 
     chat: ChatId
@@ -25,49 +25,49 @@ class Strand:
 
 
 @dataclass(frozen=True, slots=True)
-class StrandChange:
-    """What a new strand means for the soul: episodes and pairs that no chat held before, and that none
+class BranchChange:
+    """What a new branch means for the soul: episodes and pairs that no chat held before, and that none
     holds now.
     """
 
-    strand: Strand
+    branch: Branch
     came: tuple[MemoryId, ...] = ()
     went: tuple[MemoryId, ...] = ()
     paired: tuple[Pair, ...] = ()
     parted: tuple[Pair, ...] = ()
 
 
-class Lineages:
-    """The strands of a soul, and in `pairs` what follows what in them."""
+class Branches:
+    """The branches of a soul, and in `pairs` what follows what in them."""
 
     def __init__(self, pairs: Pairs | None = None) -> None:
-        self._strands: dict[ChatId, Strand] = {}
+        self._branches: dict[ChatId, Branch] = {}
         self._holders: dict[MemoryId, tuple[ChatId, ...]] = {}
         self._pairs = Pairs(Rows()) if pairs is None else pairs
 
-    def __iter__(self) -> Iterator[Strand]:
-        return iter(self._strands.values())
+    def __iter__(self) -> Iterator[Branch]:
+        return iter(self._branches.values())
 
-    def strand(self, chat: ChatId) -> Strand | None:
-        """The strand of `chat`, None when the soul has no memory of it."""
-        return self._strands.get(chat)
+    def branch(self, chat: ChatId) -> Branch | None:
+        """The branch of `chat`, None when the soul has no memory of it."""
+        return self._branches.get(chat)
 
     def holders(self, memory: MemoryId) -> Sequence[ChatId]:
         """The chats that hold the episode, the first one that told it first."""
         return self._holders.get(memory, ())
 
-    def is_told(self, pair: Pair) -> bool:
+    def has_pair(self, pair: Pair) -> bool:
         """Whether the second episode follows the first in some chat."""
         return self._pairs.row(pair) is not None
 
-    def compare(self, new: Strand) -> StrandChange:
+    def compare(self, new: Branch) -> BranchChange:
         """What `put(new)` would change; nothing is changed yet."""
         old, current = self._windows(new)
         before, after = set(old), set(current)
         old_pairs, current_pairs = _pairs_of(old), _pairs_of(current)
         ended = _without(old_pairs, current_pairs)
-        return StrandChange(
-            strand=new,
+        return BranchChange(
+            branch=new,
             came=tuple(
                 m for m in current if m not in before and not self._holders.get(m)
             ),
@@ -75,32 +75,32 @@ class Lineages:
             paired=tuple(
                 pair
                 for pair in _without(current_pairs, old_pairs)
-                if not self.is_told(pair)
+                if not self.has_pair(pair)
             ),
             parted=tuple(pair for pair in ended if self._pairs.chats(pair) == 1),
         )
 
-    def put(self, new: Strand) -> list[Pair]:
-        """Take over a chat's new strand; one without episodes is forgotten. Returns the pairs that no chat
+    def put(self, new: Branch) -> list[Pair]:
+        """Take over a chat's new branch; one without episodes is forgotten. Returns the pairs that no chat
         told before.
         """
         old, current = self._windows(new)
         old_pairs, current_pairs = _pairs_of(old), _pairs_of(current)
         self._keep(new, old, current)
         for pair in _without(old_pairs, current_pairs):
-            self._pairs.untell(pair)
+            self._pairs.remove(pair)
         added = _without(current_pairs, old_pairs)
-        return [pair for pair in added if self._pairs.tell(pair)]
+        return [pair for pair in added if self._pairs.add(pair)]
 
-    def restore(self, strand: Strand) -> None:
-        """Take over the strand of a chat that is not here yet, whose pairs are told already."""
-        self._keep(strand, (), strand.order)
+    def restore(self, branch: Branch) -> None:
+        """Take over the branch of a chat that is not here yet, whose pairs are told already."""
+        self._keep(branch, (), branch.order)
 
     def _only_in(self, memory: MemoryId, chat: ChatId) -> bool:
         return self._holders.get(memory) == (chat,)
 
     def _keep(
-        self, new: Strand, old: Sequence[MemoryId], current: Sequence[MemoryId]
+        self, new: Branch, old: Sequence[MemoryId], current: Sequence[MemoryId]
     ) -> None:
         before, after = set(old), set(current)
         alone = (new.chat,)  # one for all that no other chat holds
@@ -111,13 +111,13 @@ class Lineages:
         for key in after - before:
             chats = self._holders.get(key)
             self._holders[key] = alone if chats is None else (*chats, new.chat)
-        self._strands.pop(new.chat, None)
+        self._branches.pop(new.chat, None)
         if new.order:
-            self._strands[new.chat] = new
+            self._branches[new.chat] = new
 
-    def _windows(self, new: Strand) -> tuple[Sequence[MemoryId], Sequence[MemoryId]]:
+    def _windows(self, new: Branch) -> tuple[Sequence[MemoryId], Sequence[MemoryId]]:
         """Where the chat's old and new order differ, with one episode more on each side for the pairs."""
-        previous = self._strands.get(new.chat)
+        previous = self._branches.get(new.chat)
         old = previous.order if previous else ()
         prefix, suffix = common_ends(old, new.order)
         start = max(0, prefix - 1)
@@ -129,12 +129,12 @@ class Lineages:
     def is_live(self, memory: MemoryId) -> bool:
         """Whether some chat holds the episode and its loss is not being asked about."""
         return any(
-            memory not in self._strands[chat].quarantined
+            memory not in self._branches[chat].quarantined
             for chat in self._holders.get(memory, ())
         )
 
 
-def told_anew(old: Strand | None, new: Strand) -> set[MemoryId]:
+def changed_episodes(old: Branch | None, new: Branch) -> set[MemoryId]:
     """The episodes that one of two states of a chat tells and the other does not."""
     order = () if old is None else old.order
     quarantined = frozenset() if old is None else old.quarantined
