@@ -30,10 +30,10 @@ from soulmem.engine.mind.text_terms import TextTerms
 from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
 from soulmem.engine.mind.visibility import Bools, Ints, Neighbours, Visibility
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.branches import Branch, changed_episodes
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.graph.edge_table import EdgeTable
-from soulmem.graph.lineage import Strand, told_anew
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.opinions import Opinions
 from soulmem.graph.pairs import Pair, Pairs
@@ -56,7 +56,7 @@ class Frame(NamedTuple):
 
 
 class _StrandEffects(NamedTuple):
-    """What a chat's new strand means for the rest of the mind."""
+    """What a chat's new branch means for the rest of the mind."""
 
     old_order: tuple[MemoryId, ...] = ()
     new_pairs: tuple[Pair, ...] = ()  # that no chat had before
@@ -89,7 +89,7 @@ class Mind:
         self._visibility = Visibility(
             self.memories, self._rows, self._pairs, self.columns
         )
-        self.lineages = self._visibility.lineages
+        self.branches = self._visibility.branches
         self.derivations = self._visibility.derivations
         self.time = SoulTime(
             lambda: self.soul.settings.clock, self._visibility, self.columns
@@ -231,23 +231,23 @@ class Mind:
         """See `Visibility.tail_rows`."""
         return self._visibility.tail_rows(chat, is_inside)
 
-    def preload_strand(self, strand: Strand) -> None:
-        """Put a chat's strand before its memories are loaded; each becomes visible when it is put."""
+    def preload_branch(self, branch: Branch) -> None:
+        """Put a chat's branch before its memories are loaded; each becomes visible when it is put."""
         self._changes += 1
-        paired = self.lineages.put(strand)
-        self._visibility.put_strand(strand, ())
+        paired = self.branches.put(branch)
+        self._visibility.put_branch(branch, ())
         for pair in paired:
             self.vector_queue.enqueue(pair)
 
     def apply(self, change: MindChange) -> None:
         """Apply a change that has been stored."""
-        self.residency.went((*change.drop_edges, *change.drop_memories))
+        self.residency.removed((*change.drop_edges, *change.drop_memories))
         self.opinions.put(change.put_opinions)
         touched = {memory.id for memory in change.put_memories}
         drafted = set[str]().union(*map(self.derivations.drop, change.drop_derivations))
         effects = _NO_STRAND
-        if change.strand is not None:
-            effects = self._put_strand(change.strand)
+        if change.branch is not None:
+            effects = self._put_branch(change.branch)
             touched |= effects.touched
             drafted |= effects.drafted
         drafted = drafted.union(*map(self.derivations.put, change.put_derivations))
@@ -262,27 +262,27 @@ class Mind:
         self.terms.refresh(texts)
         for pair, row in effects.dropped_pairs:
             self.vector_queue.drop(pair, row)
-        if change.strand is not None:
-            self._visibility.put_strand(change.strand, effects.old_order)
+        if change.branch is not None:
+            self._visibility.put_branch(change.branch, effects.old_order)
         for pair in effects.new_pairs:
             self.vector_queue.enqueue(pair)
         for key in (*touched, *map(MemoryId, drafted)):
             self._visibility.refresh_flags(key)
 
-    def _put_strand(self, strand: Strand) -> _StrandEffects:
-        """Put the strand into lineages and derivations; the rest of the mind follows the result."""
-        compared = self.lineages.compare(strand)
-        old = self.lineages.strand(strand.chat)
+    def _put_branch(self, branch: Branch) -> _StrandEffects:
+        """Put the branch into branches and derivations; the rest of the mind follows the result."""
+        compared = self.branches.compare(branch)
+        old = self.branches.branch(branch.chat)
         dropped_pairs = tuple((pair, self._pairs.row(pair)) for pair in compared.parted)
         old_order = old.order if old else ()
-        touched = {*compared.came, *compared.went, *strand.quarantined}
+        touched = {*compared.came, *compared.went, *branch.quarantined}
         touched.update(old.quarantined if old else ())
-        if any(other.quarantined for other in self.lineages):
+        if any(other.quarantined for other in self.branches):
             # Episodes that vanished from another chat may be live only through this one.
-            touched.update(old_order, strand.order)
-        new_pairs = tuple(self.lineages.put(strand))
+            touched.update(old_order, branch.order)
+        new_pairs = tuple(self.branches.put(branch))
         self.columns.grow(self._rows.capacity)
-        drafted = self.derivations.told(told_anew(old, strand))
+        drafted = self.derivations.update_holders(changed_episodes(old, branch))
         return _StrandEffects(old_order, new_pairs, dropped_pairs, touched, drafted)
 
     def load_derivations(self, derivations: Iterable[Derivation]) -> None:
@@ -473,4 +473,4 @@ class Mind:
             self.words.drop(row)
             self.terms.incidence.drop(row)
             self.columns.clear(row)
-            self.residency.free(row)
+            self.residency.reset_row(row)

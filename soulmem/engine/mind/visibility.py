@@ -24,9 +24,9 @@ from soulmem.domain.memories import (
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
+from soulmem.graph.branches import Branch, Branches
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.derivations import Derivations
-from soulmem.graph.lineage import Lineages, Strand
 from soulmem.graph.packing import (
     Arrays,
     named,
@@ -64,7 +64,7 @@ class Neighbours:
 
 
 class Visibility:
-    """The strands of a soul as row numbers, and the flags of rows that decide which chat may use them."""
+    """The branches of a soul as row numbers, and the flags of rows that decide which chat may use them."""
 
     def __init__(
         self,
@@ -73,14 +73,14 @@ class Visibility:
         pairs: Pairs,
         columns: Columns,
     ) -> None:
-        self.lineages = Lineages(pairs)
-        self.derivations = Derivations(self.lineages)
+        self.branches = Branches(pairs)
+        self.derivations = Derivations(self.branches)
         self._memories = memories
         self._rows = rows
         self._pairs = pairs
         self._columns = columns
         self._families: Rows[ChatId] = Rows()
-        self._strand_rows: dict[ChatId, tuple[Ints, Ints]] = {}
+        self._branch_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         # Memories made by hand for one timeline, and where.
         self._bound: dict[MemoryId, Place] = {}
         # Drafts that chats of several families hold, with the families.
@@ -109,10 +109,10 @@ class Visibility:
         scope: Scope,
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
-        """Which rows a recall in `chat` may use, bool[rows]: by lineage, scope, timelines, bin and quarantine.
+        """Which rows a recall in `chat` may use, bool[rows]: by branch, scope, timelines, bin and quarantine.
 
         With `chat` None all rows that the soul may use in any chat. `holds(chat, place)` says
-        whether the chat's lineage contains the place where a memory of one timeline was made.
+        whether the chat's branch contains the place where a memory of one timeline was made.
         """
         n = self._rows.capacity
         usable = self._columns.in_use[:n] & self._columns.live[:n]
@@ -121,10 +121,10 @@ class Visibility:
         reach = self._columns.everywhere[:n].copy()
         if scope is Scope.CHARACTER:
             self._mark_other_families(reach, family)
-        strand = self.lineages.strand(chat)
-        if strand is not None:
-            reach[self._strand_rows[chat][0]] = True
-            quarantined = self.rows_of(strand.quarantined)
+        branch = self.branches.branch(chat)
+        if branch is not None:
+            reach[self._branch_rows[chat][0]] = True
+            quarantined = self.rows_of(branch.quarantined)
             everywhere = self._columns.everywhere
             reach[[row for row in quarantined if not everywhere[row]]] = False
         if self.derivations:
@@ -161,7 +161,7 @@ class Visibility:
         """Rows of drafted facts that `chat` may not use, as it does not hold what they were drafted from."""
         if not self.derivations:
             return []
-        unknown = self.derivations.loose()
+        unknown = self.derivations.orphaned_products()
         if chat is not None and scope is Scope.CHARACTER:
             unknown |= self._drafts_of_other_branches(chat, family)
         elif chat is not None:
@@ -173,17 +173,17 @@ class Visibility:
     ) -> set[str]:
         """Ids of drafts that other chats of the family hold and `chat` does not."""
         others = (
-            s.chat for s in self.lineages if s.family == family and s.chat != chat
+            s.chat for s in self.branches if s.family == family and s.chat != chat
         )
         return set().union(
             *map(self.derivations.products, others)
         ) - self.derivations.products(chat)
 
     def _families_of(self, product: str) -> frozenset[ChatId]:
-        strands = (
-            self.lineages.strand(chat) for chat in self.derivations.holders(product)
+        branches = (
+            self.branches.branch(chat) for chat in self.derivations.holders(product)
         )
-        return frozenset(strand.family for strand in strands if strand is not None)
+        return frozenset(branch.family for branch in branches if branch is not None)
 
     def rows_of(self, products: Iterable[str]) -> list[int]:
         """The rows of these memories and facts, in order; ids without a row are left out."""
@@ -196,18 +196,18 @@ class Visibility:
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """Neighbours of all rows: in `chat` for the episodes it holds, in other chats for the rest.
 
-        The arrays are cached until a strand or the number of rows changes: read only.
+        The arrays are cached until a branch or the number of rows changes: read only.
         """
         n = self._rows.capacity
         cached = self._neighbours.get(chat)
         if cached is not None and cached.before.size == n:
             return cached
         out = Neighbours(*(np.full(n, -1, np.int32) for _ in range(5)))
-        strands = [s.chat for s in self.lineages if s.chat != chat]
-        if chat is not None and self.lineages.strand(chat) is not None:
-            strands.append(chat)
-        for each in strands:
-            rows, pairs = self._strand_rows[each]
+        branches = [s.chat for s in self.branches if s.chat != chat]
+        if chat is not None and self.branches.branch(chat) is not None:
+            branches.append(chat)
+        for each in branches:
+            rows, pairs = self._branch_rows[each]
             if each == chat:
                 # How another branch continues an episode does not count in this chat.
                 for column in (out.before, out.after, out.pair_in, out.pair_out):
@@ -290,8 +290,8 @@ class Visibility:
                 < self._columns.created[asked[by_hand]] / 1e6 - 1.0
             )
             ages[by_hand] = np.where(dated, np.maximum(ages[by_hand], since), since)
-        if chat is not None and self.lineages.strand(chat) is not None:
-            inside = self._strand_rows[chat][0]
+        if chat is not None and self.branches.branch(chat) is not None:
+            inside = self._branch_rows[chat][0]
             opens = self._columns.opens_exchange[inside]
             since = np.full(n, -1, np.int64)
             since[inside] = np.cumsum(opens[::-1])[::-1] - opens
@@ -300,9 +300,9 @@ class Visibility:
 
     def tail_rows(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
         """Rows of the last episodes of `chat`, newest first, back to the first whose slot is not inside."""
-        strand = self.lineages.strand(chat)
+        branch = self.branches.branch(chat)
         out: list[int] = []
-        for memory in reversed(strand.order if strand else ()):
+        for memory in reversed(branch.order if branch else ()):
             episode = self._memories.get(memory)
             if episode is None:  # not loaded yet, while the soul is being opened
                 continue
@@ -315,24 +315,24 @@ class Visibility:
 
     def chat_rows(self, chat: ChatId) -> Ints:
         """The rows of the chat's episodes, in its order."""
-        return self._strand_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
+        return self._branch_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """The strands as arrays for a snapshot, by rows of memories and pairs."""
-        strands = list(self.lineages)
+        """The branches as arrays for a snapshot, by rows of memories and pairs."""
+        branches = list(self.branches)
         empty = (_NO_ROWS, _NO_ROWS)
-        strand_rows = [self._strand_rows.get(strand.chat, empty) for strand in strands]
-        quarantined = [sorted(self.rows_of(s.quarantined)) for s in strands]
+        branch_rows = [self._branch_rows.get(branch.chat, empty) for branch in branches]
+        quarantined = [sorted(self.rows_of(s.quarantined)) for s in branches]
         bound: list[str] = []
         for key, place in self._bound.items():
             bound += (key, place.chat, place.slot)
         return {
-            "chats": packed_texts([strand.chat for strand in strands]),
-            "families": packed_texts([strand.family for strand in strands]),
+            "chats": packed_texts([branch.chat for branch in branches]),
+            "families": packed_texts([branch.family for branch in branches]),
             "known_families": self._families.packed(),
             "bound": packed_texts(bound),
-            **named("rows", packed_runs([rows for rows, _ in strand_rows])),
-            **named("pairs", packed_runs([pairs for _, pairs in strand_rows])),
+            **named("rows", packed_runs([rows for rows, _ in branch_rows])),
+            **named("pairs", packed_runs([pairs for _, pairs in branch_rows])),
             **named(
                 "held",
                 packed_runs([np.asarray(rows, np.int64) for rows in quarantined]),
@@ -355,31 +355,31 @@ class Visibility:
             unpacked_texts(arrays["families"]),
         )
         runs = (unpacked_runs(part(name, arrays)) for name in ("rows", "pairs", "held"))
-        strands = zip(chats, families, *runs, strict=True)
-        for chat, family, rows, pairs, quarantined in strands:
+        branches = zip(chats, families, *runs, strict=True)
+        for chat, family, rows, pairs, quarantined in branches:
             order = tuple(map(id_at, rows.tolist()))
             hidden = frozenset(map(id_at, quarantined.tolist()))
-            strand = Strand(ChatId(chat or ""), ChatId(family or ""), order, hidden)
-            self.lineages.restore(strand)
-            self._strand_rows[strand.chat] = rows, pairs
+            branch = Branch(ChatId(chat or ""), ChatId(family or ""), order, hidden)
+            self.branches.restore(branch)
+            self._branch_rows[branch.chat] = rows, pairs
             self._neighbours.clear()
             self._exchange_times = self._created_times = None
             yield
 
-    def put_strand(self, strand: Strand, before: tuple[MemoryId, ...]) -> None:
-        """Record the rows of the strand's episodes and pairs, after `lineages` has taken it.
+    def put_branch(self, branch: Branch, before: tuple[MemoryId, ...]) -> None:
+        """Record the rows of the branch's episodes and pairs, after `branches` has taken it.
 
         Only where the order differs from `before`, the old order, rows are looked up.
         """
         self._neighbours.clear()
-        rows, pairs = self._strand_rows.pop(strand.chat, (_NO_ROWS, _NO_ROWS))
-        if not strand.order:
+        rows, pairs = self._branch_rows.pop(branch.chat, (_NO_ROWS, _NO_ROWS))
+        if not branch.order:
             return
-        prefix, suffix = common_ends(before, strand.order)
-        start, stop = max(0, prefix - 1), len(strand.order) - suffix
-        fresh = strand.order[start : stop + 1]
+        prefix, suffix = common_ends(before, branch.order)
+        start, stop = max(0, prefix - 1), len(branch.order) - suffix
+        fresh = branch.order[start : stop + 1]
         middle = np.asarray(
-            [self._rows.add(m) for m in strand.order[prefix:stop]], np.int64
+            [self._rows.add(m) for m in branch.order[prefix:stop]], np.int64
         )
         rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
         between = np.asarray(
@@ -389,8 +389,8 @@ class Visibility:
             [pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]]
         )
         self._columns.grow(self._rows.capacity)
-        self._columns.family[rows] = self._families.add(strand.family)
-        self._strand_rows[strand.chat] = rows, pairs
+        self._columns.family[rows] = self._families.add(branch.family)
+        self._branch_rows[branch.chat] = rows, pairs
 
     def refresh_flags(self, key: MemoryId) -> None:
         """Compute the flags of a memory's row anew, from the memory and the chats that hold it."""
@@ -402,9 +402,9 @@ class Visibility:
         in_use = memory.state is MemoryState.ACTIVE
         columns.in_use[row] = in_use
         columns.active[row] = in_use and _is_shown(memory)
-        is_held = bool(self.lineages.holders(key))
+        is_held = bool(self.branches.holders(key))
         columns.live[row] = (
-            self.lineages.is_live(key) if is_held else _needs_no_chat(memory)
+            self.branches.is_live(key) if is_held else _needs_no_chat(memory)
         )
         if memory.origin is Origin.MODEL:
             families = self._families_of(key)

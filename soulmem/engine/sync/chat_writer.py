@@ -118,7 +118,7 @@ class ChatWriter:
             old = await world.log(chat)
             if old is not None:
                 new = replace(
-                    old, head=replace(old.head, state=ChatState.BIN, hold=None)
+                    old, head=replace(old.head, state=ChatState.BIN, quarantine=None)
                 )
                 await self._write(
                     token,
@@ -202,9 +202,12 @@ class ChatWriter:
         )
         if reconciled.hold is not None:
             answer = SyncAnswer(applied=False, held=len(reconciled.hold.vanished))
-            held_log = replace(old, head=replace(old.head, hold=reconciled.hold))
-            return answer, None if old.head.hold == reconciled.hold else self._step(
-                world, old, held_log, minds
+            held_log = replace(old, head=replace(old.head, quarantine=reconciled.hold))
+            return (
+                answer,
+                None
+                if old.head.quarantine == reconciled.hold
+                else self._step(world, old, held_log, minds),
             )
         if reconciled.needs_text:
             return SyncAnswer(needs_text=reconciled.needs_text, applied=False), None
@@ -255,7 +258,7 @@ class ChatWriter:
             parent=request.parent,
             settled_tail=tail,
             tail_since=None if tail is not None or last is None else since,
-            hold=None,
+            quarantine=None,
             state=ChatState.ACTIVE,
         )
         if prefix == len(messages) == len(old.messages):

@@ -18,30 +18,30 @@ from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.sequences import common_ends
 from soulmem.engine.mind.changes import MindChange, episodes_with_new_ids
 from soulmem.engine.mind.mind import Mind
+from soulmem.graph.branches import Branch
 from soulmem.graph.edge_arrays import pair_of
-from soulmem.graph.lineage import Strand
 from soulmem.graph.pairs import Pair
 
-Draft = Callable[[MemoryId], Memory]  # makes the memory of an episode of the strand
+Draft = Callable[[MemoryId], Memory]  # makes the memory of an episode of the branch
 
 
 def compare(
     mind: Mind,
-    strand: Strand,
+    branch: Branch,
     draft: Draft,
     changed: Collection[MemoryId],
     current_time: datetime,
     *,
     retract: bool = False,
 ) -> MindChange:
-    """What a chat's new strand means for the soul.
+    """What a chat's new branch means for the soul.
 
     `changed` are episodes whose message says something else beside its text. With `retract` what
     only this chat supports goes to the bin and can come back; without, it is dropped.
     """
-    change = mind.lineages.compare(strand)
+    change = mind.branches.compare(branch)
     came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
-    former = _former(mind, strand, came)
+    former = _former(mind, branch, came)
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in came.items()]
     put += _new_situations(mind, [key for key in changed if key not in came], draft)
     heirs = {memory.id for memory in former.values()}
@@ -56,7 +56,7 @@ def compare(
             _next_edge(mind.soul.id, pair, current_time) for pair in change.paired
         ),
         drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
-        strand=strand,
+        branch=branch,
     )
 
 
@@ -90,16 +90,16 @@ def _leaving(
 
 
 def mended(
-    mind: Mind, strand: Strand, draft: Draft, current_time: datetime
+    mind: Mind, branch: Branch, draft: Draft, current_time: datetime
 ) -> MindChange:
     """What is not here of a chat that was taken over: an interrupted change left it out."""
-    missing = {key: draft(key) for key in strand.order if _is_missing(mind, key)}
+    missing = {key: draft(key) for key in branch.order if _is_missing(mind, key)}
     former = episodes_with_new_ids(_untold(mind), missing.values()) if missing else {}
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
-    rows = mind.chat_rows(strand.chat)
+    rows = mind.chat_rows(branch.chat)
     existing = mind.edges.arrays([EdgeKind.NEXT]).pair
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), existing))
-    pairs = ((strand.order[index], strand.order[index + 1]) for index in alone)
+    pairs = ((branch.order[index], branch.order[index + 1]) for index in alone)
     edges = tuple(_next_edge(mind.soul.id, pair, current_time) for pair in pairs)
     older = tuple(memory.id for memory in former.values())
     return MindChange(put_memories=tuple(put), drop_memories=older, put_edges=edges)
@@ -107,25 +107,25 @@ def mended(
 
 def followed(mind: Mind) -> NDArray[np.int64]:
     """Every two rows that follow each other in some chat, as `EdgeArrays.pair` writes them."""
-    orders = [mind.chat_rows(strand.chat) for strand in mind.lineages]
+    orders = [mind.chat_rows(branch.chat) for branch in mind.branches]
     return np.concatenate(
         [pair_of(rows[:-1], rows[1:]) for rows in orders] or [np.zeros(0, np.int64)]
     )
 
 
 def _former(
-    mind: Mind, strand: Strand, came: Mapping[MemoryId, Memory]
+    mind: Mind, branch: Branch, came: Mapping[MemoryId, Memory]
 ) -> dict[MemoryId, Memory]:
-    """What episodes of the strand were when the chat told them under other ids."""
-    old = mind.lineages.strand(strand.chat)
+    """What episodes of the branch were when the chat told them under other ids."""
+    old = mind.branches.branch(branch.chat)
     order = old.order if old else ()
-    prefix, suffix = common_ends(order, strand.order)
+    prefix, suffix = common_ends(order, branch.order)
     before, former_order = (
         order[prefix : len(order) - suffix],
-        strand.order[prefix : len(strand.order) - suffix],
+        branch.order[prefix : len(branch.order) - suffix],
     )
-    current_strand = (came.get(key) or mind.memories[key] for key in former_order)
-    return episodes_with_new_ids((mind.memories[key] for key in before), current_strand)
+    current_branch = (came.get(key) or mind.memories[key] for key in former_order)
+    return episodes_with_new_ids((mind.memories[key] for key in before), current_branch)
 
 
 def _untold(mind: Mind) -> list[Memory]:
@@ -133,7 +133,7 @@ def _untold(mind: Mind) -> list[Memory]:
     return [
         m
         for m in mind.memories.values()
-        if m.evidence and not mind.lineages.holders(m.id)
+        if m.evidence and not mind.branches.holders(m.id)
     ]
 
 

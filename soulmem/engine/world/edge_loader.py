@@ -148,7 +148,7 @@ class Loader:
 
     async def open_part(self, owner: Owner, mind: Mind) -> None:
         """Returns when all that a large soul always has in memory is there, beside its memories."""
-        await self._compute.run(lambda: mind.residency.part(mind.size))
+        await self._compute.run(lambda: mind.residency.mark_partial(mind.size))
         for kinds, leaving in _SOURCES:
             memories = await self._compute.run(of_kinds, mind, kinds)
             for start in range(0, len(memories), _PIECE):
@@ -324,15 +324,15 @@ class Loader:
             if not mind.residency.is_complete(row)
         ]
         if not passing:
-            mind.residency.use(rows, self._turn(mind))
+            mind.residency.mark_used(rows, self._turn(mind))
         if missing:
-            mind.residency.reading()
+            mind.residency.start_loading()
         return missing
 
     def _end(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
         """The edges of these memories have been taken over. Computes."""
         rows = _rows(mind, memories)
-        mind.residency.loaded(rows, 0 if passing else self._turn(mind))
+        mind.residency.mark_loaded(rows, 0 if passing else self._turn(mind))
 
     def _walk(
         self, mind: Mind, attempt: Attempt, params: WalkParams
@@ -341,7 +341,7 @@ class Loader:
         walk = attempt()
         if walk is None:
             return None, [], None
-        mind.residency.use(_needed(walk, params), self._turn(mind))
+        mind.residency.mark_used(_needed(walk, params), self._turn(mind))
         waits = waiting(walk, params.l1)
         return walk, _most(mind, waits, params), waits
 
@@ -406,7 +406,7 @@ def _take(mind: Mind, page: EdgePage, which: Iterable[int]) -> None:
 def _uncounted(mind: Mind, memories: Sequence[MemoryId]) -> list[MemoryId]:
     return [
         mind.memory_at(int(row)).id
-        for row in mind.residency.uncounted(mind.edges, _rows(mind, memories))
+        for row in mind.residency.texts_to_count(mind.edges, _rows(mind, memories))
     ]
 
 
@@ -414,8 +414,10 @@ def _weighed(
     mind: Mind, memories: Sequence[MemoryId], names: Mapping[MemoryId, int]
 ) -> None:
     texts = [memory for memory in names if mind.row(memory) is not None]
-    mind.residency.counted(_rows(mind, texts), [names[memory] for memory in texts])
-    mind.residency.weighed(_rows(mind, memories))
+    mind.residency.set_mention_counts(
+        _rows(mind, texts), [names[memory] for memory in texts]
+    )
+    mind.residency.mark_weighed(_rows(mind, memories))
 
 
 def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
@@ -435,7 +437,7 @@ def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
 def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
     source, target = page.source[index], page.target[index]
     if (
-        mind.residency.is_gone(page.id[index], source, target)
+        mind.residency.was_removed(page.id[index], source, target)
         or mind.edges.slot(page.id[index]) is not None
     ):
         return False
@@ -444,7 +446,7 @@ def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
         page.kind[index] == EdgeKind.NEXT.value
         and page.origin[index] == Origin.CHAT.value
     )
-    return not follows or mind.lineages.is_told((source, target))
+    return not follows or mind.branches.has_pair((source, target))
 
 
 def _hot(mind: Mind, count: int) -> list[MemoryId]:

@@ -110,8 +110,8 @@ def _orphans(mind: Mind) -> MindChange:
     """What the stored graph holds though no chat tells it."""
     n, columns = mind.size, mind.columns
     in_chats = np.zeros(n, np.bool_)
-    for strand in mind.lineages:
-        in_chats[mind.chat_rows(strand.chat)] = True
+    for branch in mind.branches:
+        in_chats[mind.chat_rows(branch.chat)] = True
     alone = (
         columns.in_use[:n]
         & (columns.origin[:n] == ORIGINS.index(Origin.CHAT))
@@ -125,7 +125,7 @@ def _orphans(mind: Mind) -> MindChange:
         drop.update((edge.id, None) for edge in mind.edges.of(key))
     follows = mind.edges.arrays([EdgeKind.NEXT])
     for slot in follows.slot[~np.isin(follows.pair, followed(mind))]:
-        edge = mind.edges.at(int(slot))
+        edge = mind.edges.edge_at(int(slot))
         if edge.origin is Origin.CHAT and edge.verb is None:
             drop[edge.id] = None
     return MindChange(drop_memories=tuple(memories), drop_edges=tuple(drop))

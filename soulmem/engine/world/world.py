@@ -34,7 +34,7 @@ from soulmem.engine.world.edge_loader import Loader
 from soulmem.engine.world.message_log import ChatLog as ChatLog
 from soulmem.engine.world.message_log import Drafts
 from soulmem.engine.world.pending_writes import Mending
-from soulmem.graph.lineage import Strand
+from soulmem.graph.branches import Branch
 from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
@@ -217,7 +217,7 @@ class World:
         return None
 
     def holds(self, chat: ChatId, place: Place) -> bool:
-        """Whether the lineage of `chat` has the place where a memory of one timeline was made."""
+        """Whether the branch of `chat` has the place where a memory of one timeline was made."""
         if place.chat == chat:
             return True
         log = self._logs.get(chat)
@@ -227,16 +227,16 @@ class World:
             and self.family(chat) == self.family(place.chat)
         )
 
-    def strand_of(
+    def branch_of(
         self, mind: Mind, log: ChatLog, family: ChatId
-    ) -> tuple[Strand, Drafts]:
+    ) -> tuple[Branch, Drafts]:
         """The chat as the soul lived it, with the message behind each episode. Computes: worker only."""
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
-            return Strand(log.head.id, family, ()), Drafts((), ())
+            return Branch(log.head.id, family, ()), Drafts((), ())
         keys = self._episode_keys(soul, log, family)
         count = settled_count(log.head, log.messages)
-        hold = log.head.hold
+        hold = log.head.quarantine
         held_ids: frozenset[MemoryId] = frozenset()
         if hold is not None:
             keyed_messages = zip(keys[:count], log.messages, strict=False)
@@ -246,7 +246,7 @@ class World:
                 if key is not None and m.slot in hold.vanished
             )
         order = tuple(key for key in keys[:count] if key is not None)
-        return Strand(log.head.id, family, order, held_ids), Drafts(keys, log.messages)
+        return Branch(log.head.id, family, order, held_ids), Drafts(keys, log.messages)
 
     def compare(
         self,
@@ -258,11 +258,11 @@ class World:
         retract: bool = False,
     ) -> MindChange:
         """What the chat as given means for the soul. Computes: worker only."""
-        strand, drafts = self.strand_of(mind, log, family)
+        branch, drafts = self.branch_of(mind, log, family)
         current_time = self._clock.now()
         return compare(
             mind,
-            strand,
+            branch,
             self._draft(mind, drafts, family, current_time),
             [
                 key
@@ -408,16 +408,16 @@ class World:
 
     def expect(self, mind: Mind, log: ChatLog) -> None:
         """Let a mind that is being opened know what the chat tells. Computes: worker only."""
-        mind.preload_strand(self.strand_of(mind, log, self.family(log.head.id))[0])
+        mind.preload_branch(self.branch_of(mind, log, self.family(log.head.id))[0])
 
     def mended(self, mind: Mind, log: ChatLog) -> MindChange:
         """What of the chat is not stored though it should be. Computes: worker only."""
-        strand, drafts = self.strand_of(mind, log, self.family(log.head.id))
+        branch, drafts = self.branch_of(mind, log, self.family(log.head.id))
         current_time = self._clock.now()
         return mended(
             mind,
-            strand,
-            self._draft(mind, drafts, strand.family, current_time),
+            branch,
+            self._draft(mind, drafts, branch.family, current_time),
             current_time,
         )
 
@@ -458,7 +458,7 @@ class World:
                 change.drop_memories,
                 tuple(kept),
                 change.drop_edges,
-                change.strand,
+                change.branch,
             ),
         )
 

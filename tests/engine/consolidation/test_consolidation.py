@@ -316,7 +316,7 @@ async def test_what_no_chat_tells_as_a_whole_any_more_still_names_its_messages(
     before = {m.id: await stage.sources_of(m.id) for m in drafted}
     await stage.sync("b", messages[:20], parent=("c", "m20"))
     await stage.sync("c", [*messages[:12], *messages[13:]])
-    unheld = (await stage.mind()).derivations.loose()
+    unheld = (await stage.mind()).derivations.orphaned_products()
     loose = [m.id for m in await stage.drafted() if m.id in unheld and m.id in before]
     slots: set[str] = set()
     for key in loose:

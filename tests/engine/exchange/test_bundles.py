@@ -131,7 +131,7 @@ class Copyist(Player):
                     "memories",
                     "edges",
                     "usages",
-                    "strands",
+                    "branches",
                     "visible",
                 )
                 assert {k: after[k] for k in kept if after[k] != before[k]} == {}, soul
@@ -243,7 +243,7 @@ async def test_another_soul_gets_a_copy_of_its_own() -> None:
     assert result["of_other_souls"] == 0
     old, copy = before[1], await picture(stage, "s9")
     after = await picture(stage, "s1")
-    for key in ("fingerprint", "memories", "edges", "usages", "records", "strands"):
+    for key in ("fingerprint", "memories", "edges", "usages", "records", "branches"):
         assert after[key] == old[key]
     assert copy["fingerprint"] == old["fingerprint"]
     assert sorted(texts_of(copy)) == sorted(texts_of(old))

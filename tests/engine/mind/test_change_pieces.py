@@ -14,7 +14,7 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.mind.changes import MindChange
-from soulmem.graph.lineage import Strand
+from soulmem.graph.branches import Branch
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 SOUL = SoulId("s1")
@@ -39,8 +39,8 @@ def change_of(count: int, ends: list[tuple[int, int]]) -> MindChange:
         for a, b in ends
         if a < count and b < count
     )
-    strand = Strand(ChatId("c1"), ChatId("c1"), tuple(m.id for m in memories))
-    return MindChange(memories, (MemoryId("old"),), edges, ("gone",), strand)
+    branch = Branch(ChatId("c1"), ChatId("c1"), tuple(m.id for m in memories))
+    return MindChange(memories, (MemoryId("old"),), edges, ("gone",), branch)
 
 
 def ids(memories: Iterable[Memory]) -> set[MemoryId]:
@@ -73,7 +73,7 @@ def test_pieces_are_the_change_and_each_is_whole(
     edges = chain.from_iterable(piece.put_edges for piece in pieces)
     by_id = attrgetter("id")
     assert sorted(edges, key=by_id) == sorted(whole.put_edges, key=by_id)
-    assert pieces[-1].strand == whole.strand
+    assert pieces[-1].branch == whole.branch
     assert pieces[-1].drop_memories == whole.drop_memories
     for piece in pieces[:-1]:
-        assert (piece.strand, piece.drop_memories, piece.drop_edges) == (None, (), ())
+        assert (piece.branch, piece.drop_memories, piece.drop_edges) == (None, (), ())
