@@ -1,1 +1,1 @@
-"""The text the role-play model sees: budget, sections, and a why for each memory."""
+"""The prompt text made of recalled memories: budget, sections, and the reason for each memory."""

@@ -1,4 +1,4 @@
-"""How chosen memories become prompt text: sections with a header, within a hard token budget."""
+"""Prompt text of chosen memories: sections with a header, within a hard token budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 
 
 class Section(str, Enum):
-    """Where in the prompt a memory stands; the order is that of the blocks."""
+    """Section of the prompt that a memory belongs to, in the order of the blocks."""
 
     PERMANENT = "permanent"
     SELF = "self"
@@ -26,11 +26,11 @@ class Section(str, Enum):
 _IN_PROMPT = (
     Section.PERMANENT,
     Section.SELF,
-)  # high and stable: the backend's prompt cache survives
+)  # near the start and stable, so that the backend's prompt cache stays valid
 _HAN, _LATIN = re.compile("[\u4e00-\u9fff]+"), re.compile("[A-Za-z]+")
 _BRACE = re.compile(r"\{(?=\\*\{)")
 _OLD_MACRO = re.compile(r"<(?=(?:user|bot|char|group|charifnotgroup)>)", re.IGNORECASE)
-_DEPTH = 4  # messages above the end; where ST users put lore
+_DEPTH = 4  # messages above the end, where SillyTavern users put lore
 
 _HEADERS = {
     "en": {
@@ -54,7 +54,7 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class PromptLine:
-    """A memory as it stands in its block."""
+    """A memory as written in its block."""
 
     memory: MemoryId
     section: Section
@@ -75,34 +75,37 @@ class PromptBlock:
 
 
 def without_macros(text: str) -> str:
-    """`text` with everything broken up by a space that SillyTavern would run as a macro: `{{`, also with
-    backslashes between, which it takes away in one pass and runs in the next, and its old names in angle
+    """`text` with a space inserted into everything that SillyTavern would run as a macro: `{{`, also with
+    backslashes between, which it removes in one pass and runs in the next, and its old names in angle
     brackets.
     """
     return _OLD_MACRO.sub("< ", _BRACE.sub("{ ", text))
 
 
-def line_of(memory: Memory, *, fired: bool = False) -> PromptLine:
-    """How the memory will read, and what it costs with its line break.
+def line_of(memory: Memory, *, is_impulse: bool = False) -> PromptLine:
+    """The memory as a line of the prompt, with its cost including the line break.
 
-    `fired` is for an action that is set off now.
+    `is_impulse` is for an action that is selected for this moment.
     """
     text = without_macros(memory.text)
     return PromptLine(
-        memory.id, section_of(memory, fired=fired), text, estimate_tokens(text) + 1
+        memory.id,
+        section_of(memory, is_impulse=is_impulse),
+        text,
+        estimate_tokens(text) + 1,
     )
 
 
-def section_of(memory: Memory, *, fired: bool = False) -> Section:
-    """Which section a memory belongs to."""
-    if fired:
+def section_of(memory: Memory, *, is_impulse: bool = False) -> Section:
+    """The section of a memory."""
+    if is_impulse:
         return Section.IMPULSES
     if memory.permanent:
         return Section.PERMANENT
     if memory.kind is MemoryKind.ACTION:
         return (
             Section.SELF
-        )  # reached through its meaning it is self-knowledge, never an impulse
+        )  # not selected for this moment: self-knowledge, not an impulse
     if memory.kind is MemoryKind.SUMMARY:
         return Section.SUMMARY
     if memory.kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE):
@@ -118,7 +121,7 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 class Budget:
-    """Spends tokens on whole memories; a section's header is paid with its first one."""
+    """A token budget for whole memories; a section's header is paid with its first memory."""
 
     def __init__(self, tokens: int, soul_name: str, language: str) -> None:
         self.tokens_left = tokens
@@ -129,13 +132,13 @@ class Budget:
         self._open: set[Section] = set()
 
     def header_cost(self, section: Section) -> int:
-        """What opening the section costs now."""
+        """Cost of the section's header; 0 once it is paid."""
         return (
             0 if section in self._open else estimate_tokens(self._headers[section]) + 1
         )
 
     def take(self, line: PromptLine) -> bool:
-        """Spend the line's tokens if they are there."""
+        """Spend the tokens of a line; False, and nothing spent, where they do not suffice."""
         cost = line.tokens + self.header_cost(line.section)
         if cost > self.tokens_left:
             return False
@@ -148,8 +151,8 @@ class Budget:
         chosen: Sequence[tuple[Memory, PromptLine]],
         age: Callable[[Memory], tuple[float, int]],
     ) -> list[PromptBlock]:
-        """The blocks of what was taken: episodes by `age` (least first), what stands high in the prompt by
-        importance, facts and impulses as they come.
+        """The blocks of the chosen memories: episodes by `age` (ascending), sections in the prompt by
+        importance, facts and impulses in the order of `chosen`.
         """
         out = []
         for section in Section:

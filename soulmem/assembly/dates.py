@@ -1,4 +1,4 @@
-"""How is a span of time written for a reader, in English or Chinese?"""
+"""Text of a span of days, in English or Chinese."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NIGHT = timedelta(
 
 
 def span_text(start: datetime, end: datetime, year: int, language: str) -> str:
-    """The days from `start` (inclusive) to `end` (exclusive), en or zh; `year` goes without saying."""
+    """The days from `start` (inclusive) to `end` (exclusive), "en" or "zh"; `year` is left out."""
     first = start.date()
     last = max(first, (end - timedelta(microseconds=1)).date())
     if last > first and end - start < timedelta(1) and end.hour <= 6:

@@ -1,4 +1,4 @@
-"""How is a fact told that is no longer so, in English or Chinese?"""
+"""Text of a fact that is no longer valid, in English or Chinese."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _PAST = {
 
 
 def as_past(text: str, until: datetime | None, story: str | None = None) -> str:
-    """The fact with since when it holds no more: by the story's own words, else the day of `until` (aware);
-    with neither, only that it does not.
+    """The fact with a note that it has ended: at the time `story` names, else on the day of `until` (aware);
+    with neither, the note has no time.
     """
     language = language_of([text])
     bare, dated = _PAST[language]

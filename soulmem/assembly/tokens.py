@@ -1,4 +1,4 @@
-"""How many tokens a text may cost, whichever tokenizer the model has: an upper estimate without one."""
+"""Upper estimate of the tokens of a text, without a tokenizer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 import re
 from functools import lru_cache
 
-# Shares seen with cl100k, Llama and Qwen vocabularies, rounded up: the budget is a promise, room left over
-# is not a loss.
+# Measured with cl100k, Llama and Qwen vocabularies and rounded up, as the budget must not be exceeded.
 # A single space costs nothing: it belongs to the word behind it.
 _PIECE = re.compile(
     r"[A-Za-z]+|[0-9]+|\s\s+|[^\S \t\r\f\v\x1c-\x1f]|[^\W\d_A-Za-z]+|\S"
@@ -15,15 +14,15 @@ _PIECE = re.compile(
 _WIDE_FROM = 0x2E80  # CJK, kana, Hangul, emoji
 _WIDE_TOKENS = 1.35  # per character
 _OTHER_TOKENS = 0.85  # per letter of another alphabet
-_SYMBOL_TOKENS = 2.0  # per arrow, box, joiner or character of that sort
+_SYMBOL_TOKENS = 2.0  # per arrow, box, joiner or similar
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens `text` costs at most with a usual tokenizer; 0 for an empty text."""
+    """Tokens that `text` costs at most with a common tokenizer; 0 for an empty text."""
     return math.ceil(sum(map(_cost, _PIECE.findall(text))))
 
 
-@lru_cache(1 << 14)  # words come again and again
+@lru_cache(1 << 14)  # words recur
 def _cost(piece: str) -> float:
     first = piece[0]
     if not first.isascii():

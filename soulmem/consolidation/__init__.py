@@ -1,1 +1,1 @@
-"""Keeping: what use and rest make of memories and of the ways between them."""
+"""Consolidation: how use, feedback and rest change memories and edges. Pure functions."""

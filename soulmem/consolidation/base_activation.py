@@ -1,8 +1,7 @@
-"""How present is a concept by itself, whatever is asked? Mentions and recalls raise it, time lowers it.
+"""Base activation of concepts, independent of the query: mentions and recalls raise it, time lowers it.
 
-As in EMGAS, 2.4 and 5.1, but that nothing is stored and nothing runs over the nodes: the activation is a
-function of when a concept was met and used, so it is the same however often it is read, and in whatever order
-things became known.
+As in EMGAS, 2.4 and 5.1, but not stored: the activation is a function of the times of mentions and recalls, so
+it does not depend on how often it is read, nor on the order in which they became known.
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ActivationParams:
-    """How fast it fades and how much it gains."""
+    """Rates of decay and gain."""
 
-    stability: float = (
-        300.0  # turns; S0 of design 6, as that of the links a concept hangs on
+    stability: float = 300.0  # turns; S0 of design 6, as for the edges of a concept
+    mention: float = (
+        0.2  # 0..1, gain of a mention of salience 1, as a share of what is missing to 1
     )
-    mention: float = 0.2  # 0..1, of what is missing to 1 that a mention gives which is wholly about it
-    recall: float = 0.35  # 0..1, the same of a recall that teaches
+    recall: float = 0.35  # 0..1, the same for a recall that is learned from
     floor: float = 0.05  # 0..1, below which a concept is forgotten; design 6
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationEvent:
-    """A moment at which a concept was met."""
+    """A mention or recall of a concept."""
 
     turn: float  # turns of the soul's clock
-    gain: float  # 0..1, of what is missing to 1
+    gain: float  # 0..1, share of what is missing to 1
 
 
 def mention_event(
     turn: float, salience: float, params: ActivationParams | None = None
 ) -> ActivationEvent:
-    """A mention; `salience` 0..1 is how much the text is about the concept."""
+    """A mention; `salience`, 0..1, is how much the text is about the concept."""
     p = params or ActivationParams()
     return ActivationEvent(turn, p.mention * salience)
 
@@ -49,7 +48,7 @@ def mention_event(
 def recall_event(
     turn: float, params: ActivationParams | None = None
 ) -> ActivationEvent:
-    """A recall that teaches."""
+    """A recall that is learned from."""
     p = params or ActivationParams()
     return ActivationEvent(turn, p.recall)
 
@@ -64,21 +63,21 @@ def base_activations(
 ) -> Floats:
     """`base_activation` of many concepts at once, float64[largest concept + 1].
 
-    concept  int64[m]    whose moment it is
+    concept  int64[m]    concept of each event
     at       float64[m]  turns of the soul's clock
     gain     float64[m]  0..1
     """
     p = params or ActivationParams()
     turns = np.minimum(turns, current_turn)
-    # The moments first, in wide registers, then the concepts, which are small numbers and so counted:
-    # `lexsort` takes twice as long. Which of two at one moment comes first is the same.
+    # Sorted by time, then by concept with a small integer type (counting sort): `lexsort` takes twice as long.
+    # The order of events of one moment does not matter.
     order = np.argsort(turns)
     small = concept[order].astype(np.min_scalar_type(int(concept.max(initial=0))))
     order = order[np.argsort(small, kind="stable")]
     concept, turns = concept[order], turns[order]
     kept = np.log1p(
         -np.minimum(gain[order], 1 - 1e-12)
-    )  # what each leaves of what was there, as a logarithm
+    )  # log of the share of earlier activation that each event leaves
     upto = np.cumsum(kept)
     last = (
         np.append(np.flatnonzero(concept[1:] != concept[:-1]), concept.size - 1)

@@ -1,7 +1,7 @@
-"""Which scenes are of one kind? Clusters of episodes that mean alike, found without a language model.
+"""Clusters of similar episodes (scenes of one kind), without a language model.
 
-Vectors of one chat point much the same way: what tells scenes apart is what is left without their mean. How
-alike two are is told by how far the pair stands out among all pairs, for models differ in their cosines.
+The mean of all vectors is subtracted, as vectors of one chat are close to each other. The similarity of two is
+the deviation of their cosine from that of all pairs, as models differ in their cosines.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ Ints = NDArray[np.int64]
 @dataclass(frozen=True, slots=True)
 class ClusterParams:
     """When scenes are of one kind. Measured on 34 scenes of four kinds among 48 others, two languages, two
-    models: pairs of a kind stand out by 2.7 on average, one pair in 100 of others by 2.3.
+    models: pairs of a kind have 2.7 deviations on average, one in 100 other pairs has 2.3.
     """
 
-    least: int = 3  # scenes; what was seen twice may be chance (design 5)
-    most: int = 6  # scenes: more of them make no better name, and each costs tokens
-    apart: int = 6  # messages between two scenes of one chat: one window of exchanges
-    alike: float = 2.0  # standard deviations that the pairs of a cluster stand out by on average, at least
-    never: float = 0.3  # .. and that every single one stands out by
+    least: int = 3  # scenes; two may be chance (design 5)
+    most: int = 6  # scenes; more give no better name and cost tokens
+    apart: int = (
+        6  # least messages between two scenes of one chat: one window of exchanges
+    )
+    alike: float = 2.0  # least mean deviation of the pairs of a cluster
+    never: float = 0.3  # least deviation of every single pair
 
 
 @dataclass(frozen=True, slots=True)
 class SceneCluster:
-    """Scenes of one kind, by their places ascending; `alike` as in the params."""
+    """Scenes of one kind, as indices in order of their places; `alike` is the mean deviation of their pairs."""
 
     scenes: tuple[int, ...]
     alike: float
@@ -43,11 +45,11 @@ def scene_clusters(
     worth: Sequence[float],
     params: ClusterParams,
 ) -> list[SceneCluster]:
-    """Clusters that share no scene, the best first.
+    """Disjoint clusters, the best first.
 
     vectors  float32[n, d], unit; rows of NaN are left out
-    places   of the n episodes in their chat, in messages
-    worth    0..1 of each: of clusters equally alike the worthier comes first
+    places   position of each episode in its chat, in messages
+    worth    0..1 of each; of equally similar clusters the one of higher mean worth comes first
 
     About n^2 * d multiplications: 0.2 s for 1,500 episodes of 512 dimensions.
     """
@@ -63,12 +65,9 @@ def scene_clusters(
     near = np.abs(where[kept][:, None] - where[kept][None, :]) < params.apart
     score[near] = -np.inf
     weight = np.asarray(worth, np.float64)[kept]
-    candidates = [
-        grown
-        for seed in range(kept.size)
-        if (grown := _grown(score, seed, params)) is not None
-    ]
-    # Chance seldom makes a large cluster: what n scenes have in common counts by the root of n.
+    grown = (_grown(score, seed, params) for seed in range(kept.size))
+    candidates = [cluster for cluster in grown if cluster is not None]
+    # Chance rarely makes a large cluster: similarity is weighted by the root of the number of scenes.
     rank = {
         candidate: candidate.alike
         * len(candidate.scenes) ** 0.5
@@ -90,8 +89,8 @@ def scene_clusters(
 
 
 def pair_deviations(vectors: Floats) -> NDArray[np.float32]:
-    """By how many standard deviations each pair is more alike than pairs are, float32[n, n]; 0 throughout
-    where all are the same. The deviation is told by the pairs below the median, where no two are of a kind.
+    """Cosine of each pair, centred, in deviations from the median pair, float32[n, n]; all 0 where all vectors are
+    the same. The deviation is that of the pairs below the median, which are of different kinds.
     """
     centred = vectors - vectors.mean(axis=0)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
@@ -109,7 +108,7 @@ def pair_deviations(vectors: Floats) -> NDArray[np.float32]:
 def _grown(
     score: NDArray[np.float32], seed: int, params: ClusterParams
 ) -> SceneCluster | None:
-    """The cluster round an episode: at each step with the one most like all that are in it."""
+    """The cluster grown from an episode, adding the most similar one each time; None if too small."""
     scenes = [seed]
     total = score[seed].astype(np.float64)
     worst = total.copy()

@@ -1,4 +1,4 @@
-"""Which of many texts tell best what a time was about? A digest without a language model: it quotes."""
+"""Digest of a span of time without a language model: the texts to quote."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DigestLine:
-    """A text that may be quoted. `keys` are what it is about, `importance` is 0..1, and so is `asked`: how
-    much it is about what the digest is wanted for.
+    """A text that may be quoted. `keys` are its topics; `importance` is 0..1, and so is `asked`, its relevance
+    to the topic of the digest.
     """
 
     text: str
@@ -24,15 +24,17 @@ class DigestParams:
     """How a digest is chosen."""
 
     lines: int = 5  # quoted at most
-    common: float = 0.5  # what a text gains by being about what the others are about, against its importance
+    common: float = (
+        0.5  # weight of topics shared with other texts, relative to importance
+    )
 
 
 def choose_lines(
     lines: Sequence[DigestLine], params: DigestParams | None = None
 ) -> list[int]:
-    """Places of the lines to quote, ascending: the important ones, and those about what most are about.
+    """Indices of the lines to quote, ascending: those of highest importance and most common topics.
 
-    A text that says the same as one chosen before is left out.
+    A text equal to one chosen before, apart from case and spaces, is left out.
     """
     p = params or DigestParams()
     counts: Counter[str] = Counter()

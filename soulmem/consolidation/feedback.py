@@ -1,4 +1,4 @@
-"""What does a word of the user about a recalled memory change: its score, and the way that led to it?"""
+"""Effect of the user's verdict on a recalled memory: its score, and the edges of the path to it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from soulmem.domain.opinions import Opinion, Verdict
 
 @dataclass(frozen=True, slots=True)
 class FeedbackParams:
-    """How much a word weighs."""
+    """Effect of one verdict."""
 
-    step: float = (
-        0.3  # 0..1, of the way to the end of the scale that a score goes at each word
-    )
-    outer: float = 3.0  # >= 0, lessons of a recall that one word is worth; design 4.7
+    step: float = 0.3  # 0..1, share of the distance to the end of the scale that a verdict moves the score
+    outer: float = 3.0  # >= 0, plasticity updates that one verdict is worth; design 4.7
 
 
 def opinion_after(
@@ -33,9 +31,7 @@ def opinion_after(
     chat: ChatId | None,
     params: FeedbackParams,
 ) -> Opinion:
-    """The opinion after the word about a memory of this text. `chat` is where it was said; `never_here`
-    needs one.
-    """
+    """The opinion after a verdict on a memory of this text, given in `chat`; `never_here` needs a chat."""
     if verdict is Verdict.STRONGER:
         score = opinion.score + params.step * (1.0 - opinion.score)
         return replace(opinion, score=min(1.0, score), doubted=None)
@@ -60,15 +56,15 @@ def strength_after(
     plasticity: PlasticityParams,
     params: FeedbackParams,
 ) -> float:
-    """The strength, 0..1, of an edge of the way to the memory after the word.
+    """The strength, 0..1, after the verdict, of an edge on the path to the memory.
 
-    keep  whether it was of use before, so that it does not fall below the floor by this
+    keep  whether the edge was used before; then it does not fall below the floor
     """
     if verdict is Verdict.STRONGER:
         more = replace(plasticity, eta=min(1.0, params.outer * plasticity.eta))
         return potentiated(strength, 1.0, more)
     if verdict in (Verdict.WRONG, Verdict.NOT_NOW):
-        # At least what as many silent uses had added: a word counts for no less than silence.
+        # Takes back at least what `outer` unjudged uses have added.
         less = replace(plasticity, eta_d=min(1.0, params.outer * plasticity.eta_d))
         lower = min(
             depressed(strength, keep=False, params=less),

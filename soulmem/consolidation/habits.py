@@ -1,4 +1,4 @@
-"""When is something a habit? When it was seen in three scenes; what was seen once or twice is not told."""
+"""When observed reactions are a habit: scenes counted, and wordings of one habit grouped."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class HabitParams:
-    """What makes a habit.
+    """When observations are a habit.
 
-    Two wordings are one habit if both halves mean the same. Measured with the packaged encoder on 32 habits
-    (en, zh) in two wordings each: the same reaction reaches 7.8 to 12, two different ones 7.5 at most and 5.9
-    in 95 of 100; the same situation 4.2 and more, two different ones 3.8 in 95 of 100.
+    Two wordings are one habit if situation and reaction mean the same. Measured with the packaged encoder on
+    32 habits (en, zh) in two wordings each: the same reaction reaches 7.8 to 12, two different ones 7.5 at most
+    and 5.9 in 95 of 100; the same situation 4.2 and more, two different ones 3.8 in 95 of 100.
     """
 
-    scenes: int = 3  # that support it; design 5
-    apart: int = 4  # messages between two of one chat that are two scenes: an exchange of something else
+    scenes: int = 3  # least scenes that show it; design 5
+    apart: int = 4  # least messages between two scenes of one chat
     reaction: float = (
-        7.0  # deviations by which two reactions are alike, `Calibration.between`
+        7.0  # least deviations between two reactions, `Calibration.between`
     )
-    situation: float = 3.5  # .. two situations
-    shown: float = 2.0  # .. a message has for a reaction that none of its words tell; others reach 1.5
-    words: float = 0.5  # 0..1, share of words in common that does as well, of each half
+    situation: float = 3.5  # the same between two situations
+    shown: float = 2.0  # the same between a message and a reaction without shared words; others reach 1.5
+    words: float = (
+        0.5  # 0..1, share of common words that suffices instead, of each half
+    )
     company: float = (
-        0.5  # 0..1, share of a group that a wording must be like to belong to it
+        0.5  # 0..1, least share of a group that a wording is similar to, to join it
     )
-    growth: float = (
-        2.0  # times as many scenes, until what speaks for a habit is gathered anew
-    )
+    growth: float = 2.0  # factor of new scenes after which the evidence of a habit is gathered again
 
 
 def count_scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
-    """How many scenes these messages are: each a chat and the place in it. A run of them is one scene."""
+    """Number of scenes of these messages (chat, position); a run of messages is one scene."""
     count = 0
     last: tuple[str, int] | None = None
     for chat, place in sorted(places):
@@ -49,7 +49,7 @@ def count_scenes(places: Collection[tuple[str, int]], params: HabitParams) -> in
 
 
 def word_overlap(wordings: Sequence[Collection[str]]) -> Floats:
-    """The share of their words that each two wordings have in common, 0..1, shape (n, n)."""
+    """Jaccard index of the words of each two wordings, float32[n, n], 0..1."""
     vocabulary = sorted(set[str]().union(*wordings))
     column = {word: number for number, word in enumerate(vocabulary)}
     holds = np.zeros((len(wordings), len(column)), np.float32)
@@ -64,15 +64,15 @@ def word_overlap(wordings: Sequence[Collection[str]]) -> Floats:
 
 
 def wording_groups(alike: Bools, params: HabitParams) -> list[list[int]]:
-    """Which wordings are of one habit; `alike` is shape (n, n) and symmetric.
+    """Wordings grouped by habit, as indices; `alike` is shape (n, n) and symmetric.
 
-    One by one in their order, each joins the group of which most are like it, or is the first of a new one:
-    a chain of likenesses does not lead from one habit to another.
+    In their order, each wording joins the group with the largest share of similar wordings, or starts a new
+    one; so a chain of pairwise similar wordings does not join two habits.
     """
     out: list[list[int]] = []
     like = np.zeros(
         alike.shape, np.float64
-    )  # how many of a group (column) are like each (row)
+    )  # number of wordings of a group (column) that are similar to each (row)
     for wording in range(len(alike)):
         shares = (
             like[wording, : len(out)] / [len(group) for group in out]

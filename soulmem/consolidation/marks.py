@@ -1,7 +1,7 @@
-"""Where has a chat slid out of short-term memory, and in which stretches is that consolidated?
+"""Messages that have left short-term memory, and the stretches in which they are consolidated.
 
-Short-term memory is a FIFO of exchanges. A mark stands at every so many of them, and one is forced where the
-scene changes and where the chat ends. What lies before a mark has slid out once the FIFO is full again.
+Short-term memory is a FIFO of exchanges. A mark is set every few exchanges, where the scene changes and where
+the chat ends. Messages before a mark have left once the FIFO is full again.
 """
 
 from __future__ import annotations
@@ -13,19 +13,23 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class MarkParams:
-    """How much is held, and how much is consolidated at once."""
+    """Size of the FIFO, and of a stretch."""
 
     turns: int = 3  # exchanges in the FIFO, and between two marks; design 5
-    least: int = 20  # messages of a stretch: two calls for so many at most (design 1.7)
-    refold: int = (
-        80  # messages that are folded again at once after an early one changed
+    least: int = (
+        20  # least messages of a stretch: at most two calls for each (design 1.7)
     )
-    pause: timedelta = timedelta(hours=6)  # between two messages: another scene
+    refold: int = (
+        80  # messages that are summarised again at once after an early one changed
+    )
+    pause: timedelta = timedelta(
+        hours=6
+    )  # between two messages, from which on the scene is another
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedMessage:
-    """What of a message decides about marks. Times are aware."""
+    """The fields of a message that decide about marks. Times are aware."""
 
     opens_exchange: bool
     sent_at: datetime | None = None
@@ -36,7 +40,7 @@ class MarkedMessage:
 def count_slid_out(
     messages: Sequence[MarkedMessage], *, ended: bool, params: MarkParams
 ) -> int:
-    """How many messages, from the first on, have slid out; all of them of a chat that has `ended`."""
+    """Number of messages, from the first on, that have left the FIFO; all of a chat that has `ended`."""
     if ended:
         return len(messages)
     marks = [0]
@@ -62,7 +66,7 @@ def count_slid_out(
 
 
 def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
-    """`start` .. `stop` in as many even stretches of at least `least` messages as there are; none of less."""
+    """`start` .. `stop` cut into as many even stretches of at least `least` messages as possible; may be none."""
     count = (stop - start) // least
     ends = (
         [start + (stop - start) * number // count for number in range(1, count + 1)]

@@ -1,39 +1,37 @@
-"""How much stronger or weaker an association is after it was used, or was offered and not used."""
+"""Plasticity of edges: strengthening by use, weakening when offered and not used."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-FLOOR = 0.05  # 0..1; a weaker edge is cut: nothing is reached over it (design 6)
+FLOOR = 0.05  # 0..1; a weaker edge is not walked over (design 6)
 
 
 @dataclass(frozen=True, slots=True)
 class PlasticityParams:
-    """How fast use teaches."""
+    """Rates of learning."""
 
-    # LTP, s += eta * (1 - s) * share. Ten uses of full share carry a new link from 0.1 to 0.69; at one use in
-    # 20 turns that outweighs what fades in between, 6 % at S = 300 turns.
+    # LTP, s += eta * (1 - s) * share. Ten uses of full share raise a new link from 0.1 to 0.69; at one use in
+    # 20 turns that exceeds the decay in between, 6 % at S = 300 turns.
     eta: float = 0.1  # 0..1
-    # LTD, s *= 1 - eta_d. A third of eta: an edge that helps every third time it lights up settles at 0.6.
-    # One that never does is cut after 75 times, from 0.5.
+    # LTD, s *= 1 - eta_d. A third of eta: an edge used every third time it is offered settles at 0.6.
+    # One that is never used falls from 0.5 below the floor after 75 times.
     eta_d: float = 0.03  # 0..1
     together: float = (
-        0.5  # 0..1, share of an edge whose two ends came to mind by other ways (Hebb)
+        0.5  # 0..1, share of an edge whose two ends were recalled by other paths (Hebb)
     )
-    # An edge counts as offered when it carried at least this part of what the strongest used one did: a hub's
-    # hundred faint edges were only there.
+    # An edge counts as offered when its flow was at least this part of that of the strongest used one, which
+    # excludes the many weak edges of a hub.
     strong: float = 0.1  # 0..1
-    spacing: float = 1.8  # S grows by this at a use ..
-    spaced: float = 10.0  # .. that comes so many turns after the last one (design 6)
-    longest: float = (
-        1e6  # turns; S grows no further: no chat lasts so long, and a float has an end
-    )
+    spacing: float = 1.8  # factor of S at a use ..
+    spaced: float = 10.0  # .. at least so many turns after the last one (design 6)
+    longest: float = 1e6  # turns; upper limit of S
 
 
 @dataclass(frozen=True, slots=True)
 class PlasticityUpdate:
-    """What one recall teaches: the share, 0..1, of each edge it used, and which it was offered in vain."""
+    """The update of one recall: the share, 0..1, of each used edge, and the edges offered but not used."""
 
     used: Mapping[str, float]
     idle: frozenset[str]
@@ -45,14 +43,14 @@ def plasticity_update(
     walked: Mapping[str, float],
     params: PlasticityParams,
 ) -> PlasticityUpdate:
-    """Sort the edges of a recall.
+    """Sort the edges of a recall into used and idle.
 
-    paths     flow >= 0 by edge over which a recalled memory was reached
+    paths     flow, >= 0, of each edge over which a recalled memory was reached
     together  edges between two recalled memories
-    walked    flow >= 0 by edge that the walk went over, those of `paths` among them or not
+    walked    flow, >= 0, of each edge of the walk, with or without those of `paths`
 
-    The share of an edge is its part of the strongest flow, so that it does not matter how many memories
-    came. The order of what is given does not matter.
+    The share of an edge is relative to the strongest flow, so that the number of recalled memories does not
+    matter.
     """
     peak = max(paths.values(), default=0.0)
     used = {edge: flow / peak if peak > 0.0 else 1.0 for edge, flow in paths.items()}
@@ -75,7 +73,7 @@ def potentiated(strength: float, share: float, params: PlasticityParams) -> floa
 def depressed(strength: float, *, keep: bool, params: PlasticityParams) -> float:
     """The strength, 0..1, of an edge that was offered and not used: s * (1 - eta_d).
 
-    With `keep` it does not fall below the floor by that: what was of use before is lost to time alone.
+    With `keep`, for an edge that was used before, it does not fall below the floor: only time does that.
     """
     lower = strength * (1.0 - params.eta_d)
     return max(lower, min(strength, FLOOR)) if keep else lower
@@ -92,7 +90,7 @@ def strength_before(strength: float, uses: float, params: PlasticityParams) -> f
 def stability_after(
     stability: float, elapsed: float, params: PlasticityParams
 ) -> float:
-    """S, in turns, after a use that came `elapsed` turns after the last one: spaced uses last longer."""
+    """S, in turns, after a use `elapsed` turns after the last one: it grows at spaced uses."""
     if elapsed < params.spaced:
         return stability
     return max(stability, min(params.longest, stability * params.spacing))

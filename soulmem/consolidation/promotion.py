@@ -1,4 +1,4 @@
-"""Which memories are kept for good, and which still have to prove themselves."""
+"""Promotion of memories to long-term memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from soulmem.domain.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class PromotionParams:
-    """What makes a memory last; design 5."""
+    """Conditions of promotion, any of which suffices; design 5."""
 
-    exchanges: int = 2  # recalled in so many different ones
-    # .. or gone over so often on the way to others: each tells half as much as coming to mind itself.
+    exchanges: int = 2  # exchanges in which the memory was recalled
+    # recalls that led over it to other memories; each counts half as much as a recall of it
     activations: int = 4
     importance: float = 0.6  # 0..1
-    imported: int = 20  # messages; a sync that adds more at once reads an old chat, it does not live one
+    imported: int = 20  # messages; a sync that adds more at once imports an old chat
 
 
 def is_promoted(

@@ -1,6 +1,6 @@
-"""What does going over memories again do to the ways between them? As a recall of all of them at once would.
+"""Rehearsal of memories at rest: which are rehearsed, and which are linked.
 
-A way that was gone over a moment ago gains nothing by it: rest comes between two rehearsals.
+A rehearsal acts on edges as one recall of all its memories. An edge touched a moment ago gains nothing.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class RehearsalParams:
-    """How much is gone over at once, and what it teaches."""
+    """Size of a rehearsal, and of its new links."""
 
-    memories: int = 200  # of a region: a person goes over a day, not over a life
-    rest: float = 1.0  # turns since an edge was touched, below which it gains nothing
-    links: int = 30  # new ones at most; design 5
+    memories: int = 200  # rehearsed at once, of one region of the graph
+    rest: float = 1.0  # least turns since an edge was touched, for it to gain
+    links: int = 30  # new links at most; design 5
     strength: float = 0.1  # 0..1, of a new link; design 5
-    stability: float = 600.0  # turns; S0 of a text (design 6), by which recency counts
-    often: int = 10  # recalls that count as many as there can be
+    stability: float = 600.0  # turns; S0 of a text (design 6), for recency
+    often: int = 10  # recalls at which the factor of recalls is 1
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
 
 
 def rehearsal_worth(
     importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams
 ) -> Floats:
-    """How much memories ask to be gone over, 0..1 each: importance x recall x recency (design 5), where the
-    last two may halve it each.
+    """Priority of memories for rehearsal, float64[n], 0..1: importance x recall x recency (design 5), where
+    each of the last two is .5 to 1.
 
-    recalls  that the memory was in
+    recalls  number of recalls of each memory
     age      in turns
     """
     recalled = np.minimum(1.0, np.log1p(recalls) / np.log1p(params.often))
@@ -56,11 +56,11 @@ def pairs_to_link(
     joined: Set[frozenset[K]],
     params: RehearsalParams,
 ) -> list[tuple[K, K]]:
-    """Pairs to be linked: what came to mind together most often, however absurd (Hebb).
+    """Pairs to link: those recalled together most often (Hebb).
 
-    recalled   what each recall brought, of the memories gone over
-    frequency  of recall, by memory: among pairs met as often the more frequent come first
-    joined     pairs with a link already
+    recalled   memories of each recall, among those rehearsed
+    frequency  of recalls, by memory; decides between pairs of equal count
+    joined     pairs that are linked already
     """
     met: Counter[tuple[K, K]] = Counter()
     for memories in recalled:

@@ -1,6 +1,6 @@
-"""Which of the facts about something still hold, and since when do the others not?
+"""Validity of facts: when a later fact ends an earlier one, and which facts are the same.
 
-A function of what is known alone: who takes a fact away that ended another one has that one hold again.
+The result depends on the visible facts alone: without the fact that ended it, a fact is valid again.
 """
 
 from __future__ import annotations
@@ -12,53 +12,55 @@ from datetime import datetime
 from soulmem.domain.ids import MemoryId
 from soulmem.language.relations import Relation
 
-Moment = tuple[float, int]  # POSIX seconds, and the place among what is as old
+Moment = tuple[
+    float, int
+]  # POSIX seconds, and the position among those of the same second
 
 
 @dataclass(frozen=True, slots=True)
 class FactClaim:
-    """A fact as it was told: of whom, what of them, and when."""
+    """A fact with its ends, its relation and the times at which it was stated."""
 
     key: str
     subject: str
     object: str
     relation: Relation
     times: tuple[Moment, ...]  # ascending, at least one
-    by_hand: bool = False  # only what is made by hand, too, ends it
+    by_hand: bool = False  # made by the user: only another one made by the user ends it
 
 
 @dataclass(frozen=True, slots=True)
 class FactValidity:
-    """From when to when a fact holds; times are aware."""
+    """The time in which a fact is valid; times are aware."""
 
-    since: datetime | None = None  # when it was told first; None: not known
+    since: datetime | None = None  # when it was first stated; None: unknown
     until: datetime | None = (
-        None  # None: it holds, or it is not known when it ceased to
+        None  # None: it is valid, or the time of its end is unknown
     )
-    story: str | None = None  # when it ceased to, in the story's own words
-    by: MemoryId | None = None  # the fact that it ceased through; None: it holds
+    story: str | None = None  # time of its end, in the words of the story
+    by: MemoryId | None = None  # the fact that ended it; None: it is valid
 
 
 @dataclass(frozen=True, slots=True)
 class FactEnd:
-    """When a fact ceased to hold, and through which other one."""
+    """The end of a fact: when, and by which other fact (its key)."""
 
     moment: Moment
     by: str
 
 
 def fact_end(claim: FactClaim, others: Sequence[FactClaim]) -> FactEnd | None:
-    """Since when the fact holds no more, by these others; None where it holds.
+    """The end of the fact by one of these others; None where it is valid.
 
-    What was told last counts: a fact that was told again after its contrary holds once more, and then the
-    contrary does not.
+    The last statement counts: a fact that was stated again after its contrary is valid, and the contrary has
+    ended.
     """
     last = claim.times[-1]
     contradictions: list[tuple[Moment, str]] = []
     for other in others:
         if (claim.by_hand and not other.by_hand) or not are_exclusive(other, claim):
             continue
-        # Told in one breath, that it is over is the later of the two.
+        # Of two statements of one moment, that it is over counts as the later one.
         is_later = other.times[-1] > last or (
             other.times[-1] == last
             and other.relation.is_over
@@ -72,7 +74,7 @@ def fact_end(claim: FactClaim, others: Sequence[FactClaim]) -> FactEnd | None:
 
 
 def are_exclusive(claim: FactClaim, other: FactClaim) -> bool:
-    """Whether the two cannot both hold at a time."""
+    """Whether the two facts cannot be valid at the same time."""
     mine, theirs = claim.relation, other.relation
     same_pair = _is_same_pair(claim, other)
     if mine.is_over is not theirs.is_over:
@@ -88,7 +90,7 @@ def are_exclusive(claim: FactClaim, other: FactClaim) -> bool:
 
 
 def is_same_relation(relation: Relation, other: Relation) -> bool:
-    """Whether two verbs, apart from whether it is over, tell the same of the same."""
+    """Whether two verbs mean the same, whether or not they say that it is over."""
     if relation.base == other.base:
         return True
     return relation.topic is not None and (relation.topic, relation.pole) == (
@@ -98,7 +100,7 @@ def is_same_relation(relation: Relation, other: Relation) -> bool:
 
 
 def is_same_fact(claim: FactClaim, other: FactClaim) -> bool:
-    """Whether the two are one fact in two wordings."""
+    """Whether the two are the same fact in two wordings."""
     if claim.relation.is_over is not other.relation.is_over or not _is_same_pair(
         claim, other
     ):

@@ -1,1 +1,1 @@
-"""By which rules does the user stay sovereign? What is told of a change, what protects, what is undone."""
+"""Rules of the user's control: audit values, protection of memories, retention in the bin, undo."""

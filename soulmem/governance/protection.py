@@ -1,4 +1,4 @@
-"""May anybody but the user's own hand touch this memory?"""
+"""Protection of permanent and locked memories against changes by others than the user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from soulmem.domain.memories import Memory
 
 
 def is_protected(memory: Memory) -> bool:
-    """Whether it is the user's alone to change or delete."""
+    """Whether only the user may change or delete the memory."""
     return memory.permanent or memory.locked
 
 

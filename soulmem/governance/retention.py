@@ -1,4 +1,4 @@
-"""What does the bin keep, and for how long?"""
+"""How long the bin keeps what was deleted."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class BinParams:
-    """When what lies in the bin goes for good, and what a language model may not take out of it."""
+    """When binned items are deleted for good, and what a language model may not restore."""
 
     days: float = 7.0  # design 8
-    warn_days: float = 1.0  # so long before that the user is told
-    review: bool = (
-        False  # what a model wants to keep for good waits there for the user; design 8
-    )
+    warn_days: float = 1.0  # the user is warned this long before
+    review: bool = False  # memories that a model marks as permanent wait there for the user; design 8
 
 
 def expired(
     binned: Mapping[K, datetime], current_time: datetime, params: BinParams
 ) -> list[K]:
-    """What has lain in the bin for long enough."""
+    """Keys of the items whose time in the bin is over."""
     keep = timedelta(days=params.days)
     return [
         key for key, binned_at in binned.items() if current_time - binned_at >= keep
@@ -34,6 +32,6 @@ def expired(
 def count_expiring_soon(
     binned: Mapping[K, datetime], current_time: datetime, params: BinParams
 ) -> int:
-    """How many go for good soon."""
+    """Number of items that are within the warning time or past it."""
     from_then = timedelta(days=max(0.0, params.days - params.warn_days))
     return sum(current_time - binned_at >= from_then for binned_at in binned.values())

@@ -1,7 +1,7 @@
-"""What does undoing some changes mean, when others came after them?
+"""What to restore when changes are undone after later changes.
 
-An entry tells fields by name; those of edges stand under `edges`, by the edge's id, and one that was not
-there before, or is no more, is None. Whatever the user touched later is left as the user wants it.
+An audit entry has fields by name; edges are under `edges`, by edge id, None where the edge did not exist. What
+the user changed later is left as it is.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from soulmem.domain.audit import Action, Actor, AuditEntry
 
 EDGES = "edges"
 OPINION = "opinion"
-SINCE = (
-    "since "  # how the reason of an undoing begins that took back all from an entry on
-)
+SINCE = "since "  # prefix of the reason of an undo of all entries from one on
 _CHANGES = frozenset(
     {
         Action.CREATE,
@@ -31,23 +29,23 @@ _CHANGES = frozenset(
 
 @dataclass(slots=True)
 class Reversal:
-    """What is to be put back: by memory its fields, by edge its fields, None for one that is to go.
+    """What to restore: fields by memory, fields by edge, None for an edge to delete.
 
-    `born` memories were made by what is undone. `skipped` names what the user changed later.
+    `created` memories were made by the undone entries. `skipped` lists what the user changed later.
     """
 
     memories: dict[str, dict[str, Any]] = field(default_factory=dict)
     created: dict[str, str] = field(
         default_factory=dict
-    )  # memory to the entry that made it
+    )  # memory: id of the entry that created it
     edges: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     undone: dict[str, None] = field(default_factory=dict)  # ids of entries
     skipped: list[tuple[str, str]] = field(default_factory=list)  # target and field
 
 
 def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
-    """Whether it is an automatic change whose words are still there; `by_name`: feedback, too, for the user
-    asks for that one.
+    """Whether it is an automatic change whose values are still stored. With `by_name` the user's feedback
+    counts, too, as the undo names that entry.
     """
     stored_values = entry.after if entry.action is Action.CREATE else entry.before
     if entry.action not in _CHANGES or stored_values is None:
@@ -60,13 +58,13 @@ def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
 def undone_by(
     undos: Iterable[AuditEntry], entries: Iterable[AuditEntry]
 ) -> frozenset[str]:
-    """Ids of those of the entries that one of these acts of undoing took back: the change or the job that it
-    names, or all from a certain entry on.
+    """Ids of the entries that one of these undo entries took back: the change or the job that it names, or all
+    from an entry on.
     """
     acts = [act for act in undos if act.action is Action.UNDO]
     targets: dict[
         tuple[str, str], set[str]
-    ] = {}  # what an act changed, for what the user said stayed
+    ] = {}  # targets of each undo; fields that the user changed were not restored
     for act in acts:
         targets.setdefault((act.source, act.reason), set()).add(act.target)
     undone_ids = set()
@@ -81,7 +79,7 @@ def undone_by(
 
 
 def _names(undo: AuditEntry, entry: AuditEntry) -> bool:
-    """Whether the entry is one of those that the undoing was asked to take back."""
+    """Whether the undo was requested for this entry."""
     if undo.reason.startswith(SINCE):
         return entry.id >= undo.reason.removeprefix(SINCE) and is_undoable(entry)
     named = bool(undo.source) and undo.source in (entry.id, entry.source)
@@ -89,22 +87,22 @@ def _names(undo: AuditEntry, entry: AuditEntry) -> bool:
 
 
 def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal:
-    """What to put back so that the `chosen` entries did not happen.
+    """What to restore so that the `chosen` entries have no effect.
 
-    entries  the newest first: the chosen ones and all that came after the oldest of them
+    entries  newest first: the chosen ones and all that came after the oldest of them
     """
     entries = list(entries)
     out = Reversal()
     mine: set[tuple[str, str]] = (
         set()
-    )  # what the user said later: a target and a field of it
-    kept: set[str] = set()  # memories the user laid hands on later
+    )  # target and field of what the user changed later
+    kept: set[str] = set()  # memories that the user changed later
     back: dict[
         tuple[str, str], str
-    ] = {}  # what was undone already, to the oldest entry that was taken back
+    ] = {}  # target and field of earlier undos: oldest entry that they took back
     acts: dict[
         tuple[str, str], dict[tuple[str, str], str]
-    ] = {}  # the same for each act of undoing
+    ] = {}  # the same by undo (source and reason)
     for entry in entries:
         if entry.id in chosen:
             older = {name for name, oldest in back.items() if oldest < entry.id}
@@ -125,7 +123,7 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
 def _oldest(
     undo: AuditEntry, entries: Iterable[AuditEntry]
 ) -> dict[tuple[str, str], str]:
-    """By target and field the id of the oldest entry that the undoing took back."""
+    """By target and field: the id of the oldest entry that the undo took back."""
     out: dict[tuple[str, str], str] = {}
     for entry in entries:
         if entry.id < undo.id and _names(undo, entry):
@@ -141,7 +139,7 @@ def _take_back(
     kept: set[str],
     older: set[tuple[str, str]],
 ) -> None:
-    """`older` fields have the value already that they had before this entry, or before one still older."""
+    """Add the values before this entry. `older` fields have that value, or an older one, already."""
     before = entry.before or {}
     out.undone[entry.id] = None
     if entry.action is Action.CREATE:
@@ -189,7 +187,7 @@ def _memory_fields(entry: AuditEntry) -> set[tuple[str, str]]:
 def _edges(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> list[tuple[str, dict[str, Any] | None]]:
-    """The edges that an entry tells of, each as it was."""
+    """The edges of an entry with their values before it; None where the edge did not exist."""
     before_edges, after_edges = (
         (before or {}).get(EDGES) or {},
         (after or {}).get(EDGES) or {},

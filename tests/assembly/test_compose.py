@@ -117,8 +117,8 @@ def test_each_kind_has_its_section(one: Memory, section: Section) -> None:
     """
     assert section_of(one) is line_of(one).section is section
     assert (
-        section_of(one, fired=True)
-        is line_of(one, fired=True).section
+        section_of(one, is_impulse=True)
+        is line_of(one, is_impulse=True).section
         is Section.IMPULSES
     )
 
@@ -197,7 +197,7 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         memory("b", "Frowns.", MemoryKind.ACTION),
         memory("a", "Laughs.", MemoryKind.ACTION),
     ):
-        line = line_of(fired, fired=True)
+        line = line_of(fired, is_impulse=True)
         assert budget.take(line)
         taken.append((fired, line))
     blocks = budget.blocks(taken, oldest_first)

@@ -47,7 +47,7 @@ def select_habits(
         if not habit.fired and habit.action in permanent:
             continue
         memory = mind.memories[habit.action]
-        line = line_of(memory, fired=habit.fired)
+        line = line_of(memory, is_impulse=habit.fired)
         if len(out) < most and budget.take(line):
             out.append(HabitLine(habit, memory, line))
     return out
