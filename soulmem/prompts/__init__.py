@@ -1,1 +1,1 @@
-"""What a language model is asked, and how its answer is read: one file per prompt."""
+"""Prompts for language models, and the parsing of their answers: one file per prompt."""

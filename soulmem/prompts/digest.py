@@ -1,4 +1,4 @@
-"""What is asked to tell what a day, a week, a month or a year was about, and how is the answer read?"""
+"""The prompt for the digest of a day, a week, a month or a year, and the parsing of its answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from soulmem.prompts.grounding.evidence import EvidenceParams, Grounds
 from soulmem.prompts.grounding.prose import prose_of
 from soulmem.prompts.rendering import rendered_passage
 
-NAME, VERSION = (
-    "digest",
-    1,
-)  # a wording change raises VERSION; recorded replies are kept by both
+# A change of wording raises VERSION; recorded replies are stored by both.
+NAME, VERSION = "digest", 1
 
 _MAX_TOKENS = 260
 _LONGEST = 1200  # characters
@@ -60,7 +58,7 @@ _SCHEMA: Mapping[str, object] = {
 
 
 def render(passage: Passage, period: str, *, plain: bool = False) -> Prompt:
-    """The call for a "day", "week", "month" or "year". `plain` asks for bare sentences."""
+    """The prompt for a "day", "week", "month" or "year". `plain` requests sentences instead of JSON."""
     what, as_json, as_text = _ASK[passage.language]
     asked = what.replace("{period}", _PERIODS[passage.language][period])
     user = "\n".join((rendered_passage(passage), asked, as_text if plain else as_json))
@@ -75,10 +73,7 @@ def render(passage: Passage, period: str, *, plain: bool = False) -> Prompt:
 
 
 def parse(text: str, passage: Passage) -> str:
-    """The digest on one line; see `prose_of`. One that has little to do with the lines is none.
-
-    Raises Unreadable.
-    """
+    """The digest on one line; see `prose_of`. Raises Unreadable, also for one with few words of the lines."""
     summary = prose_of(text, "digest", passage, _LONGEST)
     if Grounds(passage).share(summary) < EvidenceParams().overlap:
         raise Unreadable("a digest that has nothing to do with the lines")

@@ -1,4 +1,4 @@
-"""What is asked to turn a stretch of chat into memories, and how is the answer read?"""
+"""The prompt that turns a stretch of chat into draft memories, and the parsing of its answer."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_lists
 from soulmem.prompts.rendering import fact_names, names_tag, rendered_passage
 
-NAME, VERSION = (
-    "extraction",
-    3,
-)  # a wording change raises VERSION; recorded replies are kept by both
+# A change of wording raises VERSION; recorded replies are stored by both.
+NAME, VERSION = "extraction", 3
 
 _MAX_TOKENS = 700
-_MORE = 2  # facts beside one of each name
-_PARTS = 3  # of the lines, of each of which an episode is asked for
-_LEAST = 4  # lines of a part
+_MORE = 2  # facts beyond one of each name
+_PARTS = 3  # parts of the lines; one episode is requested of each
+_LEAST = 4  # least lines of a part
 _SYSTEM = {
     "en": (
         "You write down what one character of a role-play chat will remember.\n"
@@ -116,7 +114,7 @@ _NUMBERS = {
 _FEW = {
     **_NUMBERS,
     "maxItems": 4,
-}  # a small model writes as many as it may, each on a line of its own
+}  # small models write as many as the schema allows, each on a line of its own
 _FEELINGS = {
     "type": "array",
     "items": _object({"label": _SHORT, "intensity": _SHARE}, ("label", "intensity")),
@@ -134,8 +132,8 @@ _MORE_OF_EPISODE |= {
     "background": _TEXT,
     "keep": _SHORTS,
 }
-# Where it stands comes last: a small model that begins with lines tells of who speaks there. And it is asked
-# in the chat's language what somebody did: for a "verb" it gives one word, whoever it is about.
+# The lines come last: a small model that begins with them writes about whoever speaks there. The keys are in
+# the chat's language, as for "verb" small models give one word, whoever the fact is about.
 _FACT_KEYS = {
     "en": {key: key for key in ("subject", "verb", "object", "lines")},
     "zh": {"subject": "谁", "verb": "做了什么", "object": "对象", "lines": "行号"},
@@ -159,8 +157,8 @@ _LATER: Mapping[str, object] = {
 
 
 def _facts(names: Sequence[str], language: str) -> Mapping[str, object]:
-    """One fact is asked for of each name, by its number: left to itself a small model tells of one of them
-    again and again. Further facts are of whom it likes.
+    """Schema of the facts: one for each name, by number, as a small model otherwise repeats one name; then
+    facts about any name.
     """
     keys = _FACT_KEYS[language]
     about = [{"enum": [name]} for name in names] + [_SHORT] * _MORE
@@ -173,8 +171,8 @@ def _facts(names: Sequence[str], language: str) -> Mapping[str, object]:
 
 
 def _episodes(lines: Sequence[PassageLine], language: str) -> Mapping[str, object]:
-    """In Chinese one episode is asked for of each part of the lines, by its number and theirs: left to itself
-    a small model tells the beginning three times. In English it does so even then, and tells less of it.
+    """Schema of the episodes. In Chinese one for each part of the lines, by number, as a small model otherwise
+    repeats the beginning three times. In English this did not help.
     """
     if language == "en":
         return _list(
@@ -193,7 +191,7 @@ def _episodes(lines: Sequence[PassageLine], language: str) -> Mapping[str, objec
 
 
 def _schema(passage: Passage, names: Sequence[str]) -> Mapping[str, object]:
-    """The form of an answer."""
+    """Schema of an answer."""
     asked = {
         "facts": _facts(names, passage.language),
         "episodes": _episodes(passage.lines, passage.language),
@@ -203,7 +201,7 @@ def _schema(passage: Passage, names: Sequence[str]) -> Mapping[str, object]:
 
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
-    """The call. `plain` asks for lines instead of JSON, for models that cannot keep to that."""
+    """The prompt. `plain` requests lines instead of JSON, for models that do not keep to JSON."""
     system = _SYSTEM[passage.language]
     if plain:
         user = "\n".join((rendered_passage(passage), _PLAIN[passage.language]))
@@ -216,10 +214,10 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
 
 
 def parse(text: str, passage: Passage) -> Drafts:
-    """What the answer drafts and the passage bears out; the rest is dropped, and `dropped` says why.
+    """The drafts of the answer that the passage supports; `dropped` has the reasons for the others.
 
-    An answer may say that there is nothing. Raises Unreadable when it says nothing that can be read, or all
-    of it in another script than the chat's.
+    An answer may be empty. Raises Unreadable for an answer without readable fields, or in another script than
+    the chat's.
     """
     answer = dict[str, Any](read_lists(text, _LISTS, _FORMS))
     if "facts" in answer:
@@ -229,7 +227,7 @@ def parse(text: str, passage: Passage) -> Drafts:
 
 
 def _in_english(facts: Any) -> Any:
-    """The facts by the names of their parts in the schema of an English chat."""
+    """The facts with the keys of the English schema."""
     names: dict[str, str] = {}
     for keys in _FACT_KEYS.values():
         names.update({theirs: ours for ours, theirs in keys.items()})

@@ -1,7 +1,7 @@
-"""What is asked about scenes that look alike, and how is the answer read?
+"""The prompt that names the kind of similar scenes, and the parsing of its answer.
 
-The model names what kind of episode they are, and quotes from each scene what shows it. A scene without such
-words does not count, and a kind that fewer than three scenes show was not seen.
+The model names the kind and quotes from each scene words that show it. A scene without such words does not
+count; a kind that fewer than three scenes show is dropped.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from soulmem.prompts.reading.replies import read_lists
 from soulmem.prompts.reading.unwrapping import answer_of
 from soulmem.prompts.rendering import rendered_passage
 
-NAME, VERSION = (
-    "kinds",
-    1,
-)  # a wording change raises VERSION; recorded replies are kept by both
+# A change of wording raises VERSION; recorded replies are stored by both.
+NAME, VERSION = "kinds", 1
 
-LEAST = 3  # scenes that a kind is seen in; design 5
-_LONGEST = 120  # characters of a kind: a longer one tells a story
+LEAST = 3  # least scenes of a kind; design 5
+_LONGEST = 120  # characters of a kind; a longer one is a story
 _MAX_TOKENS = 300
-_QUOTED = 0.5  # share of a quotation's words that stand in its scene: small models bend what they quote
+_QUOTED = 0.5  # least share of a quotation's words in its scene, as small models change what they quote
 _IMPORTANCE = 0.5
 _SYSTEM = {
     "en": (
@@ -77,7 +75,7 @@ _SCHEMA: Mapping[str, object] = {
                 "required": ["line", "words"],
                 "additionalProperties": False,
             },
-            "maxItems": 6,  # as many as are shown
+            "maxItems": 6,  # as many as the passage has
         },
         "kind": {"type": "string", "maxLength": _LONGEST},
         "importance": {"type": "number", "minimum": 0, "maximum": 1},
@@ -88,7 +86,7 @@ _SCHEMA: Mapping[str, object] = {
 
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
-    """The call; each line of the passage is a scene. `plain` asks for lines instead of JSON."""
+    """The prompt; each line of the passage is a scene. `plain` requests lines instead of JSON."""
     user = "\n".join(
         (rendered_passage(passage), (_PLAIN if plain else _JSON)[passage.language])
     )
@@ -105,7 +103,7 @@ def render(passage: Passage, *, plain: bool = False) -> Prompt:
 def parse(text: str, passage: Passage) -> Drafts:
     """One kind with the scenes that show it, or none.
 
-    Raises Unreadable when the answer says nothing that can be read, or names the kind in another script.
+    Raises Unreadable for an answer without readable fields, or with a kind in another script.
     """
     answer = read_lists(text, _KEYS, _FORMS)
     kind_fields, scenes = _kind(answer), fields.objects(answer.get("scenes", []))
@@ -132,14 +130,14 @@ def parse(text: str, passage: Passage) -> Drafts:
 
 
 def _kind(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The object that has the kind: the answer itself, or the first line of its form."""
+    """The object with the field "kind": the answer itself, or its first line of that form."""
     if "kind" in answer:
         return answer
     return next(iter(fields.objects(answer.get("kinds", [])) or ()), None)
 
 
 def _shown(scenes: list[Mapping[str, Any]], passage: Passage) -> list[int]:
-    """The scenes, ascending, of which something is quoted that stands there."""
+    """Numbers of the scenes, ascending, with a quotation from their text."""
     texts = {line.number: line.text for line in passage.lines}
     out = set()
     for scene in scenes:
@@ -162,7 +160,7 @@ def _is_quoted(words: str, text: str) -> bool:
 
 
 def _names_in(kind: str, passage: Passage) -> set[str]:
-    """The names in it that each of its scenes must have; the character and the user are in all of them."""
+    """The names in `kind` that its scenes must contain; the character and the user are in all scenes."""
     there = {passage.soul, *passage.users, ""}
     other_names = {
         *passage.known_names,
@@ -177,14 +175,14 @@ def _names_in(kind: str, passage: Passage) -> set[str]:
 def _has_names(
     number: int, kind: str, names: Collection[str], passage: Passage
 ) -> bool:
-    """Whether the scene has all the names of the kind: those known, and what reads like one."""
+    """Whether the scene contains all names of the kind, known ones and words that look like names."""
     scene = tuple(line for line in passage.lines if line.number == number)
     grounds = Grounds(replace(passage, lines=scene, known_names=(), summary=""))
     return all(map(grounds.holds, names)) and not grounds.unknown_names(kind)
 
 
 def _is_of_the_form(kind: str, language: str) -> bool:
-    """Whether it is taken from what is asked, not from the scenes."""
+    """Whether it repeats words of the prompt."""
     return (
         kind.casefold().rstrip(".。") in (_JSON[language] + _PLAIN[language]).casefold()
     )

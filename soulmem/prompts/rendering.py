@@ -1,7 +1,7 @@
-"""How does a passage stand in a prompt, so that nothing in it can pass for an instruction?
+"""Rendering of a passage in a prompt, so that its texts cannot be read as instructions.
 
-What users wrote is never put into a sentence of ours: it stands between tags, one message to a line. A line
-break or a tag inside a message is taken away, so neither a line nor the end of the chat can be feigned.
+Texts of users are never part of our sentences: they are between tags, one message on a line. Line breaks and
+tags inside a message are removed, so that it cannot imitate a line or the end of the chat.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Collection, Iterable, Sequence
 from soulmem.domain.drafts import Passage
 from soulmem.language.scripts import is_unspaced
 
-_KNOWN = 30  # names shown at most: each costs tokens in every call
-_NAMED = 6  # names of whom facts are asked for
-_NAME_CHARACTERS = 60  # of a name; a longer one is no name
+_KNOWN = 30  # most known names: each costs tokens in every call
+_NAMED = 6  # most names of which facts are requested
+_NAME_CHARACTERS = 60  # longest name
 _TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
 _LINE = re.compile(r"\[(?=\s*\d+\s*\])")
 _KANA = re.compile("[\u3041-\u30ff]")
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """ "zh" for texts mostly Chinese, else "en": in which of our two wordings the model is addressed."""
+    """Language of the prompt: "zh" for texts that are mostly Chinese, else "en"."""
     whole = "\n".join(texts)
     return "zh" if is_unspaced(whole) and not _KANA.search(whole) else "en"
 
 
 def rendered_passage(passage: Passage) -> str:
-    """The passage as the model sees it: the chat last."""
+    """The passage as text of a prompt, the chat last."""
     names = [
         ("character", passage.soul),
         ("user", "; ".join(map(_name, passage.users))),
@@ -49,7 +49,7 @@ def rendered_passage(passage: Passage) -> str:
 
 
 def fact_names(passage: Passage) -> tuple[str, ...]:
-    """The names of whom the lines tell, those who talk last."""
+    """The names of which facts are requested, those of the speakers last."""
     talk = (passage.soul, *passage.users)[:_NAMED]
     sure = (passage.soul, *passage.users, *passage.known_names)
     names = (
@@ -62,7 +62,7 @@ def fact_names(passage: Passage) -> tuple[str, ...]:
 
 
 def _is_sure(name: str, sure: Collection[str]) -> bool:
-    """Whether it is more likely a name than a word that was shouted, or a name with the character behind it."""
+    """Whether it is likely a name: not a word in capitals, nor a name with the character behind it."""
     if is_unspaced(name):
         return name in sure or not any(
             sure_name and sure_name in name for sure_name in sure
@@ -71,7 +71,7 @@ def _is_sure(name: str, sure: Collection[str]) -> bool:
 
 
 def names_tag(names: Sequence[str]) -> str:
-    """These as a prompt shows them."""
+    """Names as text of a prompt."""
     return "<names>" + "; ".join(names) + "</names>"
 
 
@@ -80,5 +80,5 @@ def _name(name: str) -> str:
 
 
 def _tame(text: str) -> str:
-    """The text on one line, without anything that looks like a tag or a line's number."""
+    """The text on one line, without tags and line numbers."""
     return _LINE.sub("(", _TAG.sub("‹", " ".join(text.split())))

@@ -1,4 +1,4 @@
-"""What is asked to fold a stretch of chat into the summary so far, and how is the answer read?"""
+"""The prompt that adds a stretch of chat to the summary, and the parsing of its answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from soulmem.domain.llm import Prompt
 from soulmem.prompts.grounding.prose import prose_of
 from soulmem.prompts.rendering import rendered_passage
 
-NAME, VERSION = (
-    "summary",
-    1,
-)  # a wording change raises VERSION; recorded replies are kept by both
+# A change of wording raises VERSION; recorded replies are stored by both.
+NAME, VERSION = "summary", 1
 
 _MAX_TOKENS = 280
-_LONGEST = 1500  # characters; a longer summary costs every later call
+_LONGEST = 1500  # characters; a summary costs tokens in every later call
 _SYSTEM = {
     "en": (
         "You keep the running summary of a role-play chat from the view of one character.\n"
@@ -51,7 +49,7 @@ _SCHEMA: Mapping[str, object] = {
 
 
 def render(passage: Passage, *, plain: bool = False) -> Prompt:
-    """The call. `plain` asks for bare sentences, for models that cannot keep to JSON."""
+    """The prompt. `plain` requests sentences, for models that do not keep to JSON."""
     what, as_json, as_text = _ASK[passage.language]
     user = "\n".join((rendered_passage(passage), what, as_text if plain else as_json))
     return Prompt(

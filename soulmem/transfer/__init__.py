@@ -1,1 +1,1 @@
-"""Carrying over: text from other programs to domain values and back."""
+"""Import and export: files of other programs, and bundles, to domain values and back."""

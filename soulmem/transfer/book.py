@@ -1,4 +1,4 @@
-"""What do the entries of a world, or of the book inside a card, say?"""
+"""Reads the entries of a world (lorebook), or of the book inside a card, as statements and names."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_sourc
 from soulmem.transfer.name_finder import names_in, names_of_keys, united
 from soulmem.transfer.statements import LONGEST, columns, joined, plain
 
-_CONSTANT = 0.8  # importance of what is always in the prompt; only the user makes anything permanent
+_CONSTANT = 0.8  # importance of entries that are always in the prompt; only the user makes memories permanent
 _MOST_TITLE = 200  # characters
 
 
 def read_world(data: bytes, title: str, cast: Cast) -> Lore:
-    """A world's file: SillyTavern's own, or a book by itself. Raises Unprocessable."""
+    """The lore of a world file: SillyTavern's own, or a single book. Raises Unprocessable."""
     world = json_object(data)
     if isinstance(world.get("data"), dict) and "entries" in world["data"]:
         world = world["data"]
@@ -33,7 +33,7 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
 
 
 def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -> Lore:
-    """The entries of a book, in either of the two spellings; one that cannot be read stops nothing."""
+    """The lore of the entries of a book, in either of the two formats; unreadable entries are listed."""
     entry_statements: list[Statement] = []
     names: list[KnownName] = []
     broken: list[BrokenPart] = []
@@ -97,7 +97,7 @@ def _title(entry: dict[str, Any]) -> str:
 
 
 def _pieces(content: str, heading: str, keys: list[str]) -> Iterable[str]:
-    """The content, cut where it is long; each piece says what it is about."""
+    """The content, cut where it is long; each piece starts with its heading unless it contains it."""
     if not any(character.isalnum() for character in content):
         return
     about = next((name for name in (heading, *keys) if name), "")
@@ -113,7 +113,7 @@ def _pieces(content: str, heading: str, keys: list[str]) -> Iterable[str]:
 
 
 def _packed(parts: list[str]) -> list[str]:
-    """Neighbours together as long as they stay short."""
+    """Neighbouring parts joined while they stay short."""
     out: list[str] = []
     for part in parts:
         if out and columns(out[-1]) + columns(part) <= LONGEST // 3:

@@ -1,8 +1,8 @@
-"""How is a soul written as one readable file of JSON lines, and read back?
+"""Writes and reads bundles: one soul as a file of JSON lines.
 
-Line by line: a head, the soul, each chat with its messages, memories, edges, what is known of recalls, what
-the user said of memories, what a language model read, an end that counts the lines before it. Vectors are
-left out: they are made again from the texts.
+The lines are: a head, the soul, each chat with its messages, memories, edges, usages and recalls, opinions,
+derivations, and an end with the count of lines before it. Vectors are left out, as they are made again from
+the texts.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
 VERSION = 1  # of the format; a reader refuses a higher one
-_BROKEN_TOLD = 20  # broken lines that are told one by one
-# What some readers take for the end of a line; inside JSON it stands in texts only.
+_BROKEN_TOLD = 20  # broken lines that are listed
+# Characters that some readers take for line ends; in JSON they occur only inside texts.
 _SEPARATORS = {c.encode(): b"\\u%04x" % ord(c) for c in "\x85\u2028\u2029"}
 
 
 class Head(msgspec.Struct, frozen=True, tag="bundle", tag_field="type"):
-    """The first line: what this is, of whom, and who wrote it when."""
+    """The first line: format version, soul, time, and the SoulMem that wrote it."""
 
     version: int
     soul: SoulId
@@ -40,7 +40,7 @@ class Head(msgspec.Struct, frozen=True, tag="bundle", tag_field="type"):
 
 
 class SoulLine(msgspec.Struct, frozen=True, tag="soul", tag_field="type"):
-    """The soul, with its settings and the names it knows."""
+    """The soul with its settings and known names."""
 
     soul: Soul
 
@@ -59,7 +59,7 @@ class MessageLine(msgspec.Struct, frozen=True, tag="message", tag_field="type"):
 
 
 class MemoryLine(msgspec.Struct, frozen=True, tag="memory", tag_field="type"):
-    """A memory, whoever made it, the bin included."""
+    """A memory of any origin, also in the bin."""
 
     memory: Memory
 
@@ -71,7 +71,7 @@ class EdgeLine(msgspec.Struct, frozen=True, tag="edge", tag_field="type"):
 
 
 class UsageLine(msgspec.Struct, frozen=True, tag="usage", tag_field="type"):
-    """How often and when a memory was recalled."""
+    """The recalls of a memory, by number and time."""
 
     usage: Usage
 
@@ -83,19 +83,19 @@ class RecallLine(msgspec.Struct, frozen=True, tag="recall", tag_field="type"):
 
 
 class OpinionLine(msgspec.Struct, frozen=True, tag="opinion", tag_field="type"):
-    """What the user said of a memory that was recalled."""
+    """The user's opinion of a memory."""
 
     opinion: Opinion
 
 
 class DerivationLine(msgspec.Struct, frozen=True, tag="derivation", tag_field="type"):
-    """What a language model read and what came of it; its memories stand among the others."""
+    """What a language model read and which memories it made; these have lines of their own."""
 
     derivation: Derivation
 
 
 class End(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
-    """The last line: without it, or with another count, the file was cut short."""
+    """The last line; without it, or with another count, the file was cut off."""
 
     lines: int
 
@@ -114,7 +114,7 @@ class BrokenBundleLine:
 
 @dataclass(slots=True)
 class Bundle:
-    """What a file holds. Everything is of `soul`; `whole` is false when the file ends too early."""
+    """The content of a file, all of one soul; `whole` is False when the file was cut off."""
 
     head: Head | None = None
     soul: Soul | None = None
@@ -131,7 +131,7 @@ class Bundle:
 
     @property
     def owner_soul(self) -> SoulId:
-        """Whose memory it is. Only of a file with a head."""
+        """The soul named by the head. Only for a file with a head."""
         assert self.head is not None
         return self.head.soul
 
@@ -150,9 +150,9 @@ def _encoded(line: Line) -> bytes:
 
 
 def read_bundle(data: bytes) -> Bundle:
-    """The bundle in `data`; a broken line is noted and passed over.
+    """The bundle in `data`; broken lines are listed and skipped.
 
-    Raises Unprocessable for a file that is no bundle at all, or was written by a newer SoulMem. Computes.
+    Raises Unprocessable for a file that is no bundle, or of a newer format. Compute thread only.
     """
     bundle = Bundle()
     decoder = msgspec.json.Decoder(Line)
@@ -166,7 +166,7 @@ def read_bundle(data: bytes) -> Bundle:
             ValueError,
             RecursionError,
             SoulMemError,
-        ) as error:  # ValueError: what msgspec says, too
+        ) as error:  # ValueError: also the errors of msgspec
             if len(bundle.broken) < _BROKEN_TOLD:
                 reason = (
                     error.message
@@ -196,7 +196,7 @@ def _numbered(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _take(bundle: Bundle, line: Line, number: int) -> None:
-    """Add a line. Raises Unprocessable when it does not belong here."""
+    """Add a line to the bundle. Raises Unprocessable for one that is invalid here."""
     if isinstance(line, Head):
         check_id(line.soul, "soul")
         if bundle.head is not None:
@@ -318,13 +318,13 @@ def _aware(*times: datetime | None) -> None:
 
 
 def _storable(*texts: str) -> None:
-    """The database takes no zero character."""
+    """Raises Unprocessable for zero characters, which the database does not store."""
     if any("\x00" in text for text in texts):
         raise Unprocessable("a text holds a zero character")
 
 
 def _without_texts(error: Exception) -> str:
-    """The words of a reading error; they name paths and types, and quote nothing that somebody said."""
+    """The message of a decoding error; it has paths and types, but no text of the file."""
     return (
         "it nests too deep" if isinstance(error, RecursionError) else str(error)[:200]
     )

@@ -1,4 +1,4 @@
-"""What does a character card say? PNG or JSON, of version 1, 2 or 3."""
+"""Reads a character card, PNG or JSON, of version 1, 2 or 3, as statements and names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from soulmem.transfer.statements import (
     statements,
 )
 
-# What SillyTavern puts into every prompt is no memory, it would be told twice; names and habits are read.
+# Fields that SillyTavern puts into every prompt: of these only names and habits are read.
 _IN_PROMPT = ("description", "personality", "scenario")
 _FIELDS = frozenset({*_IN_PROMPT, "first_mes", "mes_example"})
 _NAME = 200  # characters
@@ -34,7 +34,7 @@ _NO_CARD = "is no character card: export the character from SillyTavern as PNG o
 
 
 def card_data(data: bytes) -> dict[str, Any]:
-    """The card's own object, with its name. Raises Unprocessable for what is none."""
+    """The object of the card's fields, with at least a name. Raises Unprocessable for another file."""
     whole = json_object(_json_of(data))
     inner = whole.get("data")
     card = inner if isinstance(inner, dict) else whole
@@ -45,13 +45,13 @@ def card_data(data: bytes) -> dict[str, Any]:
 
 
 def card_name(card: dict[str, Any]) -> str:
-    """What the character is called."""
+    """The name of the character."""
     return well_formed(str(card["name"])).strip()[:_NAME]
 
 
 def read_card(data: bytes, cast: Cast) -> Lore:
-    """What is to be remembered of the card: its book, its examples, habits and names. The character is known
-    as `cast.character`. Raises Unprocessable.
+    """The lore of a card: its book, examples, habits and names. The character's name in chats is
+    `cast.character`. Raises Unprocessable.
     """
     card = card_data(data)
     texts, broken = _texts(card)
@@ -63,7 +63,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     names: list[KnownName] = []
     for field in _IN_PROMPT:
         text = texts.get(field, "")
-        for key, piece in _said(text, cast):
+        for key, piece in _parts(text, cast):
             if key is not None and is_own_name_key(key):
                 own += own_names(piece)
             stated += _habits(key, piece, field)
@@ -87,7 +87,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
 
 
 def _texts(card: dict[str, Any]) -> tuple[dict[str, str], list[BrokenPart]]:
-    """The text fields of the card, and those that hold something else than a text."""
+    """The text fields of the card, and those whose value is not a text."""
     texts: dict[str, str] = {}
     broken: list[BrokenPart] = []
     for field in _FIELDS:
@@ -100,7 +100,7 @@ def _texts(card: dict[str, Any]) -> tuple[dict[str, str], list[BrokenPart]]:
 
 
 def _json_of(data: bytes) -> bytes:
-    """The JSON of a card, out of the picture that carries it."""
+    """The JSON of a card, also from inside a PNG."""
     if not data.startswith(SIGNATURE):
         if data[:2] == b"PK" or data[:3] == b"\xff\xd8\xff" or data[:4] == b"RIFF":
             raise Unprocessable(f"the file {_NO_CARD}", field="text")
@@ -121,14 +121,14 @@ def _json_of(data: bytes) -> bytes:
         ) from error
 
 
-def _said(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
+def _parts(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
     if has_dialogue(text):
         return dialogue(text, cast)
     return statements(text, cast)
 
 
 def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
-    """What stands under a key that says that these are habits, one by one."""
+    """The single habits of a part whose key is a heading of habits."""
     if key is None or not is_habit_heading(key):
         return []
     each = [

@@ -1,4 +1,4 @@
-"""What does a SillyTavern chat file (.jsonl) say?"""
+"""Reads a SillyTavern chat file (.jsonl)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from soulmem.domain.texts import well_formed
 from soulmem.transfer.send_dates import parse_send_date
 from soulmem.transfer.slots import as_id, slots_of, stamp_of
 
-# SillyTavern's own notices; the extension goes by the same list.
+# Types of SillyTavern's own notices; the extension has the same list.
 # fmt: off
 _NOTICES = frozenset({
     "help", "welcome", "empty", "generic", "comment", "slash_commands", "formatting", "hotkeys", "macros",
     "welcome_prompt", "assistant_note",
 })
 # fmt: on
-_LONGEST = 32 << 20  # bytes of a line; a message is not larger in any request either
+_LONGEST = 32 << 20  # bytes of a line; requests have the same limit
 _MOST_NAME = 2_000  # characters of a name
 _MOST_SWIPE = 1_000_000_000
-_NO_NAME = frozenset({"", "unused"})  # what newer headers hold in place of the names
+_NO_NAME = frozenset({"", "unused"})  # placeholders of newer headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class BrokenLine:
 
 @dataclass(frozen=True, slots=True)
 class ChatLog:
-    """A chat file as read. `chat` is the extension's own where it left one in the file, and so are slots."""
+    """A chat file as read. `chat` and slots are those that the extension stored in the file, if any."""
 
     chat: ChatId
     title: str
     persona: str
     messages: tuple[Message, ...]
     broken: tuple[BrokenLine, ...] = ()
-    undated: int = 0  # messages whose send_date means nothing to us
+    undated: int = 0  # messages without a readable send_date
     main_chat: str | None = None  # title of the chat this one was branched from
     copied_from: ChatId | None = (
         None  # the chat whose record SillyTavern copied into this branch
@@ -53,7 +53,7 @@ class ChatLog:
     parent: Fork | None = None
     people: frozenset[SoulId] = (
         frozenset()
-    )  # souls of whom the file says when they were present
+    )  # souls whose presence is recorded in the file
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class _Header:
     character: str = ""
 
     def record(self, key: str) -> Any:
-        """What the extension recorded about the chat under `key`."""
+        """The value that the extension recorded for the chat under `key`."""
         record = self.metadata.get("soulmem")
         return record.get(key) if isinstance(record, dict) else None
 
@@ -73,7 +73,7 @@ class _Header:
 
 
 def chat_id_for(title: str, souls: Sequence[SoulId]) -> ChatId:
-    """The id of a chat that never met the extension: the same file read again is the same chat."""
+    """The id of a chat without a recorded one: the same for the same title and souls."""
     return ChatId(derived_id("c", "st_chat", *sorted(souls), title))
 
 
@@ -83,7 +83,7 @@ def read_chat_log(
     souls: Sequence[SoulId],
     local: tzinfo | None = None,
 ) -> ChatLog:
-    """Read a chat file line by line; a line that cannot be read is reported and left out.
+    """Read a chat file line by line; unreadable lines are listed in `broken`.
 
     `title` is the file's name without ending; `local` is the zone of dates without one (None: the machine's).
     """
@@ -112,7 +112,7 @@ def read_chat_log(
 def _read_rows(
     lines: Iterable[bytes],
 ) -> tuple[_Header, list[dict[str, Any]], list[BrokenLine]]:
-    """The header, the rows that are messages, and the lines that cannot be read."""
+    """The header, the rows of messages, and the unreadable lines."""
     header = _Header()
     rows: list[dict[str, Any]] = []
     broken: list[BrokenLine] = []
@@ -134,7 +134,7 @@ def _read_rows(
 
 
 def as_branch(log: ChatLog, parent: ChatId, theirs: Collection[SlotId]) -> ChatLog:
-    """`log` as a branch of `parent`, which has the slots `theirs`; unchanged when no beginning is shared."""
+    """`log` as a branch of `parent` with the slots `theirs`; unchanged when the first message is not shared."""
     shared = None
     for message in log.messages:
         if message.slot not in theirs:
@@ -181,7 +181,7 @@ def _name(value: Any) -> str:
 
 
 def _identity(header: _Header, title: str) -> tuple[ChatId | None, ChatId | None]:
-    """The chat's own recorded id, or that of the chat whose record was copied into this branch."""
+    """The recorded id of this chat, or of the chat whose record was copied into this branch."""
     chat = as_id(header.record("chat"))
     if chat is None:
         return None, None
@@ -220,7 +220,7 @@ def _message(
 
 
 def _ids(value: Any) -> tuple[SoulId, ...] | None:
-    """The souls that the extension listed, None when it listed none."""
+    """The souls in a list that the extension recorded, None when there are none."""
     souls = (
         [SoulId(raw_id) for raw_id in value if as_id(raw_id)]
         if isinstance(value, list)
@@ -245,7 +245,7 @@ def _role(row: Mapping[str, Any], extra: Mapping[str, Any]) -> Role:
 
 
 def _persona(rows: Iterable[dict[str, Any]], header: _Header) -> str:
-    """The name the user mostly went by."""
+    """The user's most frequent name."""
     names = Counter(_name(row.get("name")) for row in rows if row.get("is_user"))
     names.pop("", None)
     return names.most_common(1)[0][0] if names else header.user

@@ -1,4 +1,4 @@
-"""What sort of file is this: a chat, a card, a world?"""
+"""Detects the format of a file: chat, card or world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_CHATS = ("mes", "chat_metadata", "user_name", "character_name")
 
 
 def format_of(data: bytes, ending: str) -> str | None:
-    """The format by what is in the file, and by its `ending` (".jsonl") where that leaves a doubt."""
+    """The format by the content of the file and its `ending` (".jsonl"); None when it is none of these."""
     if data.startswith(SIGNATURE):
         return CARD
     if ending.lower() == ".jsonl" or _is_line_of_chat(data):
@@ -40,7 +40,7 @@ def format_of(data: bytes, ending: str) -> str | None:
 
 
 def _is_line_of_chat(data: bytes) -> bool:
-    """Whether the first line by itself is what a chat file begins with."""
+    """Whether the first line is a header or a message of a chat file."""
     line = next(
         (line for line in data.removeprefix(_BOM).split(b"\n", 8) if line.strip()), b""
     )

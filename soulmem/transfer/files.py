@@ -1,4 +1,4 @@
-"""Is a file a text that can be read here, and what JSON does it hold?"""
+"""Checks that an uploaded file is UTF-8 text, and reads its JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 from soulmem.domain.errors import Unprocessable
 
 _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
-_LOOKED_AT = 4096  # bytes; a text in a wide encoding shows its zeros at once
+_LOOKED_AT = (
+    4096  # bytes at the start that are searched for zeros, which mark wide encodings
+)
 _BOM = b"\xef\xbb\xbf"
 
 
 def check_text(data: bytes) -> None:
-    """Raises Unprocessable for what at first sight is no text in UTF-8: another encoding, or no text."""
+    """Raises Unprocessable for an empty file, another encoding than UTF-8, or binary data."""
     if not data.strip():
         raise Unprocessable("the file is empty: choose another", field="text")
     for mark, name in _WIDE.items():
@@ -29,7 +31,7 @@ def check_text(data: bytes) -> None:
 
 
 def json_object(data: bytes) -> dict[str, Any]:
-    """The object that a JSON file holds. Raises Unprocessable."""
+    """The JSON object in a file. Raises Unprocessable."""
     check_text(data)
     try:
         content = json.loads(data.removeprefix(_BOM).decode())

@@ -1,4 +1,4 @@
-"""What a card or a world tells of a character: statements to be remembered, and names."""
+"""Values read from a card or a world: statements to be remembered, and names."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from dataclasses import dataclass
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import KnownName
 
-CARD = "card"  # the source of what the card says
+CARD = "card"  # source of statements of the card
 _WORLD = "world: "
-# Parts of a card that stand in every prompt. Notes were once made of them, which the prompt then held twice.
+# Parts of a card that are in every prompt. Older versions made notes of them, which repeated the prompt.
 PROMPT_PARTS = frozenset({"description", "personality", "scenario", "first message"})
 
 
 def world_source(title: str) -> str:
-    """The source of what a world of that title says."""
+    """The source of statements of a world of that title."""
     return f"{_WORLD}{title}"
 
 
 def is_source(tag: str) -> bool:
-    """Whether a tag of a memory names a source."""
+    """Whether a tag of a memory is a source."""
     return tag == CARD or tag.startswith(_WORLD)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that is said, to be remembered by itself: a note, or a habit as an action."""
+    """One statement to be remembered by itself: a note, or a habit as an action."""
 
     text: str
-    part: str  # where it is said: description, personality, book, ..
+    part: str  # part of the file: description, personality, book, ..
     kind: MemoryKind = MemoryKind.NOTE
-    importance: float | None = None  # 0..1; None: by its words
+    importance: float | None = None  # 0..1; None: estimated from its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class BrokenPart:
 
 @dataclass(frozen=True, slots=True)
 class Lore:
-    """Everything one file says."""
+    """The content of one file."""
 
     title: str  # of the card: the character's name
     statements: tuple[Statement, ...] = ()
     names: tuple[KnownName, ...] = ()
     broken: tuple[BrokenPart, ...] = ()
-    disabled: int = 0  # entries that are switched off, and so left out
+    disabled: int = 0  # entries that are switched off and left out
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which texts does a PNG carry beside its picture?"""
+"""Reads the text chunks of a PNG file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from soulmem.domain.errors import Unprocessable
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_MOST = 64 << 20  # bytes; no card is larger, but a packed text can unpack to anything
+_MOST = 64 << 20  # bytes, limit of an unpacked text
 
 
 def png_texts(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
-    """The `wanted` texts by keyword, unpacked; the last of each. Raises Unprocessable."""
+    """The `wanted` texts by keyword, unpacked; the last of each keyword. Raises Unprocessable."""
     texts = {}
     for kind, body in _chunks(data):
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
@@ -24,7 +24,7 @@ def png_texts(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and content of each chunk; a picture that was cut off ends early."""
+    """Kind and content of each chunk. Raises Unprocessable for a file that was cut off."""
     offset = len(SIGNATURE)
     while offset + 8 <= len(data):
         length, kind = (
@@ -45,7 +45,7 @@ def _text(kind: bytes, rest: bytes) -> bytes:
     if kind == b"zTXt":
         return _unpacked(rest[1:])
     is_packed, rest = rest[:1] == b"\x01", rest[2:]
-    text = rest.split(b"\x00", 2)[-1]  # language and translated keyword stand before it
+    text = rest.split(b"\x00", 2)[-1]  # after the language and the translated keyword
     return _unpacked(text) if is_packed else text
 
 

@@ -1,4 +1,4 @@
-"""When was a SillyTavern message sent? Its `send_date` has had several shapes over the years."""
+"""Reads `send_date` of SillyTavern messages, in all formats that SillyTavern has used."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ISO_FRACTION = re.compile(r"\.(\d+)")
 
 
 def parse_send_date(value: Any, local: tzinfo | None = None) -> datetime | None:
-    """The moment that `value` names, aware; None when it names none.
+    """The moment of `value`, aware; None when it is not a date.
 
-    Understood: ISO 8601; milliseconds or seconds since 1970, as number or digits; "June 19, 2023 2:20pm";
+    Formats: ISO 8601; milliseconds or seconds since 1970, as number or digits; "June 19, 2023 2:20pm";
     "2024-07-12@01h31m37s123ms" with or without spaces and milliseconds, which SillyTavern reads as UTC.
-    A shape without a zone is taken in `local` (None: this machine's zone), as SillyTavern does.
+    A date without a zone is in `local` (None: this machine's zone), as in SillyTavern.
     """
     try:
         if isinstance(value, bool):
@@ -67,7 +67,7 @@ def _from_text(text: str, local: tzinfo | None) -> datetime | None:
 
 
 def _iso_in(text: str, local: tzinfo | None) -> datetime:
-    """Python 3.10 reads neither a trailing Z nor a fraction of other than 3 or 6 digits."""
+    """The moment of an ISO date; Python 3.10 reads no trailing Z and only fractions of 3 or 6 digits."""
     text = re.sub(r"[Zz]$", "+00:00", text)
     moment = datetime.fromisoformat(
         _ISO_FRACTION.sub(lambda match: "." + match[1][:6].ljust(6, "0"), text)

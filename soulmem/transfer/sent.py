@@ -1,4 +1,4 @@
-"""How is a chat that was read from a file sent to the engine, piece by piece?"""
+"""Messages of an imported chat as the engine's sync takes them, in pieces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soulmem.transfer.chat_log import ChatLog
 def sent_messages(
     log: ChatLog, souls: Sequence[SoulId], start: int, stop: int
 ) -> list[SentMessage]:
-    """Messages `start`..`stop` of the chat as a client of `souls` lists them, texts included."""
+    """Messages `start`..`stop` of the chat in the form of a sync for `souls`, with texts."""
     return [
         SentMessage(
             slot=m.slot,
@@ -30,7 +30,7 @@ def sent_messages(
 
 
 def stop_of_piece(start: int, total: int, size: int) -> int:
-    """Where the piece ends that begins at `start`: pieces of nearly the same length, `size` at most."""
+    """End of the piece that begins at `start`; pieces are of nearly equal length, `size` at most."""
     pieces = max(1, -(-(total - start) // size))
     return start + -(-(total - start) // pieces)
 
@@ -38,10 +38,10 @@ def stop_of_piece(start: int, total: int, size: int) -> int:
 def _present(
     message: Message, log: ChatLog, souls: Sequence[SoulId]
 ) -> tuple[SoulId, ...] | None:
-    """Who of `souls` was there, None for all; a soul that the file knows nothing of was there throughout."""
+    """Those of `souls` that were present, None for all; one that the file never lists was always present."""
     if message.present is None:
         return None
-    there = tuple(
+    present = tuple(
         soul for soul in souls if soul in message.present or soul not in log.people
     )
-    return None if len(there) == len(souls) else there
+    return None if len(present) == len(souls) else present

@@ -1,4 +1,4 @@
-"""Which slot has each message of a SillyTavern chat?"""
+"""Slots (message ids) of the messages of a SillyTavern chat."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from soulmem.domain.texts import well_formed
 
 
 def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
-    """A slot for each message: the one written on it or on a swipe of it, else one minted from who and when.
+    """The slot of each message: the one stored on it or on a swipe of it, else a hash of speaker and date.
 
-    The extension mints by the same rule, so a message has the same slot whoever meets it first.
+    The extension computes the same hash, so a message has the same slot wherever it is read first.
     """
     slots: list[str | None] = []
     taken: set[str] = set()
     for row in rows:
         ids = (as_id(stamp_of(extra).get("id")) for extra in _extras(row))
         slot = next(filter(None, ids), None)
-        # a copied message carries its original's slot
+        # a copied message has the slot of its original
         slots.append(None if slot in taken else slot)
         if slot is not None:
             taken.add(slot)
@@ -32,12 +32,12 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
 
 
 def as_id(value: Any) -> str | None:
-    """`value` if it is an id that a client may give."""
+    """`value` if it is a valid id, else None."""
     return value if isinstance(value, str) and re.match(ID_PATTERN, value) else None
 
 
 def stamp_of(extra: Any) -> dict[str, Any]:
-    """What the extension wrote on a message, found in its `extra`; empty when nothing."""
+    """What the extension stored in the `extra` of a message; empty when nothing."""
     stamp = extra.get("soulmem") if isinstance(extra, dict) else None
     return stamp if isinstance(stamp, dict) else {}
 
@@ -50,19 +50,15 @@ def _extras(row: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _mint(row: Mapping[str, Any], taken: set[str]) -> str:
-    """A slot not in `taken`, which it joins."""
+    """A new slot from speaker and date, which is added to `taken`."""
     date = row.get("send_date")
     if isinstance(date, float) and date.is_integer():
         date = int(date)  # as JavaScript writes it
     side = "u" if row.get("is_user") else "c"
     seed = f"{side}\n{row.get('name') or ''}\n{'' if date is None else date}"
     for attempt in count():
-        slot = (
-            "m"
-            + hashlib.sha256(well_formed(f"{seed}\n{attempt}").encode()).hexdigest()[
-                :20
-            ]
-        )
+        text = well_formed(f"{seed}\n{attempt}")
+        slot = "m" + hashlib.sha256(text.encode()).hexdigest()[:20]
         if slot not in taken:
             break
     taken.add(slot)

@@ -1,4 +1,4 @@
-"""What is a field of an answer, whatever type the model gave it?"""
+"""Reads fields of an answer (texts, labels, numbers, objects) of whatever type the model gave."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from soulmem.prompts.reading.lenient_json import Partial
 
-LONGEST = 400  # characters of a text; an episode has one or two sentences
+LONGEST = 400  # characters of a text: one or two sentences
 LONGEST_NAME = 60  # characters of a name or a label
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
@@ -49,14 +49,14 @@ _NOTHING = {
     "未知",
     "不明",
 }
-_MOST_LINES = 64  # a span "1-100000" must not become a list
+_MOST_LINES = 64  # most lines of a span like "1-100000"
 
 
 def text(value: Any, limit: int = LONGEST) -> str | None:
-    """A text on one line without a list's marker; None for anything else and for words that mean nothing.
+    """A text on one line without a list marker; None for other types and for words like "none".
 
-    One whose end is missing, or that has the `limit` characters at which a schema cuts it, ends with its last
-    whole sentence; one without any, that puts clause beside clause, with its last whole clause.
+    A text that was cut off, or has the `limit` characters at which a schema cuts it, ends with its last whole
+    sentence, or without one, with its last whole clause.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -81,7 +81,7 @@ def _whole(words: str) -> str:
 
 
 def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
-    """A name or a label: like a text, but nothing rather than half of it."""
+    """A name or a label: like a text, but None where it was cut off."""
     words = None if isinstance(value, Partial) else text(value)
     if words is None or len(words) >= limit:
         return None
@@ -89,7 +89,7 @@ def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
 
 
 def shorts(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, ...]:
-    """Names or labels, each once, from a list or from one text with separators."""
+    """Names or labels without duplicates, from a list or from one text with separators."""
     if isinstance(value, str):
         value = _LISTS.split(value)
     parts = value if isinstance(value, list) else []
@@ -101,7 +101,7 @@ def shorts(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, .
 
 
 def share(value: Any, default: float) -> float:
-    """A number within 0..1: also of 7/10, 70 %, 7, "high"; `default` for anything else."""
+    """A number in 0..1: also from 7/10, 70 %, 7, "high"; `default` for anything else."""
     if isinstance(value, str):
         return _share_of_words(value.strip().lower(), default)
     if (
@@ -135,12 +135,12 @@ def _scaled(number: float) -> float:
 
 
 def truth(value: Any) -> bool:
-    """Whether it says yes."""
+    """Whether the value is true or a word for yes."""
     return value is True or (isinstance(value, str) and value.strip().lower() in _YES)
 
 
 def numbers(value: Any) -> tuple[int, ...]:
-    """Numbers of lines, ascending, each once: of [1, "2"], "1, 3-5", "[4]", 7; empty for anything else."""
+    """Line numbers, ascending, without duplicates: from [1, "2"], "1, 3-5", "[4]", 7; else empty."""
     line_numbers: set[int] = set()
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, bool):
@@ -157,8 +157,8 @@ def numbers(value: Any) -> tuple[int, ...]:
 
 
 def objects(value: Any, name: str = "") -> list[Mapping[str, Any]] | None:
-    """The objects of a list, of an object's fields, or the one object; None when it is none of these (an
-    empty list is a list). An object under a word, and not under a number, has this as its `name`.
+    """The objects of a list, of an object's members, or the single object; None for anything else (an empty
+    list gives an empty list). An object under a word, not under a number, gets this as its `name`.
     """
     if isinstance(value, Mapping):
         inner: list[tuple[str, Mapping[str, Any]]] = []

@@ -1,4 +1,4 @@
-"""What does JSON say that a small model wrote: cut short, with commas or quotes in the wrong places?"""
+"""Reads JSON as small models write it: cut off, or with misplaced commas and quotes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from soulmem.domain.texts import well_formed
 
-_DEPTH = 12  # deeper than any answer we ask for
+_DEPTH = 12  # deeper than any requested answer
 _CLOSERS = {'"': '"', "'": "'", "“": "”", "„": "“", "「": "」"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORD = re.compile(r"[^\s,:;\[\]{}\"'“”，：]+")
@@ -25,23 +25,23 @@ _WORDS: dict[str, Any] = {
 
 
 class Partial(str):
-    """A text whose end is missing."""
+    """A text that was cut off."""
 
     __slots__ = ()
 
 
 class _Missing:
-    """Stands for a value that was cut off before it said anything."""
+    """Marks a value that was cut off before its first character."""
 
 
 _MISSING = _Missing()
 
 
 def read_json(text: str, start: int = 0) -> tuple[Any, int]:
-    """The value that begins at `start`, and where it ends; what is behind it is ignored.
+    """The value that begins at `start`, and its end; what follows is ignored.
 
-    What was cut off is closed: a list keeps its whole items, an object its whole members, and the text under
-    way is a Partial. Raises ValueError when no value begins there.
+    A value that was cut off is closed: a list keeps its complete items, an object its complete members, and an
+    incomplete text is a Partial. Raises ValueError when no value begins at `start`.
     """
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
@@ -55,7 +55,7 @@ def read_json(text: str, start: int = 0) -> tuple[Any, int]:
 
 
 def _carried(value: Any) -> Any:
-    """The value with texts that can be stored: an escape may be half of a character."""
+    """The value with well-formed texts, as an escape may be half of a surrogate pair."""
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, list):
@@ -107,7 +107,7 @@ class _Reader:
                 self._skip()
                 continue
             if self._peek() not in (":", "："):
-                continue  # a lone word among the members
+                continue  # a word without a value
             self.position += 1
             if _NO_VALUE.match(self._text, self.position):
                 continue
@@ -135,7 +135,7 @@ class _Reader:
         return out
 
     def _string(self, closer: str) -> str:
-        """From the opening quote to its closer; one inside the text does not end it."""
+        """The text up to its closing quote; quotes inside the text do not end it."""
         self.position += 1
         out: list[str] = []
         while self.position < len(self._text):
@@ -150,7 +150,7 @@ class _Reader:
         return Partial("".join(out))
 
     def _ends(self) -> bool:
-        """Whether a quote that was just read closes its text: only what JSON has there may follow."""
+        """Whether the quote that was just read closes the text, by what follows it."""
         rest = self._text[self.position : self.position + 40].lstrip()
         return (
             not rest
@@ -169,7 +169,7 @@ class _Reader:
         return _ESCAPES.get(kind, kind)
 
     def _pair(self, high: int) -> str:
-        """The character of two halves; a half alone is none."""
+        """The character of a surrogate pair; U+FFFD for a single surrogate."""
         digits = (
             _HEX.match(self._text, self.position + 2)
             if self._text.startswith("\\u", self.position)
@@ -182,7 +182,7 @@ class _Reader:
         return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
 
     def _word(self) -> Any:
-        """A number, a bare word; _MISSING where none is, or where it may have been cut."""
+        """A number or a bare word; _MISSING where there is none, or where it may have been cut off."""
         match = _WORD.match(self._text, self.position)
         if not match:
             if self.position < len(self._text):
@@ -191,7 +191,7 @@ class _Reader:
             return _MISSING
         self.position = match.end()
         if self.position >= len(self._text):
-            return _MISSING  # 0.1 of 0.15
+            return _MISSING  # may be 0.1 of 0.15
         word = match.group()
         if word.lower() in _WORDS:
             return _WORDS[word.lower()]

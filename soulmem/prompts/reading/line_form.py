@@ -1,4 +1,4 @@
-"""What do lines like `F | 3 | Lena | owns | a boat` say? Small models keep that form better than JSON."""
+"""Reads answers of lines like `F | 3 | Lena | owns | a boat`, which small models keep better than JSON."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _WORDS = re.compile(r"[\W_]+")
 def read_lines(
     text: str, forms: Mapping[str, tuple[str, Sequence[str]]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The lines of an answer as the JSON form would give them.
+    """The lines of an answer as lists of objects, as in its JSON form.
 
-    `forms` has for each head of a line (lower case) the list it belongs to and the names of its fields in
-    order. Lines that begin with no such head are left out; missing fields are missing, and what is too much
-    belongs to the last field.
+    `forms` has for each head of a line (lower case) its list and the names of its fields in order. Lines with
+    another head are ignored; fields that are missing or empty are left out, and surplus fields are joined to
+    the last one.
     """
     out: dict[str, list[dict[str, Any]]] = {}
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""What does an answer say: as JSON wherever it stands in it, or as lines?"""
+"""Reads an answer as JSON, wherever it is in the text, or as lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from soulmem.prompts.reading.line_form import read_lines
 from soulmem.prompts.reading.unwrapping import answer_of
 
 _OPENING = re.compile(r"[{\[]")
-_TRIES = 24  # places at which JSON may begin
-_LONGEST = 60_000  # characters of an answer; whatever is behind them is no answer to us
+_TRIES = 24  # positions tried as the begin of JSON
+_LONGEST = 60_000  # characters of an answer; the rest is ignored
 
 
 def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
-    """The JSON object of the answer that has most of the `wanted` keys, wherever it stands.
+    """The JSON object in the answer with most of the `wanted` keys.
 
-    A list stands for its objects together, or for the first wanted key. Raises Unreadable.
+    A list counts as the union of its objects, or as the value of the first wanted key. Raises Unreadable.
     """
     body = answer_of(text[:_LONGEST])
     best: Mapping[str, Any] = {}
@@ -35,7 +35,7 @@ def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
 def read_lists(
     text: str, wanted: Collection[str], forms: Mapping[str, tuple[str, Sequence[str]]]
 ) -> Mapping[str, Any]:
-    """The same, or what the answer says in the form of lines. Raises Unreadable."""
+    """The same, else the lines of the answer in `forms`. Raises Unreadable."""
     try:
         return read_object(text, wanted)
     except Unreadable as error:
@@ -46,7 +46,7 @@ def read_lists(
 
 
 def _named(value: Any, wanted: Collection[str]) -> Mapping[str, Any]:
-    """The members of what was found, or of an object inside it."""
+    """The members of an object, of an object inside it, or of the objects of a list."""
     if isinstance(value, list):
         parts = [part for part in value if isinstance(part, Mapping)]
         together: dict[str, Any] = {}
@@ -75,7 +75,7 @@ def _known(members: Mapping[str, Any], wanted: Collection[str]) -> int:
 
 
 def _values(body: str) -> Iterator[Any]:
-    """Values in the text, from left to right; a list, or an object without members, may hide a better one."""
+    """JSON values in the text, from left to right; also those inside a list or an unreadable object."""
     position = 0
     for _ in range(_TRIES):
         opening = _OPENING.search(body, position)

@@ -1,4 +1,4 @@
-"""What did a model answer, without its thoughts and without the wrapping round the answer?"""
+"""Removes reasoning, control tokens and code fences from an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from soulmem.domain.llm import Unreadable
 
-# How models mark what they only think; each has an end, and some templates open it before the answer begins.
+# Marks of reasoning, begin and end; some chat templates write the begin themselves, before the answer.
 _THOUGHTS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -25,7 +25,7 @@ _CONTROL = re.compile(
 
 
 def answer_of(text: str) -> str:
-    """What is left without reasoning and control marks. Raises Unreadable when that is nothing."""
+    """The text without reasoning and control tokens. Raises Unreadable when nothing is left."""
     answer = text
     for start, end in _THOUGHTS:
         answer = _without(answer, start, end)
@@ -38,7 +38,7 @@ def answer_of(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """The longest block between fences, or the whole text without one; an open fence ends with the text."""
+    """The longest block between code fences, or the whole text without one; an open fence ends with the text."""
     blocks = [block.strip() for block in _FENCE.findall(text)]
     return max(blocks, key=len, default="") or text
 
@@ -49,11 +49,11 @@ def _without(text: str, start: str, end: str) -> str:
     if last >= 0 and _outside_json(text, last):
         return text[last + len(end) :]
     first = lower.find(start.lower())
-    # A thought that never ends was cut short: what is before it is the answer, if anything is.
+    # Reasoning without an end was cut off: the answer is what precedes it.
     return text[:first] if first >= 0 and _outside_json(text, first) else text
 
 
 def _outside_json(text: str, position: int) -> bool:
-    """Whether the place is not inside an answer that began before it: a chat may speak of such marks."""
+    """Whether the position is outside of JSON or a fence, where such a mark would be part of the answer."""
     head = text[:position].lstrip()
     return not head.startswith(("{", "[{", "```"))
