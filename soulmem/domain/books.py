@@ -35,7 +35,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """One chat's input for one sort of work. `again` is when it is tried at the latest."""
+    """Input of one chat for one kind of work that failed; `again` is the latest moment of the next try."""
 
     chat: ChatId
     work: Work

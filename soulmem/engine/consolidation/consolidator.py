@@ -400,7 +400,7 @@ class Consolidator:
 
 
 def _is_current(mind: Mind, call: PlannedCall) -> bool:
-    """Whether the chat still tells all that the call reads, and the summary that it continues exists."""
+    """Whether the chat still holds all that the call reads, and the summary that it continues exists."""
     if call.after is not None and mind.derivations.get(call.after) is None:
         return False
     return all(call.chat in mind.branches.holders(key) for key in call.read)

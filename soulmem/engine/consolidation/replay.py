@@ -45,7 +45,7 @@ _Key = Annotated[str, Meta(pattern=ID_PATTERN)]
 class ReplayRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a soul's memory that is replayed; None does not restrict it."""
 
-    chat: _Key | None = None  # memories that it tells, or that were drafted from it
+    chat: _Key | None = None  # its episodes, and memories drafted from it
     start: _Time | None = msgspec.field(name="from", default=None)  # inclusive
     end: _Time | None = msgspec.field(name="to", default=None)  # exclusive
     around: _Key | None = None  # a memory and its neighbourhood
@@ -144,7 +144,7 @@ def region_memories(
     inside = columns.in_use[:n] & columns.live[:n] & columns.searched[:n]
     inside[mind.facts.row_arrays()[0]] = False  # a fact is an edge
     if region.chat is not None:
-        inside &= _told_in(mind, ChatId(region.chat))
+        inside &= _rows_of_chat(mind, ChatId(region.chat))
     if region.start is not None:
         inside &= columns.ended[:n] >= region.start.timestamp()
     if region.end is not None:
@@ -226,7 +226,7 @@ def _frequency(mind: Mind, keys: Sequence[MemoryId]) -> dict[MemoryId, float]:
 
 
 def chats_of(mind: Mind, keys: Sequence[MemoryId]) -> list[ChatId]:
-    """The chats that tell these memories, or that they were drafted from, by id. Compute thread only."""
+    """Ids of the chats of these episodes, or that the memories were drafted from. Compute thread only."""
     chats: set[ChatId] = set()
     for key in keys:
         chats.update(mind.branches.holders(key))
@@ -247,8 +247,8 @@ def _strengthened(
     )
 
 
-def _told_in(mind: Mind, chat: ChatId) -> Bools:
-    """Which rows the chat tells, or were drafted from it. Raises NotFound."""
+def _rows_of_chat(mind: Mind, chat: ChatId) -> Bools:
+    """Which rows are episodes of the chat, or were drafted from it. Raises NotFound."""
     if mind.branches.branch(chat) is None:
         raise NotFound(f"the soul knows no chat {chat!r}", field="arguments.chat")
     rows = np.zeros(mind.size, bool)

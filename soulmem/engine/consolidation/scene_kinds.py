@@ -275,5 +275,5 @@ def _key(task: LlmTask, region: SceneRegion) -> Key:
 
 
 def _is_current(mind: Mind, call: PlannedCall) -> bool:
-    """Whether the chat still tells all of the scenes."""
+    """Whether the chat still holds all of the scenes."""
     return all(call.chat in mind.branches.holders(key) for key in call.read)

@@ -69,7 +69,7 @@ class BundleImport:
                 await self._store_step(world, run, step, bundle)
             done += step.lines
         if plan.steps:
-            # Opening the soul repairs what a chat tells and the bundle lacks.
+            # Opening the soul makes the episodes of chats that the bundle lacks.
             await world.mind(run.soul)
             self._embedding.wake()
         run.tell(done, total, "lines")

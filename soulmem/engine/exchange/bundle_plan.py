@@ -181,7 +181,7 @@ class _Planner:
             self._steps.append(Step(derivations=derivations))
 
     def _chat_steps(self, chat: Chat) -> list[Step] | None:
-        """The steps of a chat with the memories that it tells; None for one that is left as it is.
+        """The steps of a chat with its episodes; None for one that is left as it is.
 
         The memory of a piece's last message goes to the next piece: it is settled when a message follows.
         """
@@ -191,7 +191,7 @@ class _Planner:
         start, drop = _missing_part(chat, messages, stored_chat, stored_messages)
         if start is None:
             return None
-        memories = self._take_told(chat, messages)
+        memories = self._take_memories(chat, messages)
         if start == len(messages) and stored_chat is not None:
             return [Step(memories=piece) for piece in _pieces(_present(memories))]
         steps: list[Step] = []
@@ -212,7 +212,7 @@ class _Planner:
             from_memory = to_memory
         return steps
 
-    def _take_told(
+    def _take_memories(
         self, chat: Chat, messages: Sequence[Message]
     ) -> list[Memory | None]:
         """For each message the wanted memory that no step has yet; marks these as placed."""

@@ -115,7 +115,7 @@ class ChatImport:
     ) -> dict[str, Any]:
         """Make the stored chat equal to the placed `log`; the counts of changed messages.
 
-        `held` in the result tells of removals that have to be confirmed first; they end the import.
+        `held` in the result is None, or describes removals to be confirmed first, which end the import.
         """
         total = len(log.messages)
         counts = {"added": 0, "changed": 0, "removed": 0}

@@ -1,4 +1,4 @@
-"""An old chat costs nothing before somebody asked for it; what is being lived is consolidated by itself."""
+"""Old chats are consolidated on request only; chats that are being played are consolidated in idle rounds."""
 
 from __future__ import annotations
 

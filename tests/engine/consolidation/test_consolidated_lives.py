@@ -1,5 +1,7 @@
-"""Whatever happens to chats that are consolidated: no word of a vanished message stays, nobody knows what
-another branch tells, nothing is asked for twice, and what was made without a model equals a replay.
+"""Random edits, branches and restarts of consolidated chats.
+
+No word of a vanished message stays, no branch sees drafts of another, nothing is asked twice, and what was made
+without a model equals a replay.
 """
 
 from __future__ import annotations

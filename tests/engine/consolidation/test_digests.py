@@ -1,4 +1,4 @@
-"""Does a model tell what a day was about where there is one, and do quotations where there is none?"""
+"""Digests are worded by the model if there is one, and are quotations otherwise."""
 
 from __future__ import annotations
 

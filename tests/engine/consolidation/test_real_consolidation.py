@@ -1,4 +1,4 @@
-"""A chat of 60 messages and a real model of half a billion parameters: what lasts, and was it said?"""
+"""Consolidation of 60 messages by a real model of half a billion parameters: what it drafts was said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several answers draft is one memory, which keeps what is left of it when one of them falls."""
+"""A memory drafted by several answers keeps what the others said of it when one of them is retracted."""
 
 from __future__ import annotations
 

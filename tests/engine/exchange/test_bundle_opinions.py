@@ -1,4 +1,4 @@
-"""Do opinions and the word of where it is from go along when a soul is copied?"""
+"""A bundle brings the user's opinions, and audit entries say which import a memory came from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from soulmem.domain.ids import SoulId
 from soulmem.domain.memories import MemoryState
 from soulmem.domain.opinions import Verdict
 from soulmem.engine.runtime.jobs import JobState
-from tests.engine.exchange.test_bundles import begin, exported, take_in
+from tests.engine.exchange.test_bundle_import import begin, exported, take_in
 from tests.engine.stage import ME, Stage, ended, line, lines
 
 

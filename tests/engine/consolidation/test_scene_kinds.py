@@ -1,4 +1,4 @@
-"""Do like scenes become a kind of episode that rests on them, goes with them, and is undone with its job?"""
+"""Like scenes become a kind of episode, which rests on them, is removed with them and undone with its job."""
 
 from __future__ import annotations
 
@@ -279,15 +279,15 @@ async def test_a_name_that_does_not_fit_the_scenes_is_none(stage: KindStage) -> 
     assert stage.calls.count("kinds") == 1  # it was asked
 
 
-async def test_what_the_model_makes_nothing_of_is_parked(stage: KindStage) -> None:
+async def test_what_the_model_makes_nothing_of_is_deferred(stage: KindStage) -> None:
     stage.llm.then([failing(Unreadable("nonsense"))])
     await stage.sync("c", story())
     await stage.rest()
     assert stage.calls.count("kinds") == 2
-    (parked,) = (
+    (deferred,) = (
         await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     ).deferred
-    assert parked.work is Work.KIND
+    assert deferred.work is Work.KIND
     await stage.rest()
     assert stage.calls.count("kinds") == 2
 

@@ -1,4 +1,4 @@
-"""Chat becomes lasting memory at rest, at a known price, and whatever the model answers."""
+"""Consolidation in idle rounds and as a job: its price, its limits, and whatever the model answers."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_a_model_that_babbles_costs_four_calls_and_is_asked_again_later(
         await stage.rest()
     assert (
         stage.calls == ["summary"] * 2 + ["extraction"] * 2
-    )  # and then they are parked
+    )  # and then they are deferred
 
     stage.llm.then([obliging])
     stage.clock.advance(timedelta(hours=1).total_seconds(), 0)
@@ -180,23 +180,23 @@ async def test_without_a_model_nothing_is_drafted() -> None:
 
 
 async def test_what_waits_goes_on_by_itself_after_a_while(stage: ModelStage) -> None:
-    rests = stage.engine.consolidator
+    consolidator = stage.engine.consolidator
     stage.llm.then([LlmFailed(Failure.UNREACHABLE, "nobody listens")])
     await stage.sync("c", talk(30))
     await stage.rest()
-    assert not rests.is_due()
+    assert not consolidator.is_due()
     stage.clock.advance(61, 0)
-    assert rests.is_due()
+    assert consolidator.is_due()
     await stage.engine.idle.go_on()
     stage.clock.advance(61, 0)
-    assert not rests.is_due()  # the second time it waits for longer
+    assert not consolidator.is_due()  # the second time it waits for longer
 
     stage.llm.then([obliging])
     stage.clock.advance(61, 0)
     await stage.engine.idle.go_on()
     assert await stage.drafted()
     stage.clock.advance(3600, 0)
-    assert not rests.is_due()  # nothing waits any more
+    assert not consolidator.is_due()  # nothing waits any more
 
 
 async def test_idle_work_keeps_to_its_hour(stage: ModelStage) -> None:
@@ -256,7 +256,9 @@ async def test_a_cancelled_job_ends_though_the_model_thinks(stage: ModelStage) -
     assert stage.llm.waiting == 0  # the call was let go of
 
 
-async def test_the_books_tell_what_was_spent_and_what_waits(stage: ModelStage) -> None:
+async def test_the_report_shows_what_was_spent_and_what_waits(
+    stage: ModelStage,
+) -> None:
     stage.llm.then(["{"])
     await stage.sync("c", talk(30))
     report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))

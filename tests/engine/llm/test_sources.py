@@ -1,4 +1,4 @@
-"""Are the models handed out to the right ones, and is their health what their last call was?"""
+"""Each owner gets its own model, and health shows the outcome of the last call."""
 
 from __future__ import annotations
 

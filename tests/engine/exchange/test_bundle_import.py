@@ -1,4 +1,4 @@
-"""Is a soul that was written out and taken in again the same, wherever it comes to, and however often?"""
+"""A soul that was exported and imported is the same, anywhere and however often."""
 
 from __future__ import annotations
 

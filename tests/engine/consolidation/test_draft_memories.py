@@ -1,4 +1,4 @@
-"""What a model drafts is known where it should be, tells where it is from, and goes with its messages."""
+"""Drafted memories are visible where they should be, name their sources, and are removed with their messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.api.requests import MemoryPatch
-from tests.engine.exchange.test_bundles import exported, take_in
+from tests.engine.exchange.test_bundle_import import exported, take_in
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, ended, line
 

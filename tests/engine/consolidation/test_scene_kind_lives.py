@@ -1,5 +1,7 @@
-"""Whatever happens to a chat whose scenes are of kinds: no word of what vanished stays, each kind and each of
-its instances rests on scenes that a chat tells, and nobody knows a kind from another branch.
+"""Random edits, branches and replays of a chat whose scenes are of kinds.
+
+No word of a vanished message stays, each kind and each of its instances rests on scenes of the chat, and no branch
+sees kinds of another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does what a card or a world says become memory, follow the card, and leave alone what is the user's?"""
+"""Statements of cards and worlds become memories, follow their source, and leave the user's memories alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from soulmem.engine.exchange import import_jobs as importing
 from soulmem.engine.exchange import lore_import
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.transfer.lore import Lore, Statement
-from tests.engine.exchange.test_import_chats import ended
+from tests.engine.exchange.test_chat_import import ended
 from tests.engine.stage import ME, Stage, lines
 
 STORY = "{{char}} keeps the lighthouse on the Isle of Varn, alone with her cat.\n"

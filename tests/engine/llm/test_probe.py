@@ -1,4 +1,4 @@
-"""Does the test of a model tell a good one from a bad one, one that is away, and none?"""
+"""The job `model_test` tells a good model from a bad, an unreachable and a missing one."""
 
 from __future__ import annotations
 

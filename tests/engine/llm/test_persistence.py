@@ -1,4 +1,4 @@
-"""Do the books and what is parked survive a restart, and nothing that they should not?"""
+"""Usage and deferred input survive a restart."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ HOUR = timedelta(hours=1)
 _OWNERS = st.sampled_from([ME, Owner("bob")])
 _SOULS = st.sampled_from([SOUL, SoulId("s2")])
 _WORKS = st.sampled_from(["consolidation", "test"])
-_BOOKED = st.tuples(_OWNERS, _SOULS, _WORKS, st.integers(0, 100), st.integers(1, 9))
-_PARKED = st.tuples(
+_RECORDED = st.tuples(_OWNERS, _SOULS, _WORKS, st.integers(0, 100), st.integers(1, 9))
+_DEFERRED = st.tuples(
     _OWNERS, _SOULS, st.sampled_from(["c1", "c2"]), st.booleans(), st.integers(0, 100)
 )
 
 
-class KnownOwners(FakeStore):
-    """A store that knows of two owners, whatever they have."""
+class TwoOwners(FakeStore):
+    """A store with two owners, whatever they have."""
 
     async def owners(self) -> list[Owner]:
         return [ME, Owner("bob")]
@@ -51,17 +51,21 @@ async def opened(
 
 
 @given(
-    st.lists(_BOOKED, max_size=12), st.lists(_PARKED, max_size=8), st.integers(0, 120)
+    st.lists(_RECORDED, max_size=12),
+    st.lists(_DEFERRED, max_size=8),
+    st.integers(0, 120),
 )
 async def test_after_a_restart_they_are_as_before(
-    booked: list[tuple[Owner, SoulId, str, int, int]],
-    parked: list[tuple[Owner, SoulId, str, bool, int]],
+    recorded: list[tuple[Owner, SoulId, str, int, int]],
+    deferred: list[tuple[Owner, SoulId, str, bool, int]],
     later: int,
 ) -> None:
-    store = KnownOwners()
+    store = TwoOwners()
     await store.open()
     persistence, usage, deferrals = await opened(store, START)
-    for owner, soul, work, minute, calls in sorted(booked, key=lambda entry: entry[3]):
+    for owner, soul, work, minute, calls in sorted(
+        recorded, key=lambda entry: entry[3]
+    ):
         usage.record(
             owner,
             soul,
@@ -69,9 +73,9 @@ async def test_after_a_restart_they_are_as_before(
             Spent(calls=calls, seconds=0.1),
             START + timedelta(minutes=minute),
         )
-    for owner, soul, chat, well, minute in parked:
+    for owner, soul, chat, succeeded, minute in deferred:
         key: Key = (owner, soul, ChatId(chat), Work.DRAFTS)
-        if well:
+        if succeeded:
             deferrals.clear(key)
         else:
             deferrals.defer(key, "no lists", 20, START + timedelta(minutes=minute))
@@ -109,7 +113,7 @@ def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() ->
 async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again() -> (
     None
 ):
-    store = KnownOwners()
+    store = TwoOwners()
     await store.open()
     persistence, usage, _ = await opened(store, START)
     usage.record(ME, SOUL, "consolidation", Spent(calls=500), START)
@@ -120,7 +124,7 @@ async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again()
 
 
 async def test_what_could_not_be_stored_is_stored_with_the_next_call() -> None:
-    store = KnownOwners()
+    store = TwoOwners()
     await store.open()
     persistence, usage, _ = await opened(store, START)
     store.refuses = StoreFull("the disk is full")
@@ -159,7 +163,7 @@ async def test_a_restart_does_not_give_the_hour_anew() -> None:
     await stage.stop()
 
 
-async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() -> None:
+async def test_deferred_input_waits_on_after_a_restart_and_goes_with_its_chat() -> None:
     stage = ModelStage("{")
     await stage.start()
     await stage.soul()
@@ -172,7 +176,7 @@ async def test_parked_input_waits_on_after_a_restart_and_goes_with_its_chat() ->
     await stage.restart()
     stage.llm.then([obliging])
     await stage.rest()
-    assert len(stage.calls) == asked, "it was parked"
+    assert len(stage.calls) == asked, "it was deferred"
     assert set(
         (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
     ) == set(before)

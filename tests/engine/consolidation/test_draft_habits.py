@@ -1,4 +1,4 @@
-"""Does a habit that shows in a chat set in where it should, and nowhere else?"""
+"""Habits found in drafts fire in matching scenes and in no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does going over a region again strengthen and link it, have read what was parked, and go with its job?"""
+"""A replay strengthens and links a region, reads deferred input again, and is undone with its job."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def test_a_region_that_is_none_is_said(
     assert await edges(stage) == before
 
 
-async def test_what_was_parked_is_read_again() -> None:
+async def test_what_was_deferred_is_read_again() -> None:
     stage = ModelStage(Unreadable("nonsense"))
     await stage.start()
     await stage.soul()

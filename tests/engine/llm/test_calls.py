@@ -1,4 +1,4 @@
-"""Two who want one model: does memory work leave it to the reply, and does recall never feel the work?"""
+"""One model for replies and memory work: calls wait for replies, and recalls are as fast as without calls."""
 
 from __future__ import annotations
 

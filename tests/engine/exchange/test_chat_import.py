@@ -1,4 +1,4 @@
-"""Does an imported chat file make what the played chat makes, in pieces, whatever interrupts it?"""
+"""An imported chat file makes the same memory as the played chat, in pieces and after any interruption."""
 
 from __future__ import annotations
 
