@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.graph import journal
+from soulmem.graph import change_log
 from soulmem.graph.change_log import ChangeLog, EdgeChange
 
 
@@ -16,8 +16,8 @@ def test_what_was_missed_is_told_or_that_it_is_not_known(
 ) -> None:
     """None forgets."""
     kept, told = ChangeLog(), list[EdgeChange | None]()
-    before = journal._MOST
-    journal._MOST = 8
+    before = change_log._MOST
+    change_log._MOST = 8
     try:
         for number in changes:
             if number is None:
@@ -27,7 +27,7 @@ def test_what_was_missed_is_told_or_that_it_is_not_known(
                 told.append(EdgeChange(number, 0, 1, EdgeKind.NEXT))
                 kept.add(EdgeChange(number, 0, 1, EdgeKind.NEXT))
     finally:
-        journal._MOST = before
+        change_log._MOST = before
     assert kept.revision == len(told)
     for since in range(len(told) + 1):
         found, missed = kept.since(since), told[since:]
