@@ -1,4 +1,4 @@
-"""Which words of a memory should not fade? Those that its draft says are to be kept."""
+"""Anchors: words of a drafted episode that its draft marks as words not to fade."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from soulmem.engine.mind.mind import Mind
 
 
 def drafted_episode_id(derivation: str, number: int) -> MemoryId:
-    """The memory of the episode of this number in a draft."""
+    """The memory id of the `number`-th episode of a derivation."""
     return MemoryId(derived_id("d", derivation, "episode", str(number)))
 
 
 def anchors_of(mind: Mind, memory: Memory) -> tuple[str, ...]:
-    """Words of the memory's text that spontaneously stay, each once; those that were reworded are none."""
+    """The anchors of the memory that still occur in its text, each once."""
     out: dict[str, None] = {}
-    for one in mind.derivations.of(memory.id):
-        for number, draft in enumerate(one.drafts.episodes):
-            if draft.anchors and drafted_episode_id(one.id, number) == memory.id:
-                out.update(
-                    dict.fromkeys(word for word in draft.anchors if word in memory.text)
-                )
+    for derivation in mind.derivations.of(memory.id):
+        for number, draft in enumerate(derivation.drafts.episodes):
+            if not draft.anchors:
+                continue
+            if drafted_episode_id(derivation.id, number) == memory.id:
+                words = (word for word in draft.anchors if word in memory.text)
+                out.update(dict.fromkeys(words))
     return tuple(out)

@@ -1,6 +1,6 @@
-"""What of a language model's words belongs to this moment: which summary, and what is still on the screen?
+"""Summaries of a chat: the one for this recall, their chain, and drafts of the context window.
 
-Computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -20,82 +20,93 @@ _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 def drafts_within_window(
     mind: Mind, chat: ChatId, inside: Collection[int]
 ) -> list[int]:
-    """The rows of what was drafted of nothing but the messages at the rows `inside`, the last of the chat.
+    """Rows of drafts whose evidence lies in the context window only, except actions.
 
-    An action is not what was said: it may be told whatever stands on the screen.
+    `inside` are the rows of the window: the last messages of the chat. A habit may be
+    shown beside its evidence, because it does not repeat it.
     """
     if not mind.derivations or not inside:
         return []
-    told = {mind.id_at(row) for row in inside}
-    made = {
-        product.id
-        for one in mind.derivations.of_chat(chat)
-        if one.read[-1] in told
-        for product in one.products
-        if told.issuperset(product.cited or one.read)
-    }
-    only = (key for key in made if told.issuperset(mind.derivations.cited(key)))
-    rows = (row for key in only if (row := mind.row(MemoryId(key))) is not None)
-    return [row for row in rows if mind.columns.kind[row] != _ACTION]
+    window = set(mind.ids_at(inside))
+    rows: list[int] = []
+    for key in _cited_only_from(mind, chat, window):
+        row = mind.row(MemoryId(key))
+        if row is not None and mind.columns.kind[row] != _ACTION:
+            rows.append(row)
+    return rows
+
+
+def _cited_only_from(mind: Mind, chat: ChatId, window: set[MemoryId]) -> set[str]:
+    """Ids of drafts of the chat that cite episodes of the window only."""
+    keys: set[str] = set()
+    for derivation in mind.derivations.held(chat):
+        if derivation.read[-1] in window:
+            for product in derivation.products:
+                if window.issuperset(product.cited or derivation.read):
+                    keys.add(product.id)
+    return {key for key in keys if window.issuperset(mind.derivations.cited(key))}
 
 
 def summary_before(
     mind: Mind, chat: ChatId | None, inside: Sequence[int]
 ) -> Memory | None:
-    """What sums up the chat as far as it lies before the rows `inside`, which are its last."""
-    branch = (
-        mind.branches.branch(chat) if chat is not None and mind.derivations else None
-    )
-    if branch is None:
+    """The newest usable summary of the chat that ends before the rows `inside`, its last ones."""
+    if chat is None or not mind.derivations:
         return None
-    found = newest_summary(mind, branch.chat, len(branch.order) - len(inside))
-    made = found.products[0].id if found is not None and found.products else None
-    memory = mind.memories.get(MemoryId(made)) if made is not None else None
-    if (
-        memory is None
-        or memory.state is not MemoryState.ACTIVE
-        or is_in_doubt(mind, memory.id)
-    ):
+    strand = mind.lineages.strand(chat)
+    if strand is None:
         return None
-    return memory
+    newest = newest_summary(mind, strand.chat, len(strand.order) - len(inside))
+    if newest is None or not newest.products:
+        return None
+    memory = mind.memories.get(MemoryId(newest.products[0].id))
+    if memory is None or memory.state is not MemoryState.ACTIVE:
+        return None
+    return None if is_in_doubt(mind, memory.id) else memory
 
 
 def newest_summary(
     mind: Mind, chat: ChatId, before: int | None = None
 ) -> Derivation | None:
-    """The last version of the chat's summary, of those that end before the `before`-th episode."""
-    branch = mind.branches.branch(chat)
-    if branch is None:
+    """The last summary in the chat's chain; with `before`, of those that end by that episode index."""
+    strand = mind.lineages.strand(chat)
+    if strand is None:
         return None
-    held = [one for one in mind.derivations.of_chat(chat) if one.work is Work.SUMMARY]
-    if not held:
+    derivations = mind.derivations.held(chat)
+    summaries = [d for d in derivations if d.work is Work.SUMMARY]
+    if not summaries:
         return None
-    chain, _ = summary_chain(branch.order, held)
-    end, found = 0, None
-    for one in chain:
-        end += len(one.read)
+    chain, _ = summary_chain(strand.order, summaries)
+    end, newest = 0, None
+    for summary in chain:
+        end += len(summary.read)
         if before is None or end <= before:
-            found = one
-    return found
+            newest = summary
+    return newest
 
 
 def summary_chain(
-    order: Sequence[MemoryId], held: Sequence[Derivation]
+    order: Sequence[MemoryId], summaries: Sequence[Derivation]
 ) -> tuple[list[Derivation], list[str]]:
-    """The versions of the summary, each of which goes on where the one before ends, and the others."""
-    fits: dict[str | None, list[Derivation]] = {}
-    for one in held:
-        fits.setdefault(one.after, []).append(one)
+    """The chain of summaries in which each continues the one before, and the ids of the others.
+
+    `order` are the episodes of the chat. Where several continue, the longest one counts.
+    """
+    by_former: dict[str | None, list[Derivation]] = {}
+    for summary in summaries:
+        by_former.setdefault(summary.after, []).append(summary)
     chain: list[Derivation] = []
     end = 0
     while True:
-        after = chain[-1].id if chain else None
-        found = [
-            o for o in fits.get(after, ()) if order[end : end + len(o.read)] == o.read
+        former = chain[-1].id if chain else None
+        fitting = [
+            summary
+            for summary in by_former.get(former, ())
+            if order[end : end + len(summary.read)] == summary.read
         ]
-        if not found:
+        if not fitting:
             break
-        chain.append(max(found, key=lambda one: (len(one.read), one.id)))
+        chain.append(max(fitting, key=lambda summary: (len(summary.read), summary.id)))
         end += len(chain[-1].read)
-    kept = {one.id for one in chain}
-    return chain, [one.id for one in held if one.id not in kept]
+    chained = {summary.id for summary in chain}
+    return chain, [summary.id for summary in summaries if summary.id not in chained]

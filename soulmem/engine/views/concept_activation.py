@@ -1,12 +1,13 @@
-"""How present are concepts by themselves? Their mentions and recalls, read off the mind, as base activation.
+"""Concept activation: how active concepts are by themselves, by their mentions and recalls.
 
-Everything here computes: worker only.
+Base activation of consolidation/base_activation.py, read from a loaded mind.
+Compute thread only.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,17 +36,16 @@ Ints = NDArray[np.int64]
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 STABILITY = 600.0  # turns; S0 of a memory, design 6
-_SALIENCE = (
-    0.5  # 0..1, of a mention whose text does not tell how much it is about the concept
-)
+# 0..1, salience of a mention whose text does not say how much it is about the concept.
+_SALIENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ConceptActivation:
-    """How present a concept is."""
+    """How active a concept is."""
 
     activation: float  # 0..1
-    idle: float  # turns of the soul's clock since it was met or recalled last
+    idle: float  # turns of the soul's clock since its last mention or recall
 
 
 def concept_activations(
@@ -54,143 +54,154 @@ def concept_activations(
     extra: int,
     params: ActivationParams | None = None,
 ) -> dict[MemoryId, ConceptActivation]:
-    """How present each of these concepts is now; `extra` turns of a moved clock count."""
+    """Present activation of each of these concepts; `extra` turns of a moved clock are added."""
     p = params or ActivationParams()
-    now, pace = mind.time.current_turn(extra), mind.soul.settings.forgetting
-    return {
-        key: ConceptActivation(
-            base_activation(met, now, pace, p),
-            max(0.0, now - max(one.turn for one in met)),
-        )
-        for key, met in _met(mind, list(concepts), p).items()
-    }
+    current_turn = mind.time.current_turn(extra)
+    pace = mind.soul.settings.forgetting
+    out: dict[MemoryId, ConceptActivation] = {}
+    for key, events in _events(mind, list(concepts), p).items():
+        activation = base_activation(events, current_turn, pace, p)
+        idle = current_turn - max(event.turn for event in events)
+        out[key] = ConceptActivation(activation, max(0.0, idle))
+    return out
 
 
 def raised_by_activation(
     mind: Mind,
     rows: Ints,
-    fading: Floats,
+    strengths: Floats,
     extra: int,
     params: ActivationParams | None = None,
 ) -> Floats:
-    """What is left of these rows by their age, 0..1, and of concepts at least how present they are.
+    """The strengths of these rows, 0..1, with those of concepts raised to their activation.
 
-    As if each text were as much about the concept that it mentions: to look into it takes too long.
+    Every mention counts with the same salience, since looking at the texts would take too long.
     """
     p = params or ActivationParams()
     concepts = np.flatnonzero(mind.columns.kind[rows] == _CONCEPT)
     if not concepts.size:
-        return fading
+        return strengths
+    concept_rows = rows[concepts]
     place = np.full(mind.size, -1, np.int64)
-    place[rows[concepts]] = np.arange(concepts.size)
-    target, touched, at_turn = mind.edges.mentions(rows[concepts])
-    recalled = np.flatnonzero(mind.recalls.uses(mind.size)[rows[concepts]])
-    keys = ((at, mind.id_at(int(rows[concepts[at]]))) for at in recalled.tolist())
-    usages = [
-        (key, at, usage)
-        for at, key in keys
-        if (usage := mind.recalls.usage(key)) is not None
-    ]
-    at_of = {key: at for key, at, _ in usages}
-    used = [
-        (at_of[key], turn)
-        for key, turn in _used(mind, [(key, usage) for key, _, usage in usages])
-    ]
-    whose, when = np.asarray(used, np.float64).reshape(-1, 2).T
-    concept = np.concatenate([place[target], whose.astype(np.int64)])
-    moments = np.concatenate([mind.time.turns_at_touch(touched / 1e6, at_turn), when])
-    gain = np.repeat([p.mention * _SALIENCE, p.recall], [target.size, when.size])
-    now, pace = mind.time.current_turn(extra), mind.soul.settings.forgetting
-    active = base_activations(concept, moments, gain, now, pace, p)
-    out: Floats = fading.copy()
-    met = concepts[: active.size]
-    out[met] = np.maximum(out[met], active)
+    place[concept_rows] = np.arange(concepts.size)
+    target, touched, at_turn = mind.edges.mentions(concept_rows)
+    recalled, recall_turns = _recalls_by_place(mind, concept_rows)
+    concept = np.concatenate([place[target], recalled])
+    mention_turns = mind.time.turns_at_touch(touched / 1e6, at_turn)
+    turns = np.concatenate([mention_turns, recall_turns])
+    counts = [target.size, recall_turns.size]
+    gain = np.repeat([p.mention * _SALIENCE, p.recall], counts)
+    current_turn = mind.time.current_turn(extra)
+    pace = mind.soul.settings.forgetting
+    active = base_activations(concept, turns, gain, current_turn, pace, p)
+    out: Floats = strengths.copy()
+    raised = concepts[: active.size]
+    out[raised] = np.maximum(out[raised], active)
     return out
+
+
+def _recalls_by_place(mind: Mind, rows: Ints) -> tuple[Ints, Floats]:
+    """For each stored recall of these rows: the row's place among them, and the clock's reading then."""
+    usages: list[tuple[MemoryId, Usage]] = []
+    places: dict[MemoryId, int] = {}
+    for place in np.flatnonzero(mind.recalls.uses(mind.size)[rows]).tolist():
+        key = mind.id_at(int(rows[place]))
+        usage = mind.recalls.usage(key)
+        if usage is not None:
+            usages.append((key, usage))
+            places[key] = place
+    pairs = [(places[key], turn) for key, turn in _recall_turns(mind, usages)]
+    recalled, turns = np.asarray(pairs, np.float64).reshape(-1, 2).T
+    return recalled.astype(np.int64), turns
 
 
 def memory_strengths(
     mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None
 ) -> Floats:
-    """How fresh each of these memories is still, 0..1: what time and the soul's dial left of it. Concepts are
-    at least as fresh as they are present.
-    """
+    """Strength of each of these memories after forgetting, 0..1; of concepts at least their activation."""
     age = mind.time.row_ages(rows, mind.exchange_ages(chat, extra, rows), extra)
-    return raised_by_activation(
-        mind, rows, np.exp(-age * mind.soul.settings.forgetting / STABILITY), extra
-    )
+    decayed = np.exp(-age * mind.soul.settings.forgetting / STABILITY)
+    return raised_by_activation(mind, rows, decayed, extra)
 
 
 def turns_since_recall(
     mind: Mind, memories: Iterable[MemoryId], extra: int
 ) -> dict[MemoryId, float]:
-    """Turns of the soul's clock since the last recall of each; those never recalled are left out."""
-    now = mind.time.current_turn(extra)
-    used = [
-        (key, usage)
-        for key in memories
-        if (usage := mind.recalls.usage(key)) is not None
-    ]
+    """Turns of the soul's clock since the last recall of each; memories never recalled are left out."""
+    current_turn = mind.time.current_turn(extra)
     out: dict[MemoryId, float] = {}
-    for key, at in _used(mind, used):
-        out[key] = min(out.get(key, np.inf), max(0.0, now - at))
+    for key, turn in _recall_turns(mind, _usages(mind, memories)):
+        out[key] = min(out.get(key, np.inf), max(0.0, current_turn - turn))
     return out
 
 
 def places_mentioning(
     mind: Mind, concept: MemoryId, most: int, first: ChatId | None = None
 ) -> tuple[Place, ...]:
-    """Where texts mention it, the latest first."""
-    texts = (mind.memories[edge.source] for edge in _mentions(mind, concept))
-    places = (place for text in texts for place in source_places(mind, text, first))
-    return tuple(
-        dict.fromkeys(place for place, _ in zip(places, range(most), strict=False))
-    )
+    """At most `most` places in chats where texts mention the concept, the latest first."""
+    out: dict[Place, None] = {}
+    count = 0
+    for edge in _mentions(mind, concept):
+        for place in source_places(mind, mind.memories[edge.source], first):
+            if count == most:
+                return tuple(out)
+            out[place] = None
+            count += 1
+    return tuple(out)
 
 
-def _met(
+def _events(
     mind: Mind, concepts: list[MemoryId], p: ActivationParams
 ) -> dict[MemoryId, list[ActivationEvent]]:
-    """When each was met, and what it gained."""
+    """The mentions and recalls of each concept; its creation for one that has none."""
     out: defaultdict[MemoryId, list[ActivationEvent]] = defaultdict(list)
-    found = [(key, edge) for key in concepts for edge in _mentions(mind, key)]
-    moments = np.asarray([edge.touched.timestamp() for _, edge in found], np.float64)
-    turns = np.asarray(
-        [np.nan if e.at_turn is None else e.at_turn for _, e in found], np.float64
-    )
-    for (key, edge), at in zip(
-        found, mind.time.turns_at_touch(moments, turns).tolist(), strict=True
-    ):
-        out[key].append(mention_event(at, _salience(mind, key, edge), p))
-    used = [
-        (key, usage)
-        for key in concepts
-        if (usage := mind.recalls.usage(key)) is not None
-    ]
-    for key, at in _used(mind, used):
-        out[key].append(recall_event(at, p))
+    mentions: list[tuple[MemoryId, Edge]] = []
     for key in concepts:
-        known = mind.memories[key]
-        if key not in out:  # made by hand, and never met since
-            made = np.asarray([known.created.timestamp()], np.float64)
-            out[key].append(
-                mention_event(float(mind.time.turns_at(made)[0]), known.importance, p)
-            )
+        mentions += ((key, edge) for edge in _mentions(mind, key))
+    touched = [edge.touched.timestamp() for _, edge in mentions]
+    noted = [np.nan if e.at_turn is None else e.at_turn for _, e in mentions]
+    turns = mind.time.turns_at_touch(
+        np.asarray(touched, np.float64), np.asarray(noted, np.float64)
+    )
+    for (key, edge), turn in zip(mentions, turns.tolist(), strict=True):
+        out[key].append(mention_event(turn, _salience(mind, key, edge), p))
+    for key, turn in _recall_turns(mind, _usages(mind, concepts)):
+        out[key].append(recall_event(turn, p))
+    for key in concepts:
+        if key not in out:  # made by hand and neither mentioned nor recalled since
+            memory = mind.memories[key]
+            created = np.asarray([memory.created.timestamp()], np.float64)
+            turn = float(mind.time.turns_at(created)[0])
+            out[key].append(mention_event(turn, memory.importance, p))
     return out
 
 
-def _used(
-    mind: Mind, used: list[tuple[MemoryId, Usage]]
-) -> Iterator[tuple[MemoryId, float]]:
-    """What the clock showed at each recall that is kept."""
-    stamps = [(key, stamp) for key, usage in used for stamp in usage.stamps]
-    moments = np.asarray([stamp.moment.timestamp() for _, stamp in stamps], np.float64)
-    turns = np.asarray([stamp.turn for _, stamp in stamps], np.float64)
-    shown = mind.time.turns_at_touch(moments, turns).tolist()
-    return ((key, at) for (key, _), at in zip(stamps, shown, strict=True))
+def _usages(mind: Mind, memories: Iterable[MemoryId]) -> list[tuple[MemoryId, Usage]]:
+    """The recall records of those of these memories that have one."""
+    records = ((key, mind.recalls.usage(key)) for key in memories)
+    return [(key, usage) for key, usage in records if usage is not None]
+
+
+def _recall_turns(
+    mind: Mind, usages: list[tuple[MemoryId, Usage]]
+) -> list[tuple[MemoryId, float]]:
+    """The clock's reading at each recall that these records keep."""
+    keys: list[MemoryId] = []
+    moments: list[float] = []
+    noted: list[float] = []
+    for key, usage in usages:
+        for stamp in usage.stamps:
+            keys.append(key)
+            moments.append(stamp.moment.timestamp())
+            noted.append(stamp.turn)
+    turns = mind.time.turns_at_touch(
+        np.asarray(moments, np.float64), np.asarray(noted, np.float64)
+    )
+    return list(zip(keys, turns.tolist(), strict=True))
 
 
 def _mentions(mind: Mind, concept: MemoryId) -> list[Edge]:
-    """The latest links from texts in use to the concept, the last one first."""
+    """At most LATEST mentions of the concept by loaded texts, the last one first."""
     edges = [
         edge
         for edge in mind.edges.of(concept)
@@ -201,19 +212,14 @@ def _mentions(mind: Mind, concept: MemoryId) -> list[Edge]:
     edges.sort(
         key=lambda edge: (edge.touched, edge.at_turn or 0.0, edge.id), reverse=True
     )
-    return edges[:LATEST]  # with more of them a concept is as present as can be
+    return edges[:LATEST]  # more could not raise the activation further
 
 
 def _salience(mind: Mind, concept: MemoryId, edge: Edge) -> float:
-    """How much the text is about the concept, 0..1."""
-    known: Memory = mind.memories[concept]
-    names = (known.text, *(known.concept.aliases if known.concept else ()))
-    words = {fold(name) for name in names}.union(
-        *(Tokens.of(name).folded for name in names)
-    )
-    found = (
-        term.salience
-        for term in mind.memories[edge.source].terms
-        if fold(term.key) in words
-    )
-    return max(found, default=_SALIENCE)
+    """How much the mentioning text is about the concept, 0..1."""
+    memory: Memory = mind.memories[concept]
+    names = (memory.text, *(memory.concept.aliases if memory.concept else ()))
+    words = set(map(fold, names)).union(*(Tokens.of(name).folded for name in names))
+    terms = mind.memories[edge.source].terms
+    saliences = [term.salience for term in terms if fold(term.key) in words]
+    return max(saliences, default=_SALIENCE)

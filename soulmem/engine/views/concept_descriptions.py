@@ -1,4 +1,4 @@
-"""What is said of a concept that a language model drafted, by the answers that are left?"""
+"""Drafted concepts: their ids, usable aliases, and their fields merged from all drafts."""
 
 from __future__ import annotations
 
@@ -15,36 +15,34 @@ from soulmem.language.name_tokens import fold
 from soulmem.language.scripts import is_unspaced
 
 _ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
-_LONGEST = 40  # signs of a name
+_LONGEST = 40  # characters of a name
 
 
 def concept_id(soul: SoulId, name: str) -> MemoryId:
-    """The concept of a name: spellings that fold alike are one, whichever answer drafts it, and so are "the
-    old mill" and "old mill".
+    """The id of the drafted concept of a name.
+
+    Spellings that fold alike have one id, and so have "the old mill" and "old mill".
     """
     folded = fold(name) or name
     return MemoryId(derived_id("d", soul, "concept", _ARTICLE.sub("", folded)))
 
 
 def usable_aliases(draft: DraftConcept, taken: Collection[str]) -> list[str]:
-    """What the drafted concept is also called, as far as that picks one thing out: a name of its own, and
-    nobody else's. Two things made one tell what nobody said.
+    """The aliases of a drafted concept that read like names and are nobody else's.
 
-    taken  the folded names of others
+    A wrong alias would join two things into one. `taken` are the folded names of others.
     """
-    mine = fold(draft.name)
-    return [
-        alias
-        for alias in dict.fromkeys(a.strip() for a in draft.aliases)
-        if (folded := fold(alias))
-        and folded != mine
-        and folded not in taken
-        and _is_own(alias)
-    ]
+    out: list[str] = []
+    for alias in dict.fromkeys(map(str.strip, draft.aliases)):
+        folded = fold(alias)
+        is_other = folded and folded != fold(draft.name) and folded not in taken
+        if is_other and _is_own(alias):
+            out.append(alias)
+    return out
 
 
 def _is_own(alias: str) -> bool:
-    """Whether it reads like a name: not "she", nor "the man"."""
+    """Whether it reads like a name; "she" and "the man" do not."""
     if len(alias) > _LONGEST:
         return False
     if is_unspaced(alias):
@@ -57,30 +55,25 @@ def _is_own(alias: str) -> bool:
 def drafted_detail(
     memory: Memory, derivations: Iterable[Derivation]
 ) -> ConceptDetail | None:
-    """The fields of the concept by what these derivations drafted, the last one's word counting; None for
-    what is no concept.
-    """
+    """The concept fields drafted by these derivations, the last draft counting; None if it is no concept."""
     if memory.concept is None:
         return None
-    drafted = [
-        draft
-        for one in sorted(derivations, key=lambda one: (one.made, one.id))
-        for draft in one.drafts.concepts
-        if concept_id(memory.soul, draft.name) == memory.id
-    ]
+    drafted: list[DraftConcept] = []
+    for derivation in sorted(derivations, key=lambda d: (d.made, d.id)):
+        for draft in derivation.drafts.concepts:
+            if concept_id(memory.soul, draft.name) == memory.id:
+                drafted.append(draft)
     return merged_detail(memory.text, drafted)
 
 
 def merged_detail(name: str, drafted: Iterable[DraftConcept]) -> ConceptDetail:
-    """What several drafts of one concept say together."""
-    found = ConceptDetail()
+    """The fields of several drafts of one concept merged; type and description are the last ones."""
+    merged = ConceptDetail()
     for draft in drafted:
-        aliases = dict.fromkeys((*found.aliases, draft.name, *draft.aliases))
-        found = ConceptDetail(
+        aliases = dict.fromkeys((*merged.aliases, draft.name, *draft.aliases))
+        merged = ConceptDetail(
             concept_type=draft.concept_type,
-            aliases=tuple(
-                alias for alias in aliases if alias.strip() and alias != name
-            ),
-            description=draft.description or found.description,
+            aliases=tuple(a for a in aliases if a.strip() and a != name),
+            description=draft.description or merged.description,
         )
-    return found
+    return merged

@@ -1,6 +1,6 @@
-"""Which memories and facts did the user call wrong, as they are worded now? Nothing may recall those.
+"""Doubted memories: those whose present wording the user called wrong; no recall uses them.
 
-Computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 
 
 def opinion_of(mind: Mind, memory: MemoryId) -> Opinion:
-    """What the user thinks of it; neutral where nothing was said."""
+    """The user's opinion of the memory; a neutral one by default."""
     return mind.opinions.of(memory) or Opinion(memory, mind.soul.id)
 
 
 def is_in_doubt(mind: Mind, memory: MemoryId) -> bool:
-    """Whether its present wording was called wrong."""
+    """Whether the user called the present wording of the memory or fact wrong."""
     opinion = mind.opinions.of(memory)
     if opinion is None or opinion.doubted is None or mind.row(memory) is None:
         return False
@@ -29,7 +29,7 @@ def is_in_doubt(mind: Mind, memory: MemoryId) -> bool:
 
 
 def with_doubt(mind: Mind, memory: MemoryId, text: str, in_doubt: bool) -> Opinion:
-    """The opinion after the user put this wording in doubt by hand, or took the doubt away."""
+    """The opinion after the user put this wording in doubt, or withdrew the doubt."""
     old = opinion_of(mind, memory)
     return Opinion(
         old.memory,
@@ -41,11 +41,11 @@ def with_doubt(mind: Mind, memory: MemoryId, text: str, in_doubt: bool) -> Opini
 
 
 def rows_in_doubt(mind: Mind) -> list[int]:
-    """The rows of everything that is in doubt."""
+    """The rows of all memories and facts in doubt."""
     keys = (key for key in mind.opinions.doubted() if is_in_doubt(mind, key))
     return [row for key in keys if (row := mind.row(key)) is not None]
 
 
 def blocked_for_walks(mind: Mind, rows: list[int]) -> list[int]:
-    """Of these rows those that no thought passes through either: a name stays a way to what it stands in."""
+    """Those of these doubted rows that a walk may not pass through: all but concepts."""
     return [row for row in rows if mind.columns.kind[row] != _CONCEPT]

@@ -1,7 +1,9 @@
-"""Since when does a fact hold, and until when? Read off the facts that a view knows, and when each was told.
+"""FactValidities: from when to when the facts hold that a chat may use.
 
-Nothing of it is stored: a branch that forked before the end of a fact still holds it true, and when the
-message that ended it goes, or what was drafted of it is undone, it holds again. Everything here computes.
+Computed from the accessible facts and the times at which messages state them; nothing is
+stored. So a branch that forked before the end of a fact still counts it as true, and a fact
+holds again when the message that ended it vanishes or its draft is undone.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,291 +35,285 @@ from soulmem.engine.views.concept_descriptions import concept_id
 from soulmem.language.name_tokens import fold
 from soulmem.language.relations import Relation, relation_of
 
-_MOST_NAMES = 16  # that one thing goes by
+_MOST_NAMES = 16  # concepts that one thing may have as names
 
 
 class FactValidities:
-    """How the facts stand that one view knows; for one answer, on one state of the mind."""
+    """Validity of the facts that one chat may use, for one answer on one state of the mind."""
 
     def __init__(
-        self, mind: Mind, known: NDArray[np.bool_], chat: ChatId | None
+        self, mind: Mind, accessible: NDArray[np.bool_], chat: ChatId | None
     ) -> None:
-        """`known` tells of every row whether `chat` knows it; see `Mind.known`."""
+        """`accessible`: the rows that `chat` may use, bool[rows]; see `Mind.accessible_rows`."""
         self._mind = mind
-        self._known = known
+        self._accessible = accessible
         self._chat = chat
         self._claims: dict[str, FactClaim | None] = {}
-        self._ones: dict[MemoryId, MemoryId] = {}
+        self._canonical: dict[MemoryId, MemoryId] = {}
         self._names: dict[MemoryId, list[MemoryId]] = {}
         self._topics: dict[tuple[MemoryId, str], dict[str, Edge]] = {}
         self._may_end: dict[str | None, bool] = {}
-        self._touched: dict[
-            str | None, list[str | None]
-        ] = {}  # verbs that may end it, or tell the same
+        # By verb: the verbs of facts that may end it or be the same fact.
+        self._related_verbs: dict[str | None, list[str | None]] = {}
         self._times: dict[ChatId, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
 
     def of(self, edge: Edge) -> FactValidity:
-        """From when to when a known relation holds."""
+        """From when to when an accessible relation holds."""
         claim = self.claim(edge)
         if claim is None:
             return FactValidity()
         others = self.related_claims(claim, edge)
-        twins = [other for other in others if is_same_fact(other, claim)]
-        told = sorted({moment for one in (claim, *twins) for moment in one.times})
-        by_hand = any(one.by_hand for one in (claim, *twins))
-        since = _time(told[0])
-        found = fact_end(replace(claim, times=tuple(told), by_hand=by_hand), others)
-        if found is None:
+        same = [claim, *(other for other in others if is_same_fact(other, claim))]
+        times = tuple(sorted(set[Moment]().union(*(each.times for each in same))))
+        by_hand = any(each.by_hand for each in same)
+        since = _time(times[0])
+        end = fact_end(replace(claim, times=times, by_hand=by_hand), others)
+        if end is None:
             return FactValidity(since)
-        return FactValidity(since, *self._ending(found), MemoryId(found.by))
+        return FactValidity(since, *self._ending(end), MemoryId(end.by))
 
     def claim(self, edge: Edge) -> FactClaim | None:
-        """The relation as something told; None where the view does not know when it was."""
-        return self._told_as(edge.id, edge)
+        """The relation with the times at which it is stated; None if these are not accessible."""
+        return self._cached_claim(edge.id, edge)
 
-    def _told_as(self, key: str, edge: Edge) -> FactClaim | None:
+    def _cached_claim(self, key: str, edge: Edge) -> FactClaim | None:
         if key not in self._claims:
-            self._claims[key] = (
-                None if relation_of(edge.verb).is_alias else self._claim(key, edge)
-            )
+            is_alias = relation_of(edge.verb).is_alias
+            self._claims[key] = None if is_alias else self._claim(key, edge)
         return self._claims[key]
 
     def may_end(self, verb: str | None) -> bool:
-        """Whether a fact with this verb may end, or be told in other words: most of a user's own may not."""
+        """Whether any fact could end, or be the same as, a fact with this verb."""
         if verb not in self._may_end:
             relation = relation_of(verb)
-            others = (relation_of(one) for one in self._mind.edges.verbs if one != verb)
-            alone = relation.topic is None and not any(
-                _touch(one, relation) for one in others
+            others = [relation_of(v) for v in self._mind.edges.verbs if v != verb]
+            self._may_end[verb] = (
+                relation.topic is not None
+                or bool(self._mind.derivations)
+                or any(_may_interact(other, relation) for other in others)
             )
-            self._may_end[verb] = not alone or bool(self._mind.derivations)
         return self._may_end[verb]
 
     def related_claims(self, claim: FactClaim, edge: Edge) -> list[FactClaim]:
-        """What the view knows that ends the fact if it is later, or tells the same in other words."""
-        found = {
-            key: self._mind.edges.existing(key) for key in self._of_pair(edge)
-        } | self._of_topics(edge)
-        others = (
-            one
-            for key, e in found.items()
-            if key != claim.key and (one := self._told_as(key, e))
-        )
-        return [
-            one
-            for one in others
-            if are_exclusive(one, claim) or is_same_fact(one, claim)
-        ]
+        """Claims of other accessible facts that are the same as this one or exclude it."""
+        edges = {key: self._mind.edges.known(key) for key in self._of_pair(edge)}
+        edges |= self._of_topics(edge)
+        out: list[FactClaim] = []
+        for key, other_edge in edges.items():
+            other = None if key == claim.key else self._cached_claim(key, other_edge)
+            if other is not None and (
+                are_exclusive(other, claim) or is_same_fact(other, claim)
+            ):
+                out.append(other)
+        return out
 
     def has_no_related(self, key: str, edge: Edge) -> bool:
-        """Whether `beside` is empty, whatever is claimed: nobody has to look when what was told."""
+        """True if no accessible relation can end or duplicate this one, so claim times need not be read."""
         return self._of_pair(edge) <= {key} and self._of_topics(edge).keys() <= {key}
 
     def canonical_concept(self, memory: MemoryId) -> MemoryId:
-        """The name that stands for all names which the view knows the thing by."""
+        """The smallest id among the concepts of all accessible names of a thing.
+
+        Names are joined only in souls with drafts; elsewhere it is the memory itself.
+        """
         if not self._mind.derivations:
-            return memory  # of all that the user wrote nothing is made one
-        if memory not in self._ones:
+            return memory
+        if memory not in self._canonical:
             names = dict.fromkeys([memory])
             ring = [memory]
             while ring and len(names) < _MOST_NAMES:
-                ring = [one for one in self._aliases(ring) if one not in names]
+                ring = [alias for alias in self._aliases(ring) if alias not in names]
                 names.update(dict.fromkeys(ring))
-            self._ones.update(dict.fromkeys(names, min(names)))
-        return self._ones[memory]
+            self._canonical.update(dict.fromkeys(names, min(names)))
+        return self._canonical[memory]
 
     def _of_pair(self, edge: Edge) -> set[str]:
-        """The known relations between the same two, whatever names they go by, that are about the same."""
+        """Ids of accessible relations between the same two things whose verbs interact with the edge's."""
         relation = relation_of(edge.verb)
-        if edge.verb not in self._touched:
-            known = self._mind.edges.verbs
-            self._touched[edge.verb] = [
-                verb for verb in known if _touch(relation_of(verb), relation)
+        if edge.verb not in self._related_verbs:
+            self._related_verbs[edge.verb] = [
+                verb
+                for verb in self._mind.edges.verbs
+                if _may_interact(relation_of(verb), relation)
             ]
-        verbs = self._touched[edge.verb]
-        pairs = [
-            (s, o)
-            for s in self.alias_concepts(edge.source)
-            for o in self.alias_concepts(edge.target)
-        ]
+        verbs = self._related_verbs[edge.verb]
+        subjects = self.alias_concepts(edge.source)
+        objects = self.alias_concepts(edge.target)
+        pairs = list(product(subjects, objects))
         if relation.is_mutual:
-            pairs += [(o, s) for s, o in pairs]
-        keys = {
-            edge_id(EdgeKind.RELATES, s, o, verb) for s, o in pairs for verb in verbs
-        }
-        return {key for key in keys if self.is_accessible(MemoryId(key))}
+            pairs += product(objects, subjects)
+        out: set[str] = set()
+        for (source, target), verb in product(pairs, verbs):
+            key = edge_id(EdgeKind.RELATES, source, target, verb)
+            if self.is_accessible(MemoryId(key)):
+                out.add(key)
+        return out
 
     def _of_topics(self, edge: Edge) -> dict[str, Edge]:
-        """The known relations of its ends that it may rule out, or they it."""
+        """Accessible relations of the same subject (or pair) on the same exclusive topic."""
         relation = relation_of(edge.verb)
         if relation.topic is None or relation.pole:
             return {}
-        found = self._of_topic(edge.source, relation.topic)
-        return (
-            found | self._of_topic(edge.target, relation.topic)
-            if relation.is_mutual
-            else found
-        )
+        relations = self._of_topic(edge.source, relation.topic)
+        if relation.is_mutual:
+            relations = relations | self._of_topic(edge.target, relation.topic)
+        return relations
 
     def _of_topic(self, subject: MemoryId, topic: str) -> dict[str, Edge]:
-        """The known relations of one thing that are about the topic; looked for once."""
+        """Accessible relations of the subject on the topic, under all its names; cached."""
         key = (self.canonical_concept(subject), topic)
         if key not in self._topics:
-            verbs = [
-                verb
-                for verb in self._mind.edges.verbs
-                if relation_of(verb).topic == topic
-            ]
-            found = (
-                e
-                for name in self.alias_concepts(subject)
-                for e in self._mind.edges.relations(name, verbs)
-            )
-            self._topics[key] = {
-                i: e for e in found if self.is_accessible(MemoryId(i := e.id))
-            }
+            edges = self._mind.edges
+            verbs = [v for v in edges.verbs if relation_of(v).topic == topic]
+            relations: dict[str, Edge] = {}
+            for name in self.alias_concepts(subject):
+                for edge in edges.relations(name, verbs):
+                    relation_id = edge.id
+                    if self.is_accessible(MemoryId(relation_id)):
+                        relations[relation_id] = edge
+            self._topics[key] = relations
         return self._topics[key]
 
     def _aliases(self, names: Iterable[MemoryId]) -> Iterator[MemoryId]:
-        """What the view knows these by, too: said so, or called alike."""
-        verbs = [
-            verb
-            for verb in self._mind.edges.verbs
-            if verb is not None and relation_of(verb).is_alias
-        ]
+        """Accessible concepts of other names of these: by an alias relation, or spelled alike."""
+        edges = self._mind.edges
+        verbs = [v for v in edges.verbs if v is not None and relation_of(v).is_alias]
         for name in names:
-            for edge in self._mind.edges.relations(name, verbs) if verbs else ():
+            for edge in edges.relations(name, verbs) if verbs else ():
                 if self.is_accessible(MemoryId(edge.id)):
                     yield edge.target if edge.source == name else edge.source
-            yield from filter(
-                self.is_accessible, concepts_named_alike(self._mind, name)
-            )
+            alike = concepts_named_alike(self._mind, name)
+            yield from filter(self.is_accessible, alike)
 
     def is_accessible(self, key: MemoryId) -> bool:
-        """Whether the view knows the memory or the fact."""
+        """Whether the chat may use the memory or the fact."""
         row = self._mind.row(key)
-        return row is not None and bool(self._known[row])
+        return row is not None and bool(self._accessible[row])
 
     def alias_concepts(self, memory: MemoryId) -> list[MemoryId]:
-        """The concepts of all names that the view knows the thing by."""
-        one = self.canonical_concept(memory)
-        if one not in self._names:
-            self._names[one] = [
-                name for name, known in self._ones.items() if known == one
+        """The concepts of all accessible names of the thing, itself included."""
+        canonical = self.canonical_concept(memory)
+        if canonical not in self._names:
+            self._names[canonical] = [
+                name for name, other in self._canonical.items() if other == canonical
             ] or [memory]
-        return self._names[one]
+        return self._names[canonical]
 
     def _claim(self, key: str, edge: Edge) -> FactClaim | None:
-        told = sorted(self._told(key, edge))
-        if not told:
+        times = tuple(sorted(self._stated_times(key, edge)))
+        if not times:
             return None
-        ends = self.canonical_concept(edge.source), self.canonical_concept(edge.target)
+        subject = self.canonical_concept(edge.source)
+        object_ = self.canonical_concept(edge.target)
+        relation = relation_of(edge.verb)
         by_hand = edge.origin is Origin.USER
-        return FactClaim(key, *ends, relation_of(edge.verb), tuple(told), by_hand)
+        return FactClaim(key, subject, object_, relation, times, by_hand)
 
-    def _told(self, key: str, edge: Edge) -> Iterator[Moment]:
-        """When it was told, as far as the view knows; by hand: as old as the younger of its ends."""
+    def _stated_times(self, key: str, edge: Edge) -> Iterator[Moment]:
+        """When accessible episodes state the fact; one made by hand also when its younger end was made."""
         mind = self._mind
         if edge.origin is not Origin.MODEL:
-            yield (
-                max(
-                    mind.memories[end].created.timestamp()
-                    for end in (edge.source, edge.target)
-                ),
-                0,
-            )
-        for one in mind.derivations.of(key):
-            chat = self._teller(one)
-            cited = (made.cited or one.read for made in one.products if made.id == key)
-            for episode in (
-                episode for some in cited for episode in some if chat is not None
-            ):
-                row = mind.row(episode)
-                if row is not None and chat is not None:
-                    yield self._moment(row, chat)
+            ends = (mind.memories[edge.source], mind.memories[edge.target])
+            yield max(end.created.timestamp() for end in ends), 0
+        for derivation in mind.derivations.of(key):
+            chat = self._source_chat(derivation)
+            if chat is not None:
+                for episode in _cited_episodes(derivation, key):
+                    row = mind.row(episode)
+                    if row is not None:
+                        yield self._moment(row, chat)
 
-    def _teller(self, one: Derivation) -> ChatId | None:
-        """A chat that holds what was read and is known here, this one before others."""
-        holders = self._mind.derivations.holders_of(one.id)
-        if self._chat is None or self._chat in holders:
-            return self._chat if self._chat in holders else min(holders, default=None)
+    def _source_chat(self, derivation: Derivation) -> ChatId | None:
+        """A chat that holds what the derivation read and that is accessible, this chat before others."""
+        holders = self._mind.derivations.holders_of(derivation.id)
+        if self._chat is None:
+            return min(holders, default=None)
+        if self._chat in holders:
+            return self._chat
         if self._mind.soul.settings.scope is not Scope.CHARACTER:
             return None
-        here = self._mind.branches.branch(self._chat)
-        branches = (self._mind.branches.branch(chat) for chat in sorted(holders))
-        return next(
-            (
-                s.chat
-                for s in branches
-                if s is not None and (here is None or s.family != here.family)
-            ),
-            None,
-        )
+        lineages = self._mind.lineages
+        own = lineages.strand(self._chat)
+        for strand in map(lineages.strand, sorted(holders)):
+            if strand is not None and (own is None or strand.family != own.family):
+                return strand.chat
+        return None
 
     def _moment(self, row: int, chat: ChatId) -> Moment:
-        """When the episode of a row was told: never before what stands before it in its chat."""
+        """When the episode at a row took place, not before earlier ones of its chat, and its index there."""
         if chat not in self._times:
             order = self._mind.chat_rows(chat)
-            self._times[chat] = (
-                order,
-                np.maximum.accumulate(self._mind.columns.happened[order]),
-            )
+            happened = self._mind.columns.happened[order]
+            self._times[chat] = order, np.maximum.accumulate(happened)
         order, times = self._times[chat]
-        place = int(self._mind.neighbours(self._chat).position[row])
-        if not (0 <= place < order.size and order[place] == row):
-            found = np.flatnonzero(order == row)
-            place = int(found[0]) if found.size else 0
-        return float(times[place]) if times.size else 0.0, place
+        index = int(self._mind.neighbours(self._chat).position[row])
+        if not (0 <= index < order.size and order[index] == row):
+            matches = np.flatnonzero(order == row)
+            index = int(matches[0]) if matches.size else 0
+        return float(times[index]) if times.size else 0.0, index
 
-    def _ending(self, found: FactEnd) -> tuple[datetime, str | None]:
-        """When it ceased: by the story's calendar or in its words, if what told so gives any."""
-        until = _time(found.moment)
-        for key in self._mind.derivations.cited(found.by):
-            memory, row = self._mind.memories.get(key), self._mind.row(key)
-            span = memory.situation.time_span if memory is not None else None
-            if row is None or span is None or not span.story:
-                continue
-            if any(
-                self._moment(row, chat) == found.moment
-                for chat in self._mind.branches.holders(key)
-            ):
+    def _ending(self, end: FactEnd) -> tuple[datetime, str | None]:
+        """When the fact ended, and the story's own words for that time if they are no date.
+
+        The time is that of the story where the ending message has one.
+        """
+        until = _time(end.moment)
+        for key in self._mind.derivations.cited(end.by):
+            story = self._story_time_of_end(key, end)
+            if story is not None:
                 try:
-                    return datetime.fromisoformat(span.story).astimezone(), None
+                    return datetime.fromisoformat(story).astimezone(), None
                 except ValueError:
-                    return until, span.story
+                    return until, story
         return until, None
+
+    def _story_time_of_end(self, key: MemoryId, end: FactEnd) -> str | None:
+        """The story time of an episode, if it took place at the moment of the end."""
+        memory, row = self._mind.memories.get(key), self._mind.row(key)
+        span = memory.situation.time_span if memory is not None else None
+        if row is None or span is None or not span.story:
+            return None
+        chats = self._mind.lineages.holders(key)
+        is_at_end = any(self._moment(row, chat) == end.moment for chat in chats)
+        return span.story if is_at_end else None
 
 
 def fact_validities(mind: Mind, edges: Iterable[Edge]) -> dict[str, FactValidity]:
-    """How the relations among these edges stand by all that the soul knows, whatever chat tells it; by id."""
+    """By edge id: validity of the relations among these edges, by all that the soul has in any chat."""
     relations = [edge for edge in edges if edge.kind is EdgeKind.RELATES]
     if not relations:
         return {}
-    found = FactValidities(
-        mind, mind.accessible_rows(None, None, lambda _, __: False), None
-    )
-    return {edge.id: found.of(edge) for edge in relations}
+    accessible = mind.accessible_rows(None, None, lambda _, __: False)
+    validities = FactValidities(mind, accessible, None)
+    return {edge.id: validities.of(edge) for edge in relations}
 
 
 def concepts_named_alike(mind: Mind, concept: MemoryId) -> Iterator[MemoryId]:
-    """The concepts of the card, of messages, of the user and of drafts that go by a name of this one."""
+    """Concepts of any origin with a name that folds like one of this concept's."""
     memory = mind.memories.get(concept)
     if memory is None:
         return
     for name in mind.names.names_of(concept) or (memory.text,):
         folded = fold(name)
         for key in mind.names.index.find(name):
-            if any(fold(one) == folded for one in mind.names.names_of(key)):
+            if folded in map(fold, mind.names.names_of(key)):
                 yield key
         drafted = concept_id(mind.soul.id, name)
         if drafted in mind.memories:
             yield drafted
 
 
-def _touch(one: Relation, other: Relation) -> bool:
-    """Whether facts with these verbs may end each other, or be one."""
-    return one.base == other.base or (
-        one.topic is not None and one.topic == other.topic
+def _cited_episodes(derivation: Derivation, product_id: str) -> Iterator[MemoryId]:
+    """The episodes that the derivation cites for the product, or all it read where it cites none."""
+    for made in derivation.products:
+        if made.id == product_id:
+            yield from made.cited or derivation.read
+
+
+def _may_interact(relation: Relation, other: Relation) -> bool:
+    """Whether facts with these verbs may end each other, or be the same fact."""
+    return relation.base == other.base or (
+        relation.topic is not None and relation.topic == other.topic
     )
 
 

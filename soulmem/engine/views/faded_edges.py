@@ -1,8 +1,8 @@
-"""Which associations still hold: one that faded below the floor is cut.
+"""Faded edges: associations whose strength fell below the floor are ignored.
 
-That is read, not written: no walk goes over it and no view shows it, but it stays stored. A link that a text
-made would otherwise be made anew, in full strength, the next time texts are linked, and the memory would no
-longer be that of a replay. Should both ends come to mind together it is learned again.
+They are not deleted: walks and views leave them out, but they stay stored. A deleted mention
+would be created again at full strength the next time its text is linked. If both ends are
+recalled together, the edge is strengthened again. Compute thread only.
 """
 
 from __future__ import annotations
@@ -27,37 +27,34 @@ _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 def remaining_strengths(
     mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
 ) -> Floats:
-    """What is left of each of these edges, 0..1, or was so many turns `before`; 0 of one that is cut.
+    """Strength of each edge after decay, 0..1, `before` turns ago; 0 of a faded one.
 
-    `extra` turns of a moved clock count. Computes.
+    `extra` turns of a moved clock are added.
     """
     strength = mind.edge_strengths(edges, extra, before)
     weak = np.flatnonzero(_FADES[edges.kind] & (strength < FLOOR))
     if weak.size:
         strength[weak] = 0.0
-        held = mind.columns.permanent | mind.columns.locked
-        near = weak[held[edges.source[weak]] | held[edges.target[weak]]]
+        fixed = mind.columns.permanent | mind.columns.locked
+        near = weak[fixed[edges.source[weak]] | fixed[edges.target[weak]]]
         kept = [
-            at
-            for at in near
-            if mind.edges.edge_at(int(edges.slot[at])).origin is Origin.USER
+            index
+            for index in near
+            if mind.edges.at(int(edges.slot[index])).origin is Origin.USER
         ]
         strength[kept] = FLOOR
     return strength
 
 
 def unfaded_edges(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
-    """The edges that start or end at the memory as they are now, without those that are cut. Computes."""
+    """The edges at the memory with their present strengths, without faded ones."""
     turn = mind.lived_turns(extra)
-    return [
-        edge
-        for known in mind.edges_of(memory)
-        if (edge := unfaded_edge(mind, known, turn)) is not None
-    ]
+    edges = (unfaded_edge(mind, edge, turn) for edge in mind.edges_of(memory))
+    return [edge for edge in edges if edge is not None]
 
 
 def unfaded_edge(mind: Mind, edge: Edge, turn: int) -> Edge | None:
-    """The edge as it is when the soul's clock shows `turn`; None when it is cut. Computes."""
+    """The edge with its strength at `turn` of the soul's clock; None if it has faded."""
     if edge.kind not in DECAYING:
         return edge
     strength = mind.edge_strength(edge, turn)
@@ -67,7 +64,7 @@ def unfaded_edge(mind: Mind, edge: Edge, turn: int) -> Edge | None:
 
 
 def is_protected(mind: Mind, edge: Edge) -> bool:
-    """Whether nothing may cut the edge: the user drew it, and an end is permanent or locked."""
+    """Whether the edge never fades: the user made it, and an end is permanent or locked."""
     ends = (mind.memories[edge.source], mind.memories[edge.target])
     return edge.origin is Origin.USER and any(
         end.permanent or end.locked for end in ends

@@ -1,6 +1,9 @@
-"""Where is a memory from? The messages it was told by, or that hold the names it is made of."""
+"""Provenance: the messages that a memory comes from. Compute thread only."""
 
 from __future__ import annotations
+
+from itertools import product as product_of
+from itertools import starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,91 +14,98 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.language.name_tokens import fold
 
 _SHOWN = 4  # messages for each concept that names a topic
-_NAMES = 3
+_NAMES = 3  # concepts of a topic
 
 
 def source_places(
     mind: Mind, memory: Memory, first: ChatId | None = None
 ) -> tuple[Place, ...]:
-    """Where the memory was told, in the chat `first` before others; a learned name where it was given, a
-    topic where its first concepts were told of; what was drafted where its evidence was. Computes.
+    """The messages that the memory comes from, those in the chat `first` before others.
+
+    Of a learned name the messages with the name, of a found topic those with its first
+    concepts, of a draft its evidence, of an episode its own message.
     """
     if memory.is_learned_name:
-        return _told(mind, _givers(mind, memory), first)
+        return _places_of_texts(mind, _texts_with_name(mind, memory), first)
     if memory.is_found_topic:
-        named = memory.tags[:_NAMES]
-        texts = dict.fromkeys(
-            text for name in named for text in texts_with_term(mind, name)[-_SHOWN:]
-        )
-        return _told(mind, list(texts), first)
+        texts: dict[MemoryId, None] = {}
+        for name in memory.tags[:_NAMES]:
+            texts.update(dict.fromkeys(texts_with_term(mind, name)[-_SHOWN:]))
+        return _places_of_texts(mind, list(texts), first)
     cited = mind.derivations.cited(memory.id)
     if cited:
-        return _drafted(mind, memory.id, cited, first)
-    return _own(mind, memory, first)
+        return _places_of_evidence(mind, memory.id, cited, first)
+    return _own_places(mind, memory, first)
 
 
 def texts_with_term(mind: Mind, name: str) -> list[MemoryId]:
-    """The texts in use that hold a word, or a concept called so, in no particular order."""
+    """The texts in use with the word `name` or a concept of that name, by row."""
     incidence = mind.terms.incidence
-    numbers = [
-        incidence.number(name),
-        *(mind.terms.term_of(one) for one in concepts_named(mind, name)),
-    ]
+    numbers = [incidence.number(name)]
+    numbers += map(mind.terms.term_of, concepts_named(mind, name))
     terms = np.unique(np.asarray([n for n in numbers if n is not None], np.int64))
     _, rows = incidence.rows_of(terms, rows_in_use(mind))
-    return [mind.id_at(int(row)) for row in np.unique(rows)]
+    return mind.ids_at(np.unique(rows).tolist())
 
 
 def concepts_named(mind: Mind, name: str) -> list[MemoryId]:
-    """The concepts in use that are called exactly so, topics left out."""
-    spotted = ((key, mind.names.concept(key)) for key in mind.names.spot(name))
-    return [
-        key
-        for key, m in spotted
-        if m is not None and m.state is MemoryState.ACTIVE and m.text == name
-    ]
+    """The concepts in use whose text is exactly `name`, without topics."""
+    out: list[MemoryId] = []
+    for key in mind.names.spot(name):
+        concept = mind.names.concept(key)
+        if concept is None or concept.state is not MemoryState.ACTIVE:
+            continue
+        if concept.text == name:
+            out.append(key)
+    return out
 
 
 def rows_in_use(mind: Mind) -> NDArray[np.bool_]:
-    """The rows of what is in use, whatever chat tells it, bool[rows]."""
+    """The rows in use in any chat, bool[rows]."""
     return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])
 
 
-def _givers(mind: Mind, name: Memory) -> list[MemoryId]:
-    """The memories of the messages that give a learned name, oldest first."""
-    spelled = (name.text, *(name.concept.aliases if name.concept else ()))
-    told = {
-        one
-        for spelling in spelled
-        for one in mind.name_counts.memories_with(fold(spelling))
-    }
-    return sorted(told, key=lambda one: (mind.memories[one].happened, one))
+def _texts_with_name(mind: Mind, name: Memory) -> list[MemoryId]:
+    """The episodes that contain a learned name, oldest first."""
+    texts: set[MemoryId] = set()
+    for spelling in (name.text, *(name.concept.aliases if name.concept else ())):
+        texts |= mind.name_counts.memories_with(fold(spelling))
+    return sorted(texts, key=lambda key: (mind.memories[key].happened, key))
 
 
-def _told(mind: Mind, texts: list[MemoryId], first: ChatId | None) -> tuple[Place, ...]:
-    return tuple(
-        place for text in texts for place in _own(mind, mind.memories[text], first)
-    )
+def _places_of_texts(
+    mind: Mind, texts: list[MemoryId], first: ChatId | None
+) -> tuple[Place, ...]:
+    out: list[Place] = []
+    for text in texts:
+        out += _own_places(mind, mind.memories[text], first)
+    return tuple(out)
 
 
-def _drafted(
+def _places_of_evidence(
     mind: Mind, product: MemoryId, cited: tuple[MemoryId, ...], first: ChatId | None
 ) -> tuple[Place, ...]:
-    """The messages that a language model named as evidence, in the chats that hold all it read; where no chat
-    does any more, in those that tell one of them.
+    """The cited messages in each chat that holds all that the draft was made from.
+
+    If there is no such chat any more, in the chats that hold the single messages.
     """
-    chats = sorted(
-        mind.derivations.holders(product), key=lambda chat: (chat != first, chat)
-    )
-    told = [mind.memories[key] for key in cited if key in mind.memories]
+    holders = mind.derivations.holders(product)
+    chats = sorted(holders, key=lambda chat: (chat != first, chat))
+    evidence = [key for key in cited if key in mind.memories]
     if not chats:
-        return tuple(place for m in told for place in _own(mind, m, first))
-    return tuple(
-        Place(chat, m.evidence[0][0].slot) for chat in chats for m in told if m.evidence
-    )
+        return _places_of_texts(mind, evidence, first)
+    slots = [
+        memory.evidence[0][0].slot
+        for memory in map(mind.memories.__getitem__, evidence)
+        if memory.evidence
+    ]
+    return tuple(starmap(Place, product_of(chats, slots)))
 
 
-def _own(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:
-    chats = sorted(mind.branches.holders(memory.id), key=lambda chat: chat != first)
-    slots = memory.evidence[0] if memory.evidence else ()
-    return tuple(Place(chat, version.slot) for chat in chats for version in slots)
+def _own_places(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:
+    """The message of the memory in each chat that holds it."""
+    holders = mind.lineages.holders(memory.id)
+    chats = sorted(holders, key=lambda chat: chat != first)
+    versions = memory.evidence[0] if memory.evidence else ()
+    slots = [version.slot for version in versions]
+    return tuple(starmap(Place, product_of(chats, slots)))

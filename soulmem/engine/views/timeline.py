@@ -1,4 +1,4 @@
-"""What happened in a span of time, oldest first: a range of columns, cut to a page."""
+"""Timeline: memories by time, in order, without sorting all of them. Compute thread only."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
 
-TimelinePosition = tuple[
-    int, str
-]  # microseconds since 1970 and id: where a memory stands in the order
+# Microseconds since 1970 and id of a memory: its place in the order.
+TimelinePosition = tuple[int, str]
 
 
 def position_of(memory: Memory) -> TimelinePosition:
-    """Where the memory stands."""
+    """The position of the memory in the timeline."""
     return int(memory.happened.timestamp() * 1_000_000), str(memory.id)
 
 
@@ -28,10 +27,10 @@ def overlapping(
     end: datetime | None,
     after: TimelinePosition | None,
 ) -> Iterator[Memory]:
-    """Memories in use whose time overlaps from (inclusive) .. to (exclusive), oldest first, behind `after`.
+    """Memories in use that overlap `start` (inclusive) .. `end` (exclusive), oldest first.
 
-    Triggers and bare names of the card have no time. 100,000 memories take some 5 ms to the first, and 1 ms
-    per thousand from there.
+    Only those behind the position `after`. Triggers and bare names of the card have no
+    time. With 100,000 memories the first takes some 5 ms, each thousand 1 ms more.
     """
     n, columns = mind.size, mind.columns
     shown = columns.in_use[:n] & columns.active[:n]
@@ -44,22 +43,21 @@ def overlapping(
     rows = np.flatnonzero(shown)
     happened = columns.happened[rows]
     order = np.argsort(happened)
-    for at_once in _ties(happened[order]):
-        memories = [mind.memory_at(int(row)) for row in rows[order[at_once]]]
+    for tie in _ties(happened[order]):
+        memories = [mind.memory_at(int(row)) for row in rows[order[tie]]]
         for memory in sorted(memories, key=position_of):
             if after is None or position_of(memory) > after:
                 yield memory
 
 
 def newest_first(mind: Mind, which: NDArray[np.bool_]) -> Iterator[Memory]:
-    """The memories of these rows, bool[size]: the latest first, those of one moment by id."""
+    """The memories at these rows, bool[rows]: the latest first, those of one moment by id."""
     rows = np.flatnonzero(which)
     happened = -mind.columns.happened[rows]
     order = np.argsort(happened)
-    for at_once in _ties(happened[order]):
-        yield from sorted(
-            (mind.memory_at(int(row)) for row in rows[order[at_once]]), key=_id
-        )
+    for tie in _ties(happened[order]):
+        memories = [mind.memory_at(int(row)) for row in rows[order[tie]]]
+        yield from sorted(memories, key=_id)
 
 
 def _id(memory: Memory) -> str:
@@ -67,6 +65,6 @@ def _id(memory: Memory) -> str:
 
 
 def _ties(ascending: NDArray[np.float64]) -> Iterator[slice]:
-    """Slices of equal values."""
+    """Slices of runs of equal values."""
     bounds = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), ascending.size]
     return (slice(a, b) for a, b in pairwise(bounds) if a < b)

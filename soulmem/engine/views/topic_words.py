@@ -1,4 +1,4 @@
-"""Found topics whose words no text in use holds any more."""
+"""Found topics that have lost their words. Compute thread only."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from soulmem.engine.views.provenance import texts_with_term
 
 
 def stale_topics(mind: Mind) -> list[MemoryId]:
-    """Found topics that write down a concept which no text in use holds any more. Computes."""
-    gone: dict[str, bool] = {}
-    out = []
+    """Found topics with a tag that no text in use contains any more."""
+    is_lost: dict[str, bool] = {}
+    out: list[MemoryId] = []
     for memory in mind.names.concepts():
-        if memory.is_found_topic:
-            for name in memory.tags:
-                if name not in gone:
-                    gone[name] = not texts_with_term(mind, name)
-            if any(gone[name] for name in memory.tags):
-                out.append(memory.id)
+        if not memory.is_found_topic:
+            continue
+        for name in memory.tags:
+            if name not in is_lost:
+                is_lost[name] = not texts_with_term(mind, name)
+        if any(is_lost[name] for name in memory.tags):
+            out.append(memory.id)
     return out
