@@ -39,7 +39,7 @@ def drafts_within_window(
 def _cited_only_from(mind: Mind, chat: ChatId, window: set[MemoryId]) -> set[str]:
     """Ids of drafts of the chat that cite episodes of the window only."""
     keys: set[str] = set()
-    for derivation in mind.derivations.held(chat):
+    for derivation in mind.derivations.of_chat(chat):
         if derivation.read[-1] in window:
             for product in derivation.products:
                 if window.issuperset(product.cited or derivation.read):
@@ -53,10 +53,10 @@ def summary_before(
     """The newest usable summary of the chat that ends before the rows `inside`, its last ones."""
     if chat is None or not mind.derivations:
         return None
-    strand = mind.lineages.strand(chat)
-    if strand is None:
+    branch = mind.branches.branch(chat)
+    if branch is None:
         return None
-    newest = newest_summary(mind, strand.chat, len(strand.order) - len(inside))
+    newest = newest_summary(mind, branch.chat, len(branch.order) - len(inside))
     if newest is None or not newest.products:
         return None
     memory = mind.memories.get(MemoryId(newest.products[0].id))
@@ -69,14 +69,14 @@ def newest_summary(
     mind: Mind, chat: ChatId, before: int | None = None
 ) -> Derivation | None:
     """The last summary in the chat's chain; with `before`, of those that end by that episode index."""
-    strand = mind.lineages.strand(chat)
-    if strand is None:
+    branch = mind.branches.branch(chat)
+    if branch is None:
         return None
-    derivations = mind.derivations.held(chat)
+    derivations = mind.derivations.of_chat(chat)
     summaries = [d for d in derivations if d.work is Work.SUMMARY]
     if not summaries:
         return None
-    chain, _ = summary_chain(strand.order, summaries)
+    chain, _ = summary_chain(branch.order, summaries)
     end, newest = 0, None
     for summary in chain:
         end += len(summary.read)

@@ -96,7 +96,7 @@ class FactValidities:
 
     def related_claims(self, claim: FactClaim, edge: Edge) -> list[FactClaim]:
         """Claims of other accessible facts that are the same as this one or exclude it."""
-        edges = {key: self._mind.edges.known(key) for key in self._of_pair(edge)}
+        edges = {key: self._mind.edges.existing(key) for key in self._of_pair(edge)}
         edges |= self._of_topics(edge)
         out: list[FactClaim] = []
         for key, other_edge in edges.items():
@@ -232,11 +232,11 @@ class FactValidities:
             return self._chat
         if self._mind.soul.settings.scope is not Scope.CHARACTER:
             return None
-        lineages = self._mind.lineages
-        own = lineages.strand(self._chat)
-        for strand in map(lineages.strand, sorted(holders)):
-            if strand is not None and (own is None or strand.family != own.family):
-                return strand.chat
+        branches = self._mind.branches
+        own = branches.branch(self._chat)
+        for branch in map(branches.branch, sorted(holders)):
+            if branch is not None and (own is None or branch.family != own.family):
+                return branch.chat
         return None
 
     def _moment(self, row: int, chat: ChatId) -> Moment:
@@ -273,7 +273,7 @@ class FactValidities:
         span = memory.situation.time_span if memory is not None else None
         if row is None or span is None or not span.story:
             return None
-        chats = self._mind.lineages.holders(key)
+        chats = self._mind.branches.holders(key)
         is_at_end = any(self._moment(row, chat) == end.moment for chat in chats)
         return span.story if is_at_end else None
 

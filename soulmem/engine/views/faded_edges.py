@@ -40,7 +40,7 @@ def remaining_strengths(
         kept = [
             index
             for index in near
-            if mind.edges.at(int(edges.slot[index])).origin is Origin.USER
+            if mind.edges.edge_at(int(edges.slot[index])).origin is Origin.USER
         ]
         strength[kept] = FLOOR
     return strength

@@ -104,7 +104,7 @@ def _places_of_evidence(
 
 def _own_places(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:
     """The message of the memory in each chat that holds it."""
-    holders = mind.lineages.holders(memory.id)
+    holders = mind.branches.holders(memory.id)
     chats = sorted(holders, key=lambda chat: chat != first)
     versions = memory.evidence[0] if memory.evidence else ()
     slots = [version.slot for version in versions]
