@@ -1,4 +1,4 @@
-"""What leads to what: a soul's edges as arcs between rows, in the classes a walk weighs them by."""
+"""A soul's edges as arcs of a walk: CSR layout by source row, with a class per arc for its factor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class AssociationParams:
-    """How the arcs of one node share its attention."""
+    """Limits on the weights of the arcs that leave one node."""
 
     # What all arcs of one class may weigh together, in edges of full strength. Without a bound a name that
     # five hundred scenes mention would hardly ever lead to the one thing it is related to.
@@ -41,22 +41,22 @@ class AssociationParams:
 
 
 def arcs_along(slots: NDArray[np.integer]) -> Rows:
-    """The numbers of the arcs that run along the edges in these slots."""
+    """Arc numbers (uint32) in the direction of the edges in these slots."""
     return (2 * slots).astype(np.uint32)
 
 
 def arcs_back(slots: NDArray[np.integer]) -> Rows:
-    """The numbers of the arcs that run back over them; none does over an edge that is walked one way only."""
+    """Arc numbers (uint32) against the direction of these edges; unused for one-way kinds."""
     return (2 * slots + 1).astype(np.uint32)
 
 
 def slots_of(arcs: NDArray[np.integer]) -> Ints:
-    """The slots of the edges that the arcs of these numbers run along or back over."""
+    """Edge slots (int64) of these arc numbers, whichever direction they run in."""
     return np.asarray(arcs >> 1, np.int64)
 
 
 def arc_class(kind: EdgeKind, target: MemoryKind, *, back: bool = False) -> int:
-    """The class of the arcs of that kind that arrive at a memory of kind `target`, 0..CLASSES - 1."""
+    """Class, 0..CLASSES - 1, of arcs of edge kind `kind` into a memory of kind `target`."""
     forward = EDGE_KINDS.index(kind) * len(MEMORY_KINDS) + MEMORY_KINDS.index(target)
     return forward + (_BACK if back else 0)
 
@@ -68,12 +68,14 @@ def arcs(
     params: AssociationParams | None = None,
     rows: Ints | None = None,
 ) -> Csr:
-    """The arcs of a walk over `kinds.size` rows: along every edge, and back over all but those of one way.
+    """CSR graph of the arcs among `kinds.size` rows: two per edge, one for one-way kinds.
 
-    edges   those of the kinds in WALKED
-    weight  float64[m], 0..1: strength now times confidence
-    kinds   uint8[n]: each row's place in MEMORY_KINDS
-    rows    only those that leave these; then `edges` must be all that start or end there
+    edges   edges of the kinds in WALKED
+    weight  float64[m], 0..1: current strength * confidence
+    kinds   uint8[n]: index of each row's kind in MEMORY_KINDS
+    rows    only arcs that leave these rows; then `edges` must be all that start or end there
+
+    The weights of one source and class are scaled down to a sum of at most `class_mass`.
     """
     p = params or AssociationParams()
     along: Any = slice(None)

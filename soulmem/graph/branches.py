@@ -1,4 +1,4 @@
-"""Which chat holds which episodes, in which order: reach, neighbours and provenance are read from here."""
+"""Episodes of each chat (branch) of a soul in order, and which chats hold which episode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from soulmem.graph.rows import Rows
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One chat as the soul lived it: its episodes in order."""
+    """One chat of a soul: its episodes in order."""
 
     chat: ChatId
     family: ChatId  # the root of the chat's tree of branches
@@ -26,8 +26,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class BranchChange:
-    """What a new branch means for the soul: episodes and pairs that no chat held before, and that none
-    holds now.
+    """Difference that a new state of a branch makes for the soul.
+
+    came, went      episodes that no branch held before, or that none holds afterwards
+    paired, parted  pairs of consecutive episodes, likewise
     """
 
     branch: Branch
@@ -38,7 +40,7 @@ class BranchChange:
 
 
 class Branches:
-    """The branches of a soul, and in `pairs` what follows what in them."""
+    """All branches of a soul; `pairs` holds the consecutive episodes in them."""
 
     def __init__(self, pairs: Pairs | None = None) -> None:
         self._branches: dict[ChatId, Branch] = {}
@@ -53,15 +55,15 @@ class Branches:
         return self._branches.get(chat)
 
     def holders(self, memory: MemoryId) -> Sequence[ChatId]:
-        """The chats that hold the episode, the first one that told it first."""
+        """Chats that hold the episode, in the order in which they came to hold it."""
         return self._holders.get(memory, ())
 
     def has_pair(self, pair: Pair) -> bool:
-        """Whether the second episode follows the first in some chat."""
+        """True if the second episode directly follows the first in some chat."""
         return self._pairs.row(pair) is not None
 
     def compare(self, new: Branch) -> BranchChange:
-        """What `put(new)` would change; nothing is changed yet."""
+        """The change that `put(new)` would make; changes nothing."""
         old, current = self._windows(new)
         before, after = set(old), set(current)
         old_pairs, current_pairs = _pairs_of(old), _pairs_of(current)
@@ -81,8 +83,9 @@ class Branches:
         )
 
     def put(self, new: Branch) -> list[Pair]:
-        """Take over a chat's new branch; one without episodes is forgotten. Returns the pairs that no chat
-        told before.
+        """Replace the branch of a chat; one without episodes is removed.
+
+        Returns the pairs of consecutive episodes that no chat had before.
         """
         old, current = self._windows(new)
         old_pairs, current_pairs = _pairs_of(old), _pairs_of(current)
@@ -93,7 +96,7 @@ class Branches:
         return [pair for pair in added if self._pairs.add(pair)]
 
     def restore(self, branch: Branch) -> None:
-        """Take over the branch of a chat that is not here yet, whose pairs are told already."""
+        """Add a branch from a snapshot; its pairs must be in `pairs` already."""
         self._keep(branch, (), branch.order)
 
     def _only_in(self, memory: MemoryId, chat: ChatId) -> bool:
@@ -116,7 +119,10 @@ class Branches:
             self._branches[new.chat] = new
 
     def _windows(self, new: Branch) -> tuple[Sequence[MemoryId], Sequence[MemoryId]]:
-        """Where the chat's old and new order differ, with one episode more on each side for the pairs."""
+        """The parts of the chat's old and new order that differ.
+
+        Each has one common episode more at either end, so that changed pairs are included.
+        """
         previous = self._branches.get(new.chat)
         old = previous.order if previous else ()
         prefix, suffix = common_ends(old, new.order)
@@ -127,7 +133,7 @@ class Branches:
         ]
 
     def is_live(self, memory: MemoryId) -> bool:
-        """Whether some chat holds the episode and its loss is not being asked about."""
+        """True if some chat holds the episode and has not quarantined it."""
         return any(
             memory not in self._branches[chat].quarantined
             for chat in self._holders.get(memory, ())
@@ -135,7 +141,7 @@ class Branches:
 
 
 def changed_episodes(old: Branch | None, new: Branch) -> set[MemoryId]:
-    """The episodes that one of two states of a chat tells and the other does not."""
+    """Episodes that exactly one of two states of a branch holds or has quarantined."""
     order = () if old is None else old.order
     quarantined = frozenset() if old is None else old.quarantined
     prefix, suffix = common_ends(order, new.order)

@@ -1,4 +1,4 @@
-"""Which entries belong to which row? Chains through flat arrays, a few bytes an entry."""
+"""Lists of slots by row: doubly linked lists in flat arrays, 8 bytes per slot and 4 per row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROOM = 1 << 15  # slots: more of them are counted before there is room
 
 
 class Chains:
-    """The slots of each row, as chains through arrays: adding and removing cost the same for every row."""
+    """A list of slots for each row; adding and removing a slot take constant time."""
 
     def __init__(self) -> None:
         self._first = np.full(64, -1, np.int32)  # by row
@@ -23,7 +23,7 @@ class Chains:
         self._before = np.full(64, -1, np.int32)
 
     def packed(self, slots: int) -> dict[str, NDArray[Any]]:
-        """All of it as arrays, which nothing changes later; only the first `slots` are in use."""
+        """Copies of the arrays for a snapshot, of the first `slots` slots."""
         columns = {
             "first": self._first,
             "next": self._next[:slots],
@@ -33,7 +33,7 @@ class Chains:
 
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Chains:
-        """The chains that were packed; they take the arrays over."""
+        """The lists from arrays of `packed`, which are used without a copy."""
         chains = cls()
         chains._first, chains._next, chains._before = (
             arrays["first"],
@@ -43,14 +43,14 @@ class Chains:
         return chains
 
     def of(self, row: int) -> Iterator[int]:
-        """The row's slots; nothing may be added or removed meanwhile."""
+        """Slots of the row; nothing may be added or removed during iteration."""
         slot = int(self._first[row]) if row < self._first.size else -1
         while slot >= 0:
             yield slot
             slot = int(self._next[slot])
 
     def of_one(self, row: int, codes: NDArray[np.uint8], code: int) -> list[int]:
-        """The row's slots of which `codes` says `code`."""
+        """Slots of the row whose entry in `codes` is `code`."""
         slots: list[int] = self.of_code(np.asarray([row]), codes, code)[0].tolist()
         return slots
 
@@ -76,7 +76,7 @@ class Chains:
         return self.of_code(rows, flags, 1)[0]
 
     def add(self, row: int, slot: int) -> None:
-        """Put `slot` first in the row's chain."""
+        """Insert `slot` at the front of the row's list."""
         self._reserve(row + 1, slot + 1)
         head = self._first[row]
         self._next[slot], self._before[slot] = head, -1
@@ -85,7 +85,7 @@ class Chains:
         self._first[row] = slot
 
     def add_all(self, rows: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
-        """As `add` for each of many."""
+        """`add` for each (row, slot); the arrays have the same length, at least 1."""
         self._reserve(int(rows.max()) + 1, int(slots.max()) + 1)
         order = np.argsort(rows, kind="stable")
         rows, slots = rows[order], slots[order]
@@ -103,7 +103,7 @@ class Chains:
         self._first[rows[opens]] = slots[opens]
 
     def remove(self, row: int, slot: int) -> None:
-        """Take `slot` out of the row's chain."""
+        """Remove `slot` from the row's list; it must be there."""
         before, after = int(self._before[slot]), int(self._next[slot])
         if after >= 0:
             self._before[after] = before

@@ -1,4 +1,4 @@
-"""What was changed lately, for whoever keeps something that was made of it?"""
+"""Latest changes of an edge table, for caches that update themselves from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST = 4096  # changes that are remembered; who missed more makes everything an
 
 
 class EdgeChange(NamedTuple):
-    """An edge that was put or dropped, as it lay."""
+    """An edge that was put or dropped."""
 
     slot: int
     source: int  # row
@@ -19,26 +19,26 @@ class EdgeChange(NamedTuple):
 
 
 class ChangeLog:
-    """The latest changes in their order; `revision` is how many there ever were."""
+    """The latest changes in order; `revision` counts all changes ever made."""
 
     def __init__(self) -> None:
         self.revision = 0
         self._latest: list[EdgeChange] = []
 
     def add(self, change: EdgeChange) -> None:
-        """One more."""
+        """Append one change."""
         self.revision += 1
         self._latest.append(change)
         if len(self._latest) > 2 * _MOST:
             del self._latest[:_MOST]
 
     def reset(self) -> None:
-        """Everything was changed."""
+        """Every edge may have changed: callers of `since` must rebuild."""
         self.revision += 1
         self._latest.clear()
 
     def since(self, revision: int) -> list[EdgeChange] | None:
-        """The changes after that revision; None where not all of them are remembered."""
+        """Changes after that revision; None when they are not all in the log any more."""
         missed = self.revision - revision
         if not 0 <= missed <= len(self._latest):
             return None

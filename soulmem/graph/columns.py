@@ -1,4 +1,4 @@
-"""What is known of each row in one number: flags, family, cost and time, as arrays a search can mask with."""
+"""Attributes of memories as arrays by row, for masks and scores over all rows at once."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(moment: datetime) -> int:
-    """The moment as `Columns.created` has it."""
+    """Microseconds since 1970 of an aware moment, as in `Columns.created`."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment_of(created: int) -> datetime:
-    """The moment that `microseconds` was given."""
+    """The moment of a value in `Columns.created`; inverse of `microseconds`."""
     return _EPOCH + created * _MICROSECOND
 
 
 class Columns:
-    """Arrays of one length, at least as long as the rows in use; ask `grow` before writing a new row."""
+    """Arrays of one length, at least the number of rows; call `grow` before writing a new row."""
 
     def __init__(self) -> None:
         self.in_use: NDArray[np.bool_] = np.zeros(64, np.bool_)
@@ -78,12 +78,12 @@ class Columns:
         )  # by the story's calendar, 0: none
 
     def packed(self, n: int) -> dict[str, NDArray[Any]]:
-        """The columns of the first `n` rows by name, which nothing changes later."""
+        """Copies of the first `n` rows of each column, by column name."""
         self.grow(n)
         return {name: column[:n].copy() for name, column in vars(self).items()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take these columns over, by the names they were packed under, all of one length."""
+        """Replace the columns by those of `packed`, all of one length; no copy."""
         for name in list(vars(self)):
             setattr(self, name, arrays[name])
 
@@ -98,6 +98,6 @@ class Columns:
             setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
 
     def clear(self, row: int) -> None:
-        """A row that is free says nothing."""
+        """Reset the row to its empty values."""
         for name, column in vars(self).items():
             column[row] = -1 if name == "family" else 0

@@ -1,7 +1,7 @@
-"""How strongly do two terms belong together, by how often they are met in one window?
+"""Association strength of two terms from how often they occur in the same text (a window).
 
-A window is one text: what was said in one breath. Everything is counted when it is asked for, over the rows
-that hold the term and may be seen, so that no count is ever stale and no branch sees another's.
+Counted on request over the visible rows that hold a term: no counts can become stale, and
+no branch sees the counts of another.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class CooccurrenceParams:
-    """Which of the terms that a term is met with count."""
+    """Limit on the co-occurring terms that are scored."""
 
     most: int = 256  # of a term met with more, those met most often; whole classes of equals, so maybe fewer
 
 
 @dataclass(frozen=True, slots=True)
 class Associates:
-    """What one term is met with, and how strongly it belongs to it; arrays of one length."""
+    """Terms that co-occur with one term; arrays of one length."""
 
     terms: Ints
     strength: Floats  # 0..1, > 0
@@ -39,18 +39,18 @@ class Associates:
 
 
 def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
-    """Normalised pointwise mutual information of two terms, 0..1, discounted where counts are small.
+    """Normalised pointwise mutual information of two terms, 0..1, discounted for small counts.
 
         ln(pair * total / (first * second)) / -ln(pair / total)  *  pair / (pair + 1) * m / (m + 1)
 
-    with m = min(first, second); 0 where it is negative or nothing was counted. What is in every window tells
-    nothing: 0. Bouma 2009 for the norm; the discount is that of Pantel, Lin 2002,
+    with m = min(first, second); 0 where it is negative, where pair is 0, and for terms that are
+    in every window. Norm: Bouma 2009. Discount: Pantel, Lin 2002,
     https://doi.org/10.1145/775047.775138
 
     pair    int64[k]  windows that hold both, <= first, second
-    first   int64[k]  windows that hold the one
-    second  int64[k]  windows that hold the other
-    total   windows
+    first   int64[k]  windows that hold the first term
+    second  int64[k]  windows that hold the second term
+    total   number of windows
     """
     f, a, b = (
         np.maximum(count, 1).astype(np.float64) for count in (pair, first, second)
@@ -69,7 +69,7 @@ def associates(
     visible: Bools,
     params: CooccurrenceParams | None = None,
 ) -> Associates:
-    """What the term is met with in the known rows. Costs what its own rows cost."""
+    """Terms that co-occur with `term` in the visible rows. Time: proportional to its own rows."""
     return all_associates(incidence, [term], visible, params)[0]
 
 
@@ -79,7 +79,7 @@ def all_associates(
     visible: Bools,
     params: CooccurrenceParams | None = None,
 ) -> list[Associates]:
-    """The same of several distinct terms: the known rows are looked at once."""
+    """`associates` of several distinct terms, with one pass over the visible rows."""
     p = params or CooccurrenceParams()
     of = np.asarray(terms, np.int64)
     counts, total = incidence.counts(visible), incidence.windows(visible)
@@ -106,7 +106,7 @@ def all_associates(
 
 
 def _most(often: Ints, most: int) -> Ints | slice:
-    """Which of the terms that are met count, of very many those met most often; whole classes of equals."""
+    """Indices of the most frequent terms, at most `most`; terms of equal count stay together."""
     if often.size <= most:
         return slice(None)
     floor = np.partition(often, -most)[-most]

@@ -1,4 +1,7 @@
-"""Which chat holds what a language model drafted? One that holds every message that was read for it."""
+"""Derivations (kept answers of a language model) by episode, product and chat that holds them.
+
+A chat holds a derivation if it holds every message the model read for it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ Key = TypeVar("Key", bound=str)
 
 
 class Derivations:
-    """The derivations of a soul, kept in step with its branches: `told` hears of every change of one."""
+    """The derivations of a soul; call `update_holders` after every change of its branches."""
 
     def __init__(self, branches: Branches) -> None:
         self._branches = branches
@@ -40,11 +43,11 @@ class Derivations:
         return self._all.get(key)
 
     def of(self, product: str) -> list[Derivation]:
-        """The derivations that it came of, each of which is enough."""
+        """Derivations that produced this memory or edge; one of them is enough to keep it."""
         return [self._all[key] for key in self._makers.get(product, ())]
 
     def cited(self, product: str) -> tuple[MemoryId, ...]:
-        """The episodes that speak for it, each once."""
+        """Episodes cited as evidence for the product, each once."""
         out: dict[MemoryId, None] = {}
         for derivation in self.of(product):
             for made in derivation.products:
@@ -53,20 +56,20 @@ class Derivations:
         return tuple(out)
 
     def holders(self, product: str) -> frozenset[ChatId]:
-        """The chats that hold all that one of its derivations read."""
+        """Chats that hold at least one derivation of the product."""
         chats = [self._holders[key] for key in self._makers.get(product, ())]
         return frozenset().union(*chats)
 
     def holders_of(self, key: str) -> frozenset[ChatId]:
-        """The chats that hold a derivation."""
+        """Chats that hold the derivation of that id."""
         return self._holders[key]
 
     def of_chat(self, chat: ChatId) -> list[Derivation]:
-        """The derivations that the chat holds, in no particular order."""
+        """Derivations that the chat holds, in no particular order."""
         return [self._all[key] for key in self._in_chat.get(chat, ())]
 
     def products(self, chat: ChatId) -> frozenset[str]:
-        """What came of them."""
+        """Ids of all products of the derivations that the chat holds."""
         products = self._products.get(chat)
         if products is None:
             products = frozenset().union(
@@ -76,18 +79,18 @@ class Derivations:
         return products
 
     def orphaned_products(self) -> set[str]:
-        """What came of derivations that no chat holds now, and of no other."""
+        """Ids of products none of whose derivations is held by any chat."""
         products: set[str] = set()
         for key in self._loose:
             products.update(_ids(self._all[key].products))
         return {product for product in products if not self.holders(product)}
 
     def edges(self) -> Set[str]:
-        """The ids of all edges that came of derivations."""
+        """Ids of all edges that are products."""
         return self._edges.keys()
 
     def put(self, derivation: Derivation) -> set[str]:
-        """Take a derivation over; returns the products that others may know now, or no longer."""
+        """Add or replace a derivation; returns ids of products whose holders may have changed."""
         before = self.drop(derivation.id) if derivation.id in self._all else set()
         self._all[derivation.id] = derivation
         for key in derivation.read:
@@ -105,7 +108,7 @@ class Derivations:
         )
 
     def drop(self, key: str) -> set[str]:
-        """Forget one, if it is there; returns its products."""
+        """Remove a derivation if it exists; returns ids of its products."""
         derivation = self._all.pop(key, None)
         if derivation is None:
             return set()
@@ -125,7 +128,10 @@ class Derivations:
         return set(_ids(derivation.products))
 
     def update_holders(self, episodes: Iterable[MemoryId]) -> set[str]:
-        """Chats hold other episodes than before, these among them; returns the products concerned."""
+        """Recompute holders after branches gained or lost these episodes.
+
+        Returns ids of products whose holders changed.
+        """
         touched = set(self._readers_of(episodes))
         if not touched:
             return set()
@@ -133,11 +139,11 @@ class Derivations:
         return self._look_again(key for key in self._all if key in touched)
 
     def invalidated_by(self, lost: Iterable[MemoryId]) -> list[Derivation]:
-        """Those that read one of these episodes, and all that go on from them."""
+        """Derivations that read one of these lost episodes, and all that continue them."""
         return self.with_dependents(self._readers_of(lost))
 
     def with_dependents(self, keys: Iterable[str]) -> list[Derivation]:
-        """These derivations, and all that go on from them."""
+        """These derivations and, transitively, all that continue them."""
         reached: dict[str, None] = {}
         ring = [key for key in keys if key in self._all]
         while ring:
@@ -147,7 +153,7 @@ class Derivations:
         return [self._all[key] for key in reached]
 
     def without(self, product: str, fallen: Collection[str]) -> list[Derivation]:
-        """The derivations that it came of but for the `fallen` ones."""
+        """Derivations of the product except those with an id in `fallen`."""
         return [
             derivation for derivation in self.of(product) if derivation.id not in fallen
         ]
@@ -157,7 +163,10 @@ class Derivations:
         return chain.from_iterable(self._readers.get(key, ()) for key in episodes)
 
     def _look_again(self, keys: Iterable[str]) -> set[str]:
-        """Who holds these now, and what goes on from them; the products of those for which that differs."""
+        """Recompute holders of these derivations and, where they change, of those that continue them.
+
+        Returns ids of products whose holders changed.
+        """
         out: set[str] = set()
         ring = list(keys)
         while ring:
@@ -172,7 +181,7 @@ class Derivations:
         return out
 
     def _found(self, derivation: Derivation) -> frozenset[ChatId]:
-        """The chats that hold it, by what they tell now."""
+        """Chats that hold the derivation, from the current branches."""
         if derivation.after is not None and derivation.after not in self._all:
             return frozenset()
         chats = set(

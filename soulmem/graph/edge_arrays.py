@@ -1,4 +1,4 @@
-"""How do many edges look as columns?"""
+"""Many edges as columns of arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RowNumbers = NDArray[np.uint32]
 class EdgeArrays:
     """Edges as columns, shape (m,) each; rows are those of the table's `Rows`.
 
-    They may be views of the table: read them before the next put or drop, and write nothing.
+    May be views of the table: read them before the next put or drop, and do not write.
     """
 
     slot: Ints  # what `EdgeTable.at` knows the edge by
@@ -37,11 +37,11 @@ class EdgeArrays:
 
     @property
     def pair(self) -> Ints:
-        """Both ends in one number; see `pair_of`."""
+        """Source and target row in one int64; see `pair_of`."""
         return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
 
     def strength_at(self, turn: float, at_turn: Floats, pace: float = 1.0) -> Floats:
-        """As `Edge.strength_at` of each, touched at these turns; shape (m,)."""
+        """`Edge.strength_at` of each edge, last touched at these turns; shape (m,)."""
         elapsed = pace * np.maximum(turn - at_turn, 0.0)
         fades = _DECAYING[self.kind]
         return np.where(
@@ -50,5 +50,5 @@ class EdgeArrays:
 
 
 def pair_of(source: Ints, target: Ints) -> Ints:
-    """Two rows in one number, so that pairs can be looked up in arrays."""
+    """source * 2^32 + target: one sortable key per pair of rows."""
     return np.asarray(source << np.int64(32) | target, np.int64)

@@ -1,4 +1,4 @@
-"""Which edges a soul has: columns instead of objects, found by id, by ends and by memory."""
+"""The edges of one soul as columns, found by id, by both ends and by memory."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _COLUMNS = (
 
 
 class EdgeTable(Mapping[str, Edge]):
-    """The edges of one soul, by id. `rows` must know both ends of an edge as long as it is here.
+    """The edges of one soul by id, some 100 bytes each with all indexes.
 
-    Some 100 bytes an edge, everything included.
+    Both ends of an edge must have a row in `rows` while the edge is here.
     """
 
     def __init__(self, soul: SoulId, rows: Rows[MemoryId]) -> None:
@@ -70,7 +70,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._mentions = Mentions(EDGE_KINDS.index(EdgeKind.MENTIONS))
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """All of it as arrays, which nothing changes later; rows are those of the table's `Rows`."""
+        """Copies of all columns and indexes for a snapshot; rows are those of `Rows`."""
         columns = {
             name[1:]: getattr(self, name)[: self._size].copy() for name in _COLUMNS
         }
@@ -84,7 +84,7 @@ class EdgeTable(Mapping[str, Edge]):
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what was packed, instead of anything there was."""
+        """Replace the content by that of `packed`."""
         for name in _COLUMNS:
             setattr(self, name, arrays[name[1:]])
         self._size = self._kind.size
@@ -116,25 +116,25 @@ class EdgeTable(Mapping[str, Edge]):
         return self.edge_at(slot)
 
     def existing(self, key: str) -> Edge:
-        """The edge of an id that is here: cheaper, as its id is made only where another has its number."""
+        """The edge of an id that is in the table; faster than indexing, as ids are rarely built."""
         slot = self._ids.only(_number(key))
         return self.edge_at(slot) if slot >= 0 else self[key]
 
     def verb_of(self, key: str) -> str | None:
-        """The verb of the edge of an id that is here."""
+        """Verb of the edge of an id that is in the table."""
         only = self._ids.only(_number(key))
         slot = only if only >= 0 else self.slot(key)
         return self._verbs[self._verb.item(slot)] if slot is not None else None
 
     def every(self) -> Iterator[Edge]:
-        """All edges, without the price of their ids."""
+        """All edges, without building their ids."""
         return (
             self.edge_at(int(slot))
             for slot in np.flatnonzero(self._kind[: self._size] != _FREE)
         )
 
     def edge_at(self, slot: int) -> Edge:
-        """The edge in a slot in use."""
+        """The edge in a used slot."""
         at_turn = self._at_turn.item(slot)
         return Edge(
             soul=self._soul,
@@ -153,7 +153,7 @@ class EdgeTable(Mapping[str, Edge]):
         )
 
     def slot(self, key: str) -> int | None:
-        """Where the edge of that id is, None when there is none."""
+        """Slot of the edge of that id, None when there is none."""
         for slot in self._ids.find(_number(key)):
             if self._id(slot) == key:
                 return slot
@@ -166,33 +166,33 @@ class EdgeTable(Mapping[str, Edge]):
         target: MemoryId,
         verb: str | None = None,
     ) -> Edge | None:
-        """The edge of that kind and verb between the two."""
+        """The edge of that kind and verb from `source` to `target`, or None."""
         return self.get(edge_id(kind, source, target, verb))
 
     def of(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[Edge]:
-        """Every edge, or every one of a kind, that starts or ends at the memory, in no particular order."""
+        """Edges that start or end at the memory, of one kind if given, in no particular order."""
         return map(self.edge_at, self._touching(memory, kind))
 
     @property
     def verbs(self) -> Sequence[str | None]:
-        """Every verb that an edge was ever given here."""
+        """Every verb that an edge has had in this table."""
         return self._verbs
 
     def relations(self, memory: MemoryId, verbs: Iterable[str | None]) -> list[Edge]:
-        """The relations with one of these verbs that start or end at the memory, in no particular order."""
+        """Relations of the memory, either direction, whose verb is among `verbs`."""
         code_of = self._verb_code
         codes = {code_of[verb] for verb in verbs if verb in code_of}
         slots = self._touching(memory, EdgeKind.RELATES) if codes else ()
         return [self.edge_at(slot) for slot in slots if self._verb.item(slot) in codes]
 
     def between(self, memories: Collection[MemoryId]) -> list[Edge]:
-        """Every edge from one of the memories to one of them, in no particular order."""
+        """Edges with both ends among the memories, in no particular order."""
         rows = set(self._rows_of(list(memories)).tolist()) - {-1}
         slots = chain.from_iterable(map(self._leaving.of, rows))
         return [self.edge_at(slot) for slot in slots if int(self._target[slot]) in rows]
 
     def put(self, edge: Edge) -> None:
-        """Keep the edge; one of the same id is replaced. Raises KeyError for an end without a row."""
+        """Add an edge, or replace the one of the same id. Raises KeyError for an end without a row."""
         key = edge.id
         slot = self.slot(key)
         if slot is None:
@@ -219,7 +219,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._note(slot)
 
     def load(self, page: EdgePage) -> None:
-        """Take over edges that are not here yet; those with an end that has no row are left out."""
+        """Add edges that are not in the table yet; those with an end without a row are skipped."""
         source, target = self._rows_of(page.source), self._rows_of(page.target)
         which = np.flatnonzero((source >= 0) & (target >= 0))
         if not which.size:
@@ -279,8 +279,9 @@ class EdgeTable(Mapping[str, Edge]):
         self._journal.reset()
 
     def mentions(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
-        """Of the mentions that end at these distinct rows: the row, and when each was touched last, in
-        microseconds and in turns, NaN where these are not known. Of very many those touched last.
+        """The mentions that end at these distinct rows; of a row with very many, the latest.
+
+        Returns target row, last touch in microseconds since 1970, and its turn (NaN if unknown).
         """
         columns = self._kind[: self._size], self._target[: self._size]
         slots = self._mentions.of(
@@ -293,13 +294,13 @@ class EdgeTable(Mapping[str, Edge]):
         )
 
     def changed(self, since: int) -> list[EdgeChange] | None:
-        """What was put or dropped since that revision; None where that is not known any more."""
+        """Edges put or dropped since that revision; None when the log does not reach back so far."""
         return self._journal.since(since)
 
     def arrays(
         self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Ints | None = None
     ) -> EdgeArrays:
-        """The edges of these kinds as columns, or those of them that start or end at these distinct rows."""
+        """Edges of these kinds as columns; with `rows`, those that start or end at these distinct rows."""
         code = self._kind[: self._size]
         wanted = np.zeros(256, np.uint8)
         wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = 1
@@ -324,11 +325,11 @@ class EdgeTable(Mapping[str, Edge]):
         )
 
     def probabilities(self, slots: Ints) -> Floats:
-        """Of the edges in these slots, 0..1; NaN where there is none."""
+        """Probabilities, 0..1, of the edges in these slots; NaN where an edge has none."""
         return self._probability.of(slots)
 
     def drawn_by_hand(self, slots: Ints) -> NDArray[np.bool_]:
-        """Which of the edges in these slots the user drew."""
+        """Mask of the slots whose edge was made by the user."""
         return np.asarray(self._origin[slots] == _ORIGIN_CODE[Origin.USER.value])
 
     def _note(self, slot: int) -> None:
@@ -397,7 +398,7 @@ class EdgeTable(Mapping[str, Edge]):
         return code
 
     def _new_slots(self, count: int) -> int:
-        """The first of `count` slots that were never used, in a row."""
+        """Reserve `count` consecutive new slots; returns the first."""
         first, self._size = self._size, self._size + count
         size = self._kind.size
         if self._size > size:
@@ -411,5 +412,5 @@ class EdgeTable(Mapping[str, Edge]):
 
 
 def _number(key: str) -> int:
-    """32 bits that stand for an id, in this process and any other."""
+    """32-bit hash of an id, the same in every process."""
     return int.from_bytes(blake2b(key.encode(), digest_size=4).digest(), "little")

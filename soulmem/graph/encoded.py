@@ -1,4 +1,4 @@
-"""How is a memory kept in a few bytes? As one record that is read again when somebody asks for it."""
+"""A memory as a compressed record of bytes: msgpack, deflated with the text as dictionary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TYPES = (
 
 
 class _Head(msgspec.Struct, array_like=True):
-    """The beginning of a record: the text is asked for most, and what follows need not be looked at."""
+    """Beginning of a record: the text can be read without decoding the rest."""
 
     text: str
 
@@ -49,10 +49,10 @@ _head: msgspec.msgpack.Decoder[_Head] = msgspec.msgpack.Decoder(_Head)
 
 
 def encoded(memory: Memory) -> bytes:
-    """The memory as bytes, without its id. Raises UnicodeEncodeError for what is no Unicode text.
+    """The memory as bytes, without its id. Raises UnicodeEncodeError for invalid Unicode.
 
-    The text, and all else deflated, for which the text is the dictionary: terms are words of it. Less than
-    half of what the plain record takes, for some 10 microseconds.
+    The text as it is, then all other fields, deflated with the text as dictionary, as terms
+    are words of it. Less than half the size of plain msgpack, for some 10 microseconds.
     """
     deflate = zlib.compressobj(
         zlib.Z_BEST_COMPRESSION,
@@ -68,7 +68,7 @@ def encoded(memory: Memory) -> bytes:
 
 
 def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
-    """The memory again, whose id is `key`; moments are told in UTC. Some 10 microseconds."""
+    """The memory of a record, with id `key`; moments are in UTC. Some 10 microseconds."""
     text, deflated = _whole.decode(record)
     rest = zlib.decompressobj(_WINDOW, _known(text)).decompress(deflated)
     words, saliences, *values = _rest_decoder.decode(rest)
@@ -85,7 +85,7 @@ def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
 
 
 def text_of(record: bytes | memoryview) -> str:
-    """The text alone, much sooner."""
+    """Only the text of a record; much faster than `decoded`."""
     return _head.decode(record).text
 
 
@@ -103,12 +103,12 @@ def _rest(memory: Memory) -> bytes:
 
 
 def _known(text: str) -> bytes:
-    """What need not be said again; what is met soonest stands last."""
+    """Dictionary for deflate: frequent content first, the lower-case text last (cheapest)."""
     return _USUAL + text.lower().encode()
 
 
 def _usual() -> bytes:
-    """What most memories have alike: the names of fields, and what is mostly in them."""
+    """Sample record of field names and default values, part of the dictionary."""
     moment = datetime(2026, 1, 1, tzinfo=timezone.utc)
     soul = SoulId("")
     concept = Memory(

@@ -1,4 +1,4 @@
-"""Where is the entry of a 32-bit key? Open addressing in flat arrays: 12 to 24 bytes an entry."""
+"""Entry numbers by 32-bit key: open addressing in flat arrays, 12 to 24 bytes an entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NEVER, _GONE = -1, -2
 
 
 class HashIndex:
-    """Entry numbers by key. Two entries may have one key: whoever asks looks at each that is offered."""
+    """Entry numbers by key. Several entries may share a key: the caller checks each."""
 
     def __init__(self) -> None:
         self._cells = np.full(64, _NEVER, np.int32)
@@ -22,13 +22,13 @@ class HashIndex:
         self._filled = 0  # cells that once held an entry
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """All of it as arrays, which nothing changes later."""
+        """Keys and entries as arrays for a snapshot."""
         used = np.flatnonzero(self._cells >= 0)
         return {"keys": self._keys[used], "entries": self._cells[used]}
 
     @classmethod
     def unpacked(cls, arrays: Arrays) -> HashIndex:
-        """The index that was packed."""
+        """The index of arrays from `packed`."""
         index = cls()
         index.put_all(arrays["keys"], arrays["entries"])
         return index
@@ -44,7 +44,7 @@ class HashIndex:
         self._cells[cell], self._keys[cell] = entry, key
 
     def put_all(self, keys: NDArray[np.uint32], entries: NDArray[np.int32]) -> None:
-        """As `put` for each of many."""
+        """`put` for each of many."""
         self._reserve(keys.size)
         mask = np.uint32(self._cells.size - 1)
         cell_of = (keys & mask).astype(np.int64)
@@ -63,7 +63,7 @@ class HashIndex:
             cell_of[waiting] = (cell_of[waiting] + 1) & int(mask)
 
     def find(self, key: int) -> Iterator[int]:
-        """Every entry under `key`."""
+        """Entries under `key`."""
         mask = self._cells.size - 1
         cell = key & mask
         while (entry := int(self._cells[cell])) != _NEVER:
@@ -72,7 +72,7 @@ class HashIndex:
             cell = (cell + 1) & mask
 
     def only(self, key: int) -> int:
-        """The entry under `key` where there is one alone, -1 otherwise."""
+        """The entry under `key` if there is exactly one, else -1."""
         cells, keys = self._cells, self._keys
         mask = cells.size - 1
         cell, match = key & mask, -1
@@ -85,7 +85,7 @@ class HashIndex:
         return match
 
     def drop(self, key: int, entry: int) -> None:
-        """Forget `entry` under `key`. Raises KeyError when it is not there."""
+        """Remove `entry` under `key`. Raises KeyError when it is not there."""
         mask = self._cells.size - 1
         cell = key & mask
         while (occupant := int(self._cells[cell])) != _NEVER:
@@ -96,7 +96,7 @@ class HashIndex:
         raise KeyError(key)
 
     def keep(self, entries: NDArray[np.int64]) -> None:
-        """Forget all entries but these distinct ones, which get their places among them as new numbers."""
+        """Keep only these distinct entries, renumbered by their position in `entries`."""
         place = np.full(
             max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32
         )
@@ -109,7 +109,7 @@ class HashIndex:
         self.put_all(keys[places >= 0], places[places >= 0])
 
     def _reserve(self, more: int) -> None:
-        """Keep two thirds of the cells at most filled, so that a search ends soon."""
+        """Make room for `more` entries, with at most two thirds of the cells filled."""
         if 3 * (self._filled + more) <= 2 * self._cells.size:
             return
         used = self._cells >= 0

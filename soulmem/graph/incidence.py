@@ -1,6 +1,6 @@
-"""Which row holds which term, and which terms does a row hold? Nothing is counted before it is asked.
+"""Terms by row and rows by term, with counts over the visible rows only.
 
-So what a row added is gone when the row is, and whoever asks counts the rows that may be seen, no others.
+Counts are made on request, so a dropped row leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LARGE_RUN = (
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Occurrences by term."""
+    """Occurrences sorted by term; never changed, but merged with others."""
 
     number: int  # rows whose home is another have left it
     terms: Numbers  # ascending
@@ -44,7 +44,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class PackedIncidence:
-    """All of it in flat arrays: row i of `rows` holds the next `counts[i]` of `terms`, numbers in `keys`."""
+    """Flat arrays for a snapshot: row i of `rows` holds the next `counts[i]` of `terms`."""
 
     keys: NDArray[np.uint8]  # packed `Rows`
     rows: Numbers
@@ -54,9 +54,9 @@ class PackedIncidence:
 
 
 class Incidence:
-    """A term is a text; numbers stand for it as long as some row holds it.
+    """Which row holds which terms. A term is a text, numbered while some row holds it.
 
-    Putting and dropping a row cost what its own terms cost. For one thread at a time.
+    Putting and dropping a row cost time proportional to its terms. For one thread at a time.
     """
 
     def __init__(self) -> None:
@@ -78,11 +78,11 @@ class Incidence:
 
     @property
     def terms(self) -> int:
-        """Length of an array by term."""
+        """Length of arrays indexed by term number."""
         return self._keys.capacity
 
     def put(self, row: int, terms: Iterable[tuple[str, float]]) -> None:
-        """Let the row hold these terms and no others: at most `WIDTH`, with how much each matters, 0..1."""
+        """Set the terms of the row: at most `WIDTH`, each with its salience, 0..1."""
         self.drop(row)
         salience_of = dict(terms)
         if not salience_of:
@@ -103,7 +103,7 @@ class Incidence:
             self._settle()
 
     def drop(self, row: int) -> None:
-        """Let the row hold nothing; one that is not known is ignored."""
+        """Remove the terms of the row; an unknown row is ignored."""
         if row >= len(self._cells) or self._cells[row, 0] == _NONE:
             return
         self.revision += 1
@@ -120,18 +120,18 @@ class Incidence:
         self._cells[row] = _NONE
 
     def number(self, key: str) -> int | None:
-        """What stands for a term, None when no row holds it."""
+        """Number of a term, None when no row holds it."""
         return self._keys.row(key)
 
     def key(self, term: int) -> str:
-        """The term that a number stands for. Raises KeyError."""
+        """The term of a number. Raises KeyError."""
         key = self._keys.id(term)
         if key is None:
             raise KeyError(term)
         return key
 
     def terms_of(self, row: int) -> list[tuple[str, float]]:
-        """The terms of a row in the order they were put, and how much each matters."""
+        """Terms of a row in the order they were put, each with its salience, 0..1."""
         if row >= len(self._cells):
             return []
         cells = self._cells[row]
@@ -142,10 +142,10 @@ class Incidence:
         ]
 
     def rows_of(self, terms: Ints, visible: Bools) -> tuple[Ints, Ints]:
-        """Where these terms occur among the known rows: places in `terms`, ascending, and a row for each.
+        """Visible rows that hold the terms: index into `terms`, ascending, and row of each occurrence.
 
-        terms  int64[k], distinct
-        known  bool[n]
+        terms    int64[k], distinct
+        visible  bool[n]
         """
         self._settle()
         none = np.zeros(0, np.int64)
@@ -171,12 +171,12 @@ class Incidence:
         return place[may][order], row[may][order]
 
     def counts_in(self, rows: Ints) -> Ints:
-        """How many of these rows hold each term, by its number."""
+        """How many of these rows hold each term; int64[terms], by term number."""
         cells = self._cells[rows[rows < len(self._cells)]]
         return np.bincount(cells.ravel() + 1, minlength=self.terms + 1)[1:]
 
     def terms_in(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The terms that these rows hold, rising, and how many of the rows hold each."""
+        """Numbers of the terms in these rows, ascending, and how many of the rows hold each."""
         if self.terms > self._tally.size:
             self._tally = np.zeros(self.terms + self.terms // 4, np.int32)
         seen = np.empty(min(rows.size * WIDTH, self.terms), np.int32)
@@ -188,9 +188,9 @@ class Incidence:
         return seen.astype(np.int64), counts
 
     def counts(self, visible: Bools) -> Numbers:
-        """How many of the known rows hold each term, by its number; to be read at once, and only read.
+        """How many visible rows hold each term, by number; read only, valid until the next call.
 
-        Only the rows that another mask than the last one knows, or no longer knows, are looked at.
+        Counts are updated from those of the last mask: only rows that differ are read.
         """
         self._make_room()  # also for terms that no known row holds
         if visible.size == self._counted.size and not np.any(visible != self._counted):
@@ -206,12 +206,12 @@ class Incidence:
         return self._counts
 
     def windows(self, visible: Bools) -> int:
-        """How many of the known rows hold a term at all."""
+        """How many visible rows hold any term."""
         n = min(visible.size, self._home.size)
         return int(np.count_nonzero(visible[:n] & (self._home[:n] != _NOWHERE)))
 
     def packed(self) -> PackedIncidence:
-        """All of it as arrays, which nothing changes later."""
+        """Copies as flat arrays for a snapshot."""
         used = np.flatnonzero(self._cells[:, 0] != _NONE)
         there = self._cells[used] != _NONE
         return PackedIncidence(
@@ -224,7 +224,7 @@ class Incidence:
 
     @staticmethod
     def unpacked(packed: PackedIncidence) -> Incidence:
-        """The same again."""
+        """The incidence of `packed`."""
         out = Incidence()
         out._keys.restore(packed.keys)
         uses = np.bincount(packed.terms, minlength=out.terms).astype(np.int32)
@@ -240,13 +240,13 @@ class Incidence:
         return out
 
     def _count(self, rows: Ints, sign: int) -> None:
-        """Add or take away what these rows hold."""
+        """Add `sign` (1 or -1) to the counts of the terms in these rows."""
         if rows.size:
             self._make_room()
             self._counts[: self.terms] += sign * self.counts_in(rows)
 
     def _count_row(self, row: int, sign: int) -> None:
-        """The same of a row that comes or goes, if it is counted."""
+        """`_count` of one row, if it is among the rows counted now."""
         if row < self._counted.size and self._counted[row]:
             self._make_room()
             cells = self._cells[row]
@@ -270,7 +270,7 @@ class Incidence:
             self._home = np.concatenate([self._home, np.full(more, _NOWHERE, np.int32)])
 
     def _take(self, key: str) -> int:
-        """The number of a term that one row more holds."""
+        """Number of the term, whose number of uses grows by one."""
         term = self._keys.add(key)
         if term == len(self._uses):
             self._uses.append(0)
@@ -278,7 +278,7 @@ class Incidence:
         return term
 
     def _settle(self) -> None:
-        """Make a run of what is fresh, and merge runs until each is twice as large as the next."""
+        """Make a run of the fresh occurrences; merge runs until each is twice as large as the next."""
         if not self._fresh_terms:
             return
         fresh = (
@@ -300,13 +300,13 @@ class Incidence:
             self._runs.append(self._run(terms, np.concatenate([rows, last_rows])))
 
     def _left(self, run: _Run) -> tuple[Numbers, Numbers]:
-        """What is still at home in the run: term and row of each occurrence."""
+        """Terms and rows of the run's occurrences whose rows have not moved to another run."""
         terms = np.repeat(run.terms, np.diff(run.starts))
         there = self._home[run.rows] == run.number
         return terms[there], run.rows[there]
 
     def _run(self, terms: Numbers, rows: Numbers) -> _Run:
-        """A run of these occurrences, which is home to their rows from now on."""
+        """A run of these occurrences; it becomes the home of their rows."""
         order = np.argsort(terms, kind="stable")
         terms, rows = terms[order], rows[order]
         first = (

@@ -1,6 +1,4 @@
-"""Where are a soul's memories? What was just written as it is, the rest and the bin as bytes, read when asked
-for.
-"""
+"""Memories by id: fresh ones as objects, settled and binned ones as bytes decoded on access."""
 
 from __future__ import annotations
 
@@ -25,16 +23,14 @@ _NO_MEMORY = b""
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """Records one after the other, that of row i from `starts[i]` to `starts[i + 1]`: an object for each
-    would take 40 bytes more.
-    """
+    """Records in one buffer, row i at starts[i]:starts[i + 1]; saves 40 bytes per record."""
 
     starts: array[int]
     records: memoryview
 
     @staticmethod
     def of(lengths: NDArray[np.int64], records: memoryview) -> _Settled:
-        """From the length of each."""
+        """From the length of each record."""
         starts = array("q", [0])
         starts.frombytes(np.cumsum(lengths, dtype=np.int64).tobytes())
         return _Settled(starts, records)
@@ -43,7 +39,7 @@ class _Settled:
         return len(self.starts) - 1
 
     def at(self, row: int) -> memoryview:
-        """The record of a row, empty where there is no memory."""
+        """Record of a row, empty where there is no memory."""
         starts = self.starts
         return (
             self.records[starts[row] : starts[row + 1]]
@@ -57,10 +53,10 @@ _NOTHING = _Settled(array("q", [0]), _EMPTY)
 
 
 class MemoryTable(MutableMapping[MemoryId, Memory]):
-    """Memories by id; `rows` must know an id when its memory is packed, and as long as it then stays.
-    What goes to the bin is packed at once: 1 kB less of each for the week that it lies there.
+    """Memories by id. `rows` must know an id once its memory is packed and while it stays.
 
-    One thread writes. Others may look one up meanwhile: each step leaves every memory to be found.
+    Memories in the bin are packed at once, which saves 1 kB each. One thread writes; others
+    may read meanwhile, as every step leaves each memory findable.
     """
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
@@ -129,7 +125,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         self._count -= 1
 
     def text(self, key: MemoryId) -> str:
-        """The text of a memory, without the price of the rest. Raises KeyError."""
+        """Text of a memory without decoding the rest. Raises KeyError."""
         fresh = self._fresh.get(key)
         if fresh is not None:
             return fresh.text
@@ -140,7 +136,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         return text_of(record)
 
     def text_at(self, row: int) -> str | None:
-        """The text of the memory at a row, sooner still; None where there is none."""
+        """Text of the memory at a row, without an id; None where there is none."""
         if self._fresh:
             key = self._rows.id(row)
             fresh = self._fresh.get(key) if key is not None else None
@@ -165,11 +161,11 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         return out
 
     def unpacked(self) -> int:
-        """How many are not bytes yet."""
+        """Number of memories that are not packed yet."""
         return len(self._fresh)
 
     def pack(self, most: int) -> int:
-        """Make bytes of at most `most` memories; returns how many are left. Some 3 ms a thousand."""
+        """Pack at most `most` memories; returns how many remain. Some 3 ms per thousand."""
         for key, memory in list(islice(self._fresh.items(), most)):
             self._pack(key, memory)
         return len(self._fresh)
@@ -184,7 +180,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
             self._fresh = {}  # one that was emptied keeps the room of all it held
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """All of it as arrays, which nothing changes later; every memory must have been made bytes."""
+        """Lengths and records for a snapshot. Raises ValueError while a memory is not packed."""
         if self._fresh:
             raise ValueError(f"{len(self._fresh)} memories are not packed")
         self._settle()
@@ -195,13 +191,13 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what was packed, instead of anything there was."""
+        """Replace the content by that of `packed`."""
         self._settled = _Settled.of(arrays["lengths"], arrays["records"].data)
         self._late, self._fresh, self._recent = {}, {}, {}
         self._count = int(np.count_nonzero(arrays["lengths"]))
 
     def _settle(self) -> None:
-        """Lay what is late among what is settled."""
+        """Merge the late records into the buffer of settled ones."""
         old, late = self._settled, self._late
         lengths = np.zeros(max(len(old), 1 + max(late, default=-1)), np.int64)
         lengths[: len(old)] = np.diff(np.frombuffer(old.starts, np.int64))
@@ -216,7 +212,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         self._late = {}
 
     def _record(self, row: int) -> tuple[bytes | memoryview, object]:
-        """The record of a row, empty where there is no memory, and what is another once it was changed."""
+        """Record of a row, empty for none, and an object whose identity changes with the record."""
         late = self._late.get(row)
         if late is not None:
             return late, late

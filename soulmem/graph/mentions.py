@@ -1,4 +1,4 @@
-"""Which edges mention a row? Of very many those touched last: found once, and kept true as edges come."""
+"""Mention edges by target row; of rows with very many, only the latest, kept up to date."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ _ROWS = 1024  # of very many mentions that are remembered, half a megabyte
 
 
 class Mentions:
-    """The slots of mentions by the row where they end. The table of the edges tells of each that is put or
-    goes.
-    """
+    """Slots of mention edges by target row; the edge table reports each put and drop."""
 
     def __init__(self, code: int) -> None:
-        """`code` is that of the kind."""
+        """`code` is the kind code of mention edges."""
         self._code = code
         self._latest: dict[int, Ints] = {}  # by row with very many
 
@@ -38,11 +36,12 @@ class Mentions:
         touched: Ints,
         at_turn: Floats,
     ) -> Ints:
-        """The slots of the mentions of these distinct rows, rising; of more than `MANY` of one row the
-        `LATEST` touched last, of those touched at one moment in the latest turn.
+        """Slots of the mentions of these distinct rows, ascending.
 
-        chains                          of all edges by the row where they end
-        kind, target, touched, at_turn  of each slot
+        Of a row with more than `MANY` only the `LATEST` by touch, then by turn.
+
+        chains                          lists of slots by target row
+        kind, target, touched, at_turn  columns by slot
         """
         latest = [self._latest.get(row) for row in rows.tolist()]
         slot_lists = [slots for slots in latest if slots is not None]
@@ -60,7 +59,7 @@ class Mentions:
         return np.sort(np.concatenate([slots, *slot_lists]))
 
     def put(self, row: int, slot: int, touched: Ints, at_turn: Floats) -> None:
-        """A mention of the row is new, or was touched anew."""
+        """Update the cached latest mentions of the row after the mention in `slot` was put."""
         latest = self._latest.get(row)
         if latest is None:
             return
@@ -78,7 +77,7 @@ class Mentions:
             self._latest[row] = latest
 
     def forget(self, row: int | None = None) -> None:
-        """A mention of the row went, or, without one, all may be others."""
+        """Drop the cached mentions of the row, or of all rows."""
         if row is None:
             self._latest.clear()
         else:
@@ -99,5 +98,5 @@ class Mentions:
 
 
 def _number(turn: float) -> float:
-    """A turn that is not known is before any other."""
+    """The turn; -inf for an unknown one (NaN)."""
     return -math.inf if math.isnan(turn) else turn

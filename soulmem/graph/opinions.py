@@ -1,4 +1,4 @@
-"""What does the user think of which memories, as a search needs it: by row?"""
+"""The user's opinions of memories, by memory and by row."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from soulmem.graph.rows import Rows
 
 
 class Opinions:
-    """Opinions by memory; a memory nobody spoke of has none."""
+    """Opinions by memory; most memories have none."""
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
         self._rows = rows
         self._said: dict[MemoryId, Opinion] = {}
 
     def put(self, opinions: Iterable[Opinion]) -> None:
-        """Take over what was stored."""
+        """Add or replace stored opinions."""
         self._said.update((opinion.memory, opinion) for opinion in opinions)
 
     def of(self, memory: MemoryId) -> Opinion | None:
-        """What was said of it."""
+        """The opinion of the memory, or None."""
         return self._said.get(memory)
 
     def doubted(self) -> list[MemoryId]:
-        """Memories of which some wording was called wrong, maybe not the present one."""
+        """Memories of which some wording was called wrong, perhaps an earlier one."""
         return [
             opinion.memory
             for opinion in self._said.values()
@@ -36,7 +36,7 @@ class Opinions:
         ]
 
     def scores(self, size: int) -> NDArray[np.float64]:
-        """The feedback of each row, 0..1, float64[size]; neutral where nothing was said."""
+        """Feedback of each row, 0..1, float64[size]; NEUTRAL for rows without an opinion."""
         out = np.full(size, NEUTRAL)
         for opinion in self._said.values():
             row = self._rows.row(opinion.memory)
@@ -45,7 +45,7 @@ class Opinions:
         return out
 
     def kept_out(self, chat: ChatId) -> list[int]:
-        """Rows that are never to come up in the chat."""
+        """Rows that must never be recalled in the chat."""
         wanted = (
             self._rows.row(opinion.memory)
             for opinion in self._said.values()

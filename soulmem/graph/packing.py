@@ -1,4 +1,4 @@
-"""How does what is in memory become plain arrays, by name, and come back? For files of arrays."""
+"""Texts and lists of rows as arrays, for snapshot files, and back."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def packed_texts(texts: Sequence[str | None]) -> NDArray[np.uint8]:
-    """The texts in one array of bytes. Raises UnicodeEncodeError for what is no Unicode text."""
+    """The texts as msgpack in a uint8 array. Raises UnicodeEncodeError for invalid Unicode."""
     return np.frombuffer(msgspec.msgpack.encode(texts), np.uint8)
 
 
 def unpacked_texts(packed: NDArray[Any]) -> list[str | None]:
-    """What `packed_texts` was given."""
+    """Inverse of `packed_texts`."""
     return msgspec.msgpack.decode(packed.data, type=list[str | None])
 
 
 def packed_runs(runs: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[Any]]:
-    """Arrays of rows, one after the other."""
+    """Arrays of rows, concatenated, with their lengths."""
     nothing = np.zeros(0, np.int32)
     return {
         "lengths": np.asarray([run.size for run in runs], np.int64),
@@ -32,7 +32,7 @@ def packed_runs(runs: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[Any]]:
 
 
 def unpacked_runs(arrays: Arrays) -> list[NDArray[np.int64]]:
-    """What `packed_runs` was given."""
+    """Inverse of `packed_runs`."""
     ends = np.cumsum(arrays["lengths"])[:-1]
     return (
         np.split(arrays["values"].astype(np.int64), ends)
@@ -42,12 +42,12 @@ def unpacked_runs(arrays: Arrays) -> list[NDArray[np.int64]]:
 
 
 def named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """The arrays under names that begin with `prefix` and a dot."""
+    """The arrays under names prefixed with `prefix` and a dot."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
 def part(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Those of the arrays whose name begins so, by the rest of their names."""
+    """Inverse of `named`: the arrays of that prefix, without it."""
     start = len(prefix) + 1
     return {
         name[start:]: array

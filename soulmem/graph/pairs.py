@@ -1,4 +1,4 @@
-"""Which row stands for two episodes that follow each other, and in how many chats do they?"""
+"""Pairs of consecutive episodes by row number, with the number of chats that have each."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NONE = -1
 
 
 class Pairs:
-    """A two-way table of pairs and row numbers 0 .. capacity - 1; those that become free are used again.
+    """Table of pairs and row numbers 0 .. capacity - 1; free rows are used again.
 
-    A pair has a row as long as some chat tells it, and both its episodes have theirs in `rows` as long. Few
-    others follow the same episode, each in another branch, so those are chained: 16 bytes a pair in all.
+    A pair has a row while some chat has it; both episodes have theirs in `rows` as long. Few
+    pairs share their first episode (one per branch), so these are chained: 16 bytes a pair.
     """
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
@@ -40,7 +40,7 @@ class Pairs:
         return len(self._first) - len(self._free)
 
     def __iter__(self) -> Iterator[tuple[Pair, int]]:
-        """By row."""
+        """Pairs with their rows, in order of rows."""
         return (
             (pair, row)
             for row in range(self.capacity)
@@ -49,7 +49,7 @@ class Pairs:
 
     @property
     def capacity(self) -> int:
-        """One more than the highest row ever used: the length arrays must have."""
+        """Highest row ever used + 1: the length of arrays by row."""
         return len(self._first)
 
     def row(self, pair: Pair) -> int | None:
@@ -73,7 +73,7 @@ class Pairs:
         return None if first is None or second is None else (first, second)
 
     def beside(self, memory: MemoryId) -> list[Pair]:
-        """The pairs that the episode is part of, by row."""
+        """Pairs that contain the episode, in order of rows."""
         row = self._rows.row(memory)
         if row is None:
             return []
@@ -82,12 +82,12 @@ class Pairs:
         return [pair for pair in pairs if pair is not None]
 
     def chats(self, pair: Pair) -> int:
-        """In how many chats the second episode follows the first."""
+        """Number of chats in which the second episode follows the first."""
         row = self.row(pair)
         return 0 if row is None else self._chats[row]
 
     def add(self, pair: Pair) -> bool:
-        """One chat more tells the pair; whether it is the first that does."""
+        """Count one more chat with the pair; True if it is the first."""
         row = self.row(pair)
         if row is None:
             row = self._add(*(self._rows.add(end) for end in pair))
@@ -95,7 +95,7 @@ class Pairs:
         return self._chats[row] == 1
 
     def remove(self, pair: Pair) -> None:
-        """One chat less tells the pair. Raises KeyError when none did."""
+        """Count one chat less with the pair. Raises KeyError when there was none."""
         row = self.row(pair)
         if row is None:
             raise KeyError(pair)
@@ -104,15 +104,16 @@ class Pairs:
             self._drop(row)
 
     def ends(self) -> NDArray[np.int32]:
-        """The rows of both episodes of each pair, -1 where the row is free: int32[capacity, 2]."""
+        """Rows of both episodes of each pair, -1 for free rows: int32[capacity, 2]."""
         return np.column_stack(
             [np.array(self._first, np.int32), np.array(self._second, np.int32)]
         )
 
     def restore(self, ends: NDArray[Any], pair_rows: NDArray[Any]) -> None:
-        """Let these be the pairs, as `ends` gave them, instead of anything there was.
+        """Replace the content by a snapshot.
 
-        told  int64[..]  the row of each pair that a chat tells, of all chats in turn; of every pair one
+        ends       int32[capacity, 2]  as `ends` returned
+        pair_rows  int64[..]           row of each pair of each chat, one entry per chat
         """
         first = ends[:, 0].astype(np.int32)
         used = np.flatnonzero(first != _NONE)

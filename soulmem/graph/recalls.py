@@ -1,4 +1,4 @@
-"""What of a soul's memory was recalled how often and when: by memory, by row, and recall by recall."""
+"""Recall statistics of a soul: by memory, by row, and the latest recalls with their paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Reply = tuple[ChatId, SlotId, int]  # the reply a recall was for
 
 
 class Recalls:
-    """Recall records of one soul; each memory it is told of must have a row."""
+    """Recall records of one soul; every recalled memory must have a row."""
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
         self.working: WorkingMemory | None = (
@@ -38,27 +38,27 @@ class Recalls:
         return iter(self._usage.values())
 
     def usage(self, memory: MemoryId) -> Usage | None:
-        """The memory's record, None while it was never recalled."""
+        """Recall record of the memory, None if it was never recalled."""
         return self._usage.get(memory)
 
     def activations(self, memory: MemoryId) -> int:
-        """How many recalls led to the memory or over it of late."""
+        """Recent recalls whose paths contained the memory."""
         return 0 if self.working is None else self.working.activations(memory)
 
     def uses(self, n: int) -> Numbers:
-        """How often each of the first `n` rows was recalled, shape (n,)."""
+        """Number of recalls of each of the first `n` rows, int32[n]."""
         self._grow(n)
         return self._uses[:n]
 
     def last_turn(self, n: int) -> Numbers:
-        """The turn of the last recall of each of the first `n` rows, shape (n,); -1: there was none."""
+        """Turn of the last recall of each of the first `n` rows, int32[n]; -1 for none."""
         self._grow(n)
         return self._turn[:n]
 
     def since_use(self, rows: Ints, turn: int) -> NDArray[np.float64]:
-        """Exchanges since the last recall of each of these rows, shape (rows,); inf: there was none.
+        """Exchanges since the last recall of each of these rows, float64; inf for none.
 
-        A clock that was set back counts as none passed.
+        If the clock was set back, the result is 0.
         """
         last = self.last_turn(int(rows.max(initial=-1)) + 1)[rows].astype(np.int64)
         return np.where(
@@ -66,23 +66,23 @@ class Recalls:
         )
 
     def records(self) -> list[RecallRecord]:
-        """The last recalls whose reply was kept, oldest first, whichever taught first."""
+        """The latest recalls whose reply was kept, oldest first."""
         return sorted(
             self._records.values(),
             key=lambda record: (record.stamp.moment, record.trace),
         )
 
     def is_recorded(self, reply: Reply) -> bool:
-        """Whether a recall for that reply has taught already."""
+        """True if a recall for that reply is recorded."""
         return reply in self._replies
 
     def surplus(self, more: int) -> list[str]:
-        """Traces of the oldest records, to be dropped when `more` new ones come."""
+        """Traces of the oldest records, to be dropped when `more` new ones are added."""
         over = len(self._records) + more - KEPT
         return [record.trace for record in self.records()[:over]] if over > 0 else []
 
     def hot(self, count: int) -> list[MemoryId]:
-        """The `count` memories recalled most often, the later recalled first among equals."""
+        """The `count` most recalled memories; of equal counts the later recalled first."""
         rows = np.flatnonzero(self._uses)
         if rows.size > count:
             least = np.partition(self._uses[rows], -count)[-count]
@@ -98,7 +98,7 @@ class Recalls:
         records: Iterable[RecallRecord] = (),
         dropped: Collection[str] = (),
     ) -> None:
-        """Take over what has been stored; what is said of memories without a row is ignored."""
+        """Add stored usages and records; usages of memories without a row are ignored."""
         for usage in usages:
             row = self._rows.row(usage.memory)
             if row is not None:
@@ -117,7 +117,7 @@ class Recalls:
             self._replies[_reply(record)] = record.trace
 
     def drop(self, memory: MemoryId, row: int | None) -> None:
-        """Forget a memory that was at `row`."""
+        """Remove everything about a memory that was at `row`."""
         self._usage.pop(memory, None)
         if row is not None and row < self._uses.size:
             self._uses[row], self._turn[row] = 0, -1

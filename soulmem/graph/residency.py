@@ -1,12 +1,11 @@
-"""Which memories of a large soul have all their edges loaded, and when was each last needed?
+"""Which rows of a large soul have all their edges in memory, and when each was last needed.
 
-A memory is complete when every edge that touches it is in memory; otherwise it is a boundary node. Of an
-edge that links what happened it is enough that one end is complete, or it goes. The edges of the other kinds
-say what the soul knows and does, are searched, and always stay. A soul that is small enough is whole: all
-its memories are complete for good, and nothing here costs it anything.
+A row is complete when every edge that touches it is loaded; otherwise it is a boundary
+node. Of link edges (LINKS) one complete end is enough to keep an edge loaded. Edges of
+other kinds are always loaded. A small soul is whole: all rows are complete for good.
 
-What a mention weighs depends on how many names its text holds. So a name whose texts are not all complete is
-a boundary node too, until the mentions of these texts have been counted.
+The weight of a mention depends on how many names its text holds. So a concept is a
+boundary node, too, until the mentions of its incomplete texts have been counted.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class Residency:
-    """By row; a row that nothing was said of is complete, as that of a memory just made."""
+    """Residency by row; a row never marked counts as complete, as that of a new memory."""
 
     def __init__(self) -> None:
         self.whole = True
@@ -55,15 +54,16 @@ class Residency:
         self._gone: set[str] | None = None  # ids that went while edges are being read
 
     def boundary(self, n: int) -> Bools | None:
-        """Which of the first `n` rows are boundary nodes, bool[n]; None for a whole soul."""
+        """Mask of boundary nodes among the first `n` rows, bool[n]; None for a whole soul."""
         if self.whole:
             return None
         self._grow(n)
         return self._missing[:n] | self._unweighed[:n]
 
     def mentions(self, n: int, source: Rows) -> Ints:
-        """How many mentions start at each of the first `n` rows, int64[n], where those in memory start at
-        `source`.
+        """Number of mentions that start at each of the first `n` rows, int64[n].
+
+        source  rows at which the loaded mentions start
         """
         loaded = np.bincount(source, minlength=n)[:n]
         if self.whole:
@@ -72,7 +72,7 @@ class Residency:
         return np.where(self._missing[:n], np.maximum(loaded, self._names[:n]), loaded)
 
     def texts_to_count(self, edges: EdgeTable, rows: Rows) -> Ints:
-        """Texts whose mentions must be counted before a walk can be sent on from these complete rows."""
+        """Texts whose mentions must be counted before a walk may pass these complete rows."""
         mentions = edges.arrays([EdgeKind.MENTIONS])
         self._grow(int(mentions.source.max(initial=0)) + 1)
         source = mentions.source[np.isin(mentions.target, rows)]
@@ -81,39 +81,39 @@ class Residency:
         ).astype(np.int64)
 
     def set_mention_counts(self, texts: Rows, names: Rows) -> None:
-        """So many mentions start at each of these texts."""
+        """Set the number of mentions that start at each of these texts."""
         self.revision += 1
         self._names[texts] = names
 
     def mark_weighed(self, rows: Rows) -> None:
-        """All texts that mention one of these rows are complete or counted."""
+        """All texts that mention these rows are complete or counted."""
         self._unweighed[rows] = False
 
     def is_complete(self, row: int) -> bool:
-        """Whether all edges of that row are in memory."""
+        """True if all edges of the row are in memory."""
         return self.whole or row >= self._missing.size or not self._missing[row]
 
     def mark_partial(self, n: int) -> None:
-        """The soul is too large: no edge of its first `n` rows has been loaded."""
+        """The soul is not whole: no edge of its first `n` rows is loaded."""
         self.whole = False
         self._grow(n)
         self._missing[:n] = self._unweighed[:n] = True
 
     def start_loading(self) -> None:
-        """Edges are about to be read from the store: remember what goes until `loaded`."""
+        """Edges are about to be read from the store: collect removed ids until `mark_loaded`."""
         self._gone = set()
 
     def removed(self, ids: Iterable[str]) -> None:
-        """Edges or memories of these ids are gone: what was read before must not bring them back."""
+        """Edges or memories were removed: pages read before must not bring them back."""
         if self._gone is not None:
             self._gone.update(ids)
 
     def was_removed(self, *ids: str) -> bool:
-        """Whether any of these went since `reading`."""
+        """True if any of these ids was removed since `start_loading`."""
         return self._gone is not None and not self._gone.isdisjoint(ids)
 
     def mark_loaded(self, rows: Rows, turn: int) -> None:
-        """All edges of these rows are in memory now."""
+        """All edges of these rows are in memory."""
         self._gone = None
         self._mark(rows, turn)
         self._missing[rows] = False
@@ -124,7 +124,7 @@ class Residency:
             self._mark(rows, turn)
 
     def reset_row(self, row: int) -> None:
-        """The memory of that row is gone; the next one there is a new one."""
+        """The memory of the row was removed; the next one there is new."""
         if row < self._missing.size:
             self._missing[row] = self._unweighed[row] = False
             self._names[row] = _UNKNOWN
@@ -140,11 +140,12 @@ class Residency:
         most: int,
         hot: Collection[int],
     ) -> int:
-        """Let edges go that only rows not needed for `unused` turns ask for, and while there are more than
-        `most` edges those of rows longer needed. What was needed at `turn` stays, as do the rows `hot`.
+        """Drop loaded link edges that are not needed any more; returns how many.
 
-        n  rows of the soul, all of `edges` and `hot` below it
-        Returns how many edges went.
+        First those whose rows were not needed for `unused` turns, then, while more than `most`
+        edges remain, those least recently needed. Rows needed at `turn` and rows in `hot` stay.
+
+        n  number of rows of the soul, above all rows of `edges` and `hot`
         """
         if self.whole:
             return 0

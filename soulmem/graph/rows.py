@@ -1,4 +1,4 @@
-"""Which array row stands for which id; rows that become free are used again."""
+"""Row numbers by id and ids by row; free rows are used again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ State = tuple[bytearray, "array[int]", "array[int]"]
 
 
 class Rows(Generic[Key]):
-    """A two-way table of ids and row numbers 0 .. capacity - 1.
+    """Table of ids and row numbers 0 .. capacity - 1.
 
-    The ids lie in one buffer as bytes, with 13 for each beside its own; as a text of Python each has 49, and
-    in a dictionary a hundred more. A look costs half a microsecond. Every `id` is a text made anew, so
-    whoever keeps many sees to it that they are shared.
+    Ids lie as UTF-8 in one buffer, with 13 bytes each besides; a dictionary of texts takes
+    some 150. A look-up takes 0.5 microseconds. `id` builds a new text on each call.
 
-    One thread writes. Others may look meanwhile: each step leaves every row to be found. That is why buffer,
-    places and cells are renewed together, or only added to.
+    One thread writes. Others may look up meanwhile, as every step leaves each row findable:
+    buffer, places and cells are replaced together, or only appended to.
     """
 
     def __init__(self) -> None:
@@ -44,7 +43,7 @@ class Rows(Generic[Key]):
         return self.row(key) is not None
 
     def __iter__(self) -> Iterator[tuple[Key, int]]:
-        """By row; nothing may come or go meanwhile."""
+        """Ids with their rows, in order of rows; nothing may change during iteration."""
         return (
             (key, row)
             for row in range(self.capacity)
@@ -53,7 +52,7 @@ class Rows(Generic[Key]):
 
     @property
     def capacity(self) -> int:
-        """One more than the highest row ever used: the length arrays must have."""
+        """Highest row ever used + 1: the length of arrays by row."""
         return len(self._state[1])
 
     def add(self, key: Key) -> int:
@@ -130,11 +129,11 @@ class Rows(Generic[Key]):
         return out
 
     def packed(self) -> NDArray[np.uint8]:
-        """All of it as one array, which nothing changes later. Some 60 ms for 200,000 rows."""
+        """All ids as one uint8 array for a snapshot. Some 60 ms for 200,000 rows."""
         return np.frombuffer(b"".join(_pieces(*self._state[:2])), np.uint8)
 
     def restore(self, packed: NDArray[Any]) -> None:
-        """Take over what was packed, row by row, instead of anything there was. Takes as long."""
+        """Replace the content by that of `packed`. Takes as long."""
         begins = np.flatnonzero(packed == _END[0]) + 1
         begins = np.append(0, begins[:-1])[: begins.size]
         free = packed[begins] == _FREE[0]
@@ -148,7 +147,7 @@ class Rows(Generic[Key]):
         self._lay_out(ids, array("i", places.tobytes()))
 
     def _lay_out(self, ids: bytearray, places: array[int]) -> None:
-        """Let these be the ids, with cells of which half are filled, so that a look ends soon."""
+        """Use these ids and build the hash cells, half of them filled."""
         cell_of = np.fromiter(map(hash, _pieces(ids, places)), np.int64, len(places))
         rows = np.flatnonzero(np.asarray(places)).astype(np.int32)
         size = 2 * rows.size + 64
@@ -169,6 +168,6 @@ class Rows(Generic[Key]):
 
 
 def _pieces(ids: bytearray, places: array[int]) -> Iterator[bytes]:
-    """What lies at each place, and its end."""
+    """Encoded id of each row with its end byte."""
     data = bytes(ids)
     return (data[place : data.index(_END, place) + 1] for place in places)

@@ -1,4 +1,4 @@
-"""Which concepts belong together? Communities of the graph of associations, known again the next time."""
+"""Topics: communities of the graph of associated concepts, matched to those found before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TopicParams:
-    """What is a topic, and when it is still the same one."""
+    """Size of topics, and when two count as the same."""
 
     smallest: int = 3  # concepts; two that go together are an association, not a topic
     resolution: float = 1.0  # > 0; more gives smaller topics. 1 is Newman's modularity
@@ -24,7 +24,7 @@ class TopicParams:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Concepts that belong together."""
+    """A group of concepts that belong together."""
 
     key: str  # stays as long as enough of the concepts do
     name: tuple[str, ...]  # concepts that stand for it
@@ -36,12 +36,12 @@ def topics_of(
     before: Sequence[Topic] = (),
     params: TopicParams | None = None,
 ) -> list[Topic]:
-    """The topics of a graph, the largest first; those of `before` keep their key, and their name if it fits.
+    """Topics of the graph, largest first; one that matches a topic in `before` keeps its key.
 
-    links  weight > 0 of each two concepts that go together, in either order; missing: they do not
+    links  weight > 0 by pair of concepts, in either order
 
-    Louvain communities (Blondel et al. 2008, https://doi.org/10.1088/1742-5468/2008/10/P10008) of the graph
-    as it is: what was before decides about keys and names alone; the members do not depend on the way here.
+    Louvain communities (Blondel et al. 2008, https://doi.org/10.1088/1742-5468/2008/10/P10008).
+    `before` affects keys and names only; the members do not depend on it.
     """
     import networkx
 
@@ -85,7 +85,7 @@ def _strongest_first(
 def _former(
     groups: Sequence[Sequence[str]], before: Sequence[Topic], same: float
 ) -> dict[int, Topic]:
-    """For each group the topic it was, the closest pairs first; none is two at once."""
+    """Former topic by index of its group, best matches first; each topic and group used once."""
     close = []
     for index, members in enumerate(groups):
         concepts = set(members)

@@ -1,4 +1,4 @@
-"""What of a soul's memory is active now: what was recalled or written of late, and the ways between it."""
+"""Working memory: recently recalled or written memories, and the recall paths between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkingParams:
-    """What stays active, and how long; design 3 and 5."""
+    """How long memories stay in working memory, and how many; design 3 and 5."""
 
     hot: int = 100  # memories recalled most often; they stay
     cold: int = 500  # turns without use after which a memory leaves
@@ -25,7 +25,7 @@ class WorkingParams:
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """One active memory."""
+    """A memory in working memory."""
 
     memory: MemoryId
     count: int  # recalls that led to it or over it
@@ -34,9 +34,9 @@ class Active:
 
 
 class WorkingMemory:
-    """A directed graph of active memories; an edge is a step that recalls took, with how many and when.
+    """Directed graph of active memories; an edge is a recall step, with count and last turn.
 
-    Importing networkx takes a tenth of a second: make the first one off the event loop.
+    The first instance imports networkx, which takes 0.1 s: create it off the event loop.
     """
 
     def __init__(self, params: WorkingParams | None = None) -> None:
@@ -52,9 +52,9 @@ class WorkingMemory:
         return iter(list(self.graph))
 
     def add_recall(self, ways: Iterable[Sequence[MemoryId]], turn: int) -> None:
-        """One recall: the ways it took, each from where the cue met the memory to what came to mind.
+        """Count one recall with these paths, each from the first memory to the recalled one.
 
-        A memory or a step on several of the ways is activated once.
+        A memory or step on several paths is counted once.
         """
         paths = [list(way) for way in ways]
         for memory in dict.fromkeys(chain.from_iterable(paths)):
@@ -69,21 +69,24 @@ class WorkingMemory:
             taken["turn"] = max(taken["turn"], turn)
 
     def add_new(self, memory: MemoryId, turn: int) -> None:
-        """A memory, written at that turn, still has to be promoted."""
+        """Add a memory written at that turn, which is not promoted yet."""
         self._node(memory, turn)["new"] = True
 
     def promote(self, memory: MemoryId) -> None:
-        """The memory has been promoted; one that is not active is ignored."""
+        """Mark the memory as promoted; one that is not active is ignored."""
         if memory in self.graph:
             self.graph.nodes[memory]["new"] = False
 
     def drop(self, memory: MemoryId) -> None:
-        """The memory exists no more; one that is not active is ignored."""
+        """Remove a deleted memory; one that is not active is ignored."""
         if memory in self.graph:
             self.graph.remove_node(memory)
 
     def release(self, turn: int, kept: Collection[MemoryId]) -> list[MemoryId]:
-        """Let go of what is cold or, the coldest first, too much; never of `kept`. Returns what left."""
+        """Remove memories that are cold or, coldest first, too many; never those in `kept`.
+
+        Returns the removed memories.
+        """
         params = self.params
         released = [
             memory
@@ -101,11 +104,11 @@ class WorkingMemory:
         return released
 
     def activations(self, memory: MemoryId) -> int:
-        """How many recalls led to the memory or over it since it came in; 0 of one that is not active."""
+        """Number of recalls whose paths contained the memory; 0 if it is not active."""
         return int(self.graph.nodes[memory]["count"]) if memory in self.graph else 0
 
     def active(self, limit: int | None = None) -> list[Active]:
-        """What is active, the latest first, at most `limit`."""
+        """Active memories, latest first, at most `limit`."""
         nodes = [
             Active(memory, node["count"], node["turn"], node["new"])
             for memory, node in self.graph.nodes(data=True)
