@@ -77,7 +77,7 @@ def activate_terms(
     energy = np.fromiter(salience.values(), np.float64, len(salience))
     energy /= max(float(energy.max(initial=0.0)), 1e-9)
     active = spread_energy(
-        table.incidence, seeds, np.maximum(energy, 1e-3), context.usable, params
+        table.incidence, seeds, np.maximum(energy, 1e-3), context.accessible, params
     )
     return TermActivation(mind, active) if active is not None else None
 
@@ -86,4 +86,6 @@ def _usable_concepts(
     mind: Mind, context: RecallContext, concepts: Sequence[MemoryId]
 ) -> list[MemoryId]:
     rows = ((concept, mind.row(concept)) for concept in concepts)
-    return [concept for concept, row in rows if row is not None and context.usable[row]]
+    return [
+        concept for concept, row in rows if row is not None and context.accessible[row]
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,14 +88,15 @@ def assemble(
     candidates = selection.take_candidates(shown, novelty)
     chosen = [*core, *summary, *((habit.memory, habit.line) for habit in shown)]
     chosen += [(selection.rendered[i], line) for i, line in candidates.items()]
-    ages = _ages(mind, context, [memory for memory, _ in chosen])
+    rows = selection.rows_of(memory for memory, _ in chosen)
 
     def happened_at(memory: Memory) -> tuple[float, int]:
-        row = mind.row_of(memory)
+        row = rows[memory.id]
         return float(mind.columns.happened[row]), int(ranked.position[row])
 
     blocks = selection.budget.blocks(chosen, happened_at)
-    view = _View(mind, context, ranked, selection.language, ages)
+    ages = _ages(mind, context, rows)
+    view = _View(mind, context, ranked, selection, ages)
     memories = view.always_shown(core, 1.0, Cause.PERMANENT)
     memories += view.candidates(candidates, selection.rendered)
     memories += view.habits(shown)
@@ -120,6 +122,8 @@ class _Selection:
         self._ranked = ranked
         self._rows: list[int] = ranked.rows.tolist()
         self._keys = mind.ids_at(self._rows)
+        is_fact = mind.facts.row_flags(mind.size)[ranked.rows].tolist()
+        self.facts = set(compress(self._keys, is_fact))
         self._texts = ranked.deduplicated.texts(mind, self._rows)
         asked = [text for text, _ in context.query.word_parts]
         self.language = language_of(asked + self._texts[:_LANGUAGE_TEXTS])
@@ -131,6 +135,16 @@ class _Selection:
         # By position among the candidates: what of the memory is new to the prompt.
         self.rendered: dict[int, Memory] = {}
         self._repeated: set[MemoryId] = set()
+
+    def rows_of(self, memories: Iterable[Memory]) -> dict[MemoryId, int]:
+        """The array row of each of these memories, by id."""
+        rows = dict(zip(self._keys, self._rows, strict=True))
+        return {
+            memory.id: rows[memory.id]
+            if memory.id in rows
+            else self._mind.row_of(memory)
+            for memory in memories
+        }
 
     def take_core(
         self, permanent: Sequence[Memory], habits: Sequence[Habit]
@@ -252,12 +266,13 @@ class _Selection:
     def _is_new(self, i: int) -> bool:
         """Whether the prompt does not say a candidate; then what is new of it is kept in `rendered`."""
         row = self._rows[i]
-        memory = self._ranked.deduplicated.rendered(row, self._mind.memory_at(row))
+        memory = self._mind.memory_at(row)
+        if row in self._ranked.deduplicated.ended_facts:
+            memory = self._ranked.deduplicated.rendered(row, memory)
         # A fact of a few words may stand beside the message that told it: it knows since when it holds, and
         # who said so as well. What the prompt says in so many words needs neither.
-        is_short_fact = memory.id in self._mind.facts and not is_sentence(
-            units_of(memory.text)
-        )
+        is_fact = memory.id in self.facts
+        is_short_fact = is_fact and not is_sentence(units_of(memory.text))
         rest = self._rest(self._prompt if is_short_fact else self._with_answer, memory)
         if rest is None:
             self._repeated.add(memory.id)
@@ -287,14 +302,15 @@ class _View:
         mind: Mind,
         context: RecallContext,
         ranked: Ranked,
-        language: str,
+        selection: _Selection,
         ages: dict[MemoryId, int],
     ) -> None:
         """`ages`: how many exchanges ago each memory took place"""
         self._mind = mind
         self._context = context
         self._ranked = ranked
-        self._language = language
+        self._language = selection.language
+        self._facts = selection.facts
         self._ages = ages
 
     def always_shown(
@@ -321,6 +337,7 @@ class _View:
         scores = _displayed(ranked.score[order])
         walk_paths = _walk_paths(ranked, ranked.rows[order])
         query = "\n".join(text for text, _ in self._context.query.word_parts)
+        shared = _shared_words(mind, query, [rendered[i] for i in order])
         chat = self._context.request.chat
         out = []
         for i, score in zip(order, scores, strict=True):
@@ -328,12 +345,14 @@ class _View:
             path: Path | None = walk_paths.get(row)
             if row in ranked.learned:
                 path = ranked.learned_path(row)
-            shared = _shared_words(mind, query, memory)
-            reason = self._reason(i, path, shared, self._ages[memory.id])
+            age = self._ages[memory.id]
+            reason = self._reason(i, path, shared[memory.id], age)
             answer = self._recalled(memory, lines[i], score, reason, path)
-            out.append(
-                ranked.deduplicated.with_duplicate_sources(mind, row, answer, chat)
-            )
+            if row in ranked.deduplicated.duplicates:
+                answer = ranked.deduplicated.with_duplicate_sources(
+                    mind, row, answer, chat
+                )
+            out.append(answer)
         return out
 
     def habits(self, shown: Sequence[HabitLine]) -> list[RecalledMemory]:
@@ -358,7 +377,7 @@ class _View:
         edges = path.edges if isinstance(path, WalkPath) else ()
         return RecalledMemory(
             id=memory.id,
-            kind="fact" if memory.id in mind.facts else memory.kind.value,
+            kind="fact" if memory.id in self._facts else memory.kind.value,
             text=line.text,
             score=score,
             hops=path.hops if path is not None else 0,
@@ -440,12 +459,12 @@ def _names_in(mind: Mind, memory: Memory) -> tuple[str, ...]:
 
 
 def _ages(
-    mind: Mind, context: RecallContext, memories: Sequence[Memory]
+    mind: Mind, context: RecallContext, rows: dict[MemoryId, int]
 ) -> dict[MemoryId, int]:
-    """How many exchanges ago each of these took place."""
-    rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
-    ages = mind.exchange_ages(context.request.chat, context.extra_turns, rows).tolist()
-    return {memory.id: age for memory, age in zip(memories, ages, strict=True)}
+    """How many exchanges ago the memory at each of these rows took place."""
+    listed = np.fromiter(rows.values(), np.int64, len(rows))
+    ages = mind.exchange_ages(context.request.chat, context.extra_turns, listed)
+    return dict(zip(rows, ages.tolist(), strict=True))
 
 
 def _walk_paths(ranked: Ranked, rows: Ints) -> dict[int, WalkPath]:
@@ -473,22 +492,43 @@ def _steps(mind: Mind, memory: Memory, path: Path | None) -> tuple[PathStep, ...
     )
 
 
-def _shared_words(mind: Mind, query: str, memory: Memory) -> Words:
-    """The rarest words that a memory shares with the query, at most two, as the query writes them.
+def _shared_words(
+    mind: Mind, query: str, memories: Sequence[Memory]
+) -> dict[MemoryId, Words]:
+    """The rarest words that each memory shares with the query, at most two, as the query writes them.
 
     Words that many memories contain explain nothing, nor do the names of those who talk.
     """
+    shared = [mind.tokeniser.shared(query, memory.text) for memory in memories]
+    rarity = _rarities(mind, dict.fromkeys(chain.from_iterable(shared)))
     common = max(3, len(mind.memories) // _COMMON)
-    names = [name.casefold() for name in _names_in(mind, memory)]
-    rare: list[tuple[int, int, str]] = []
-    for word in mind.tokeniser.shared(query, memory.text):
-        if any(word.casefold() in name for name in names):
-            continue
-        tokens = mind.tokeniser.tokens(word)
-        rarity = min(map(mind.words.frequency, tokens), default=common + 1)
-        if rarity <= common:
-            rare.append((rarity, -len(word), word))
-    return tuple(word for _, _, word in sorted(rare)[:2])
+    out = {}
+    for memory, words in zip(memories, shared, strict=True):
+        names = [name.casefold() for name in _names_in(mind, memory)]
+        rare = []
+        for word in words:
+            if rarity.get(word, common + 1) <= common and not _is_in(word, names):
+                rare.append((rarity[word], -len(word), word))
+        out[memory.id] = tuple(word for _, _, word in sorted(rare)[:2])
+    return out
+
+
+def _rarities(mind: Mind, words: Iterable[str]) -> dict[str, int]:
+    """In how many memories the rarest token of each word occurs; words without tokens are left out."""
+    listed = list(words)
+    tokens = list(map(mind.tokeniser.tokens, listed))
+    distinct = list(dict.fromkeys(chain.from_iterable(tokens)))
+    counts = dict(zip(distinct, map(mind.words.frequency, distinct), strict=True))
+    rarity = {}
+    for word, parts in zip(listed, tokens, strict=True):
+        if parts:
+            rarity[word] = min(counts[token] for token in parts)
+    return rarity
+
+
+def _is_in(word: str, names: Sequence[str]) -> bool:
+    folded = word.casefold()
+    return any(folded in name for name in names)
 
 
 def _positions(ranked: Ranked, rows: Sequence[int]) -> list[int]:

@@ -83,10 +83,10 @@ class RecallQuery:
 class RecallContext:
     """What a recall may use and asks for; everything the compute thread needs.
 
-    usable          bool[n]  rows that walks and activation may pass through
+    accessible      bool[n]  rows that walks and activation may pass through
     visible         bool[n]  of these the rows that may be in the answer
     budget          tokens
-    named_concepts  for each part of `query.word_parts` the concepts that it names, usable or not, and its share
+    named_concepts  for each part of `query.word_parts` the concepts it names, accessible or not, and its share
     other_names     further names of the things that the query names, and the share of the part
     asked_time      None where the query names no time
     summary         of what the chat told before its context window
@@ -95,7 +95,7 @@ class RecallContext:
 
     request: RecallRequest
     query: RecallQuery
-    usable: Bools
+    accessible: Bools
     visible: Bools
     budget: int
     max_items: int
@@ -110,7 +110,7 @@ class RecallContext:
 
     @property
     def concepts(self) -> list[MemoryId]:
-        """All concepts that the query names, usable or not."""
+        """All concepts that the query names, accessible or not."""
         return list(
             chain.from_iterable(concepts for concepts, _ in self.named_concepts)
         )
@@ -176,7 +176,7 @@ def build_context(
     with_doubted  include memories in doubt: the user looks for them
     """
     chat = request.chat
-    usable, visible = _usable_and_visible(world, mind, chat, with_doubted)
+    accessible, visible = _accessible_and_visible(world, mind, chat, with_doubted)
     window = _window(world, mind, request, params.window_turns)
     visible[list(window.hidden)] = False
     if request.time_range is not None:
@@ -187,7 +187,7 @@ def build_context(
         mind,
         _asked_text(request, query),
         chat,
-        usable,
+        accessible,
         visible,
         current_time,
         _story_time(world, mind, chat),
@@ -195,7 +195,7 @@ def build_context(
     return RecallContext(
         request=request,
         query=query,
-        usable=usable,
+        accessible=accessible,
         visible=visible,
         budget=request.budget_tokens or settings.budget_tokens or params.budget_tokens,
         max_items=request.max_items or settings.max_items or params.max_items,
@@ -262,19 +262,19 @@ def score_texts(
     )
 
 
-def _usable_and_visible(
+def _accessible_and_visible(
     world: World, mind: Mind, chat: ChatId | None, with_doubted: bool
 ) -> tuple[Bools, Bools]:
     """The rows that walks may pass, and those that may be in the answer, before window and time range."""
     family = world.family(chat) if chat is not None else None
-    usable = mind.accessible_rows(chat, family, world.holds)
+    accessible = mind.accessible_rows(chat, family, world.holds)
     doubted = [] if with_doubted else rows_in_doubt(mind)
-    usable[blocked_for_walks(mind, doubted)] = False
-    visible = mind.displayable_rows(usable)
+    accessible[blocked_for_walks(mind, doubted)] = False
+    visible = mind.displayable_rows(accessible)
     visible[doubted] = False
     if chat is not None:
         visible[mind.opinions.kept_out(chat)] = False
-    return usable, visible
+    return accessible, visible
 
 
 def _window(

@@ -237,7 +237,7 @@ class _Facts:
     def __init__(
         self, mind: Mind, context: RecallContext, candidates: _Candidates, rows: Ints
     ) -> None:
-        self._standings = FactValidities(mind, context.usable, context.request.chat)
+        self._standings = FactValidities(mind, context.accessible, context.request.chat)
         self.edges: dict[int, Edge] = {}
         self.ended: dict[int, FactValidity] = {}
         self.duplicates: Duplicates = {}

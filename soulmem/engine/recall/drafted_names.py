@@ -40,7 +40,7 @@ class DraftedNames:
         if not mind.derivations:
             return context
         self._refresh(mind)
-        standings = FactValidities(mind, context.usable, context.request.chat)
+        standings = FactValidities(mind, context.accessible, context.request.chat)
         named, other_names = [], dict[str, float]()
         for text, share, concepts in context.named_by_part():
             drafted = [

@@ -103,7 +103,7 @@ def expand(
     if mode is RecallMode.SPREAD:
         if activation is None:
             return Expansion(nothing, None, np.zeros(0))
-        energy = row_energy(activation.active, mind.terms.incidence, context.usable)
+        energy = row_energy(activation.active, mind.terms.incidence, context.accessible)
         share = energy.astype(np.float32)
         return Expansion(share, None, np.zeros(0), activation=activation)
     start = _start(mind, walks, context, scores, params.seeds)
@@ -149,7 +149,7 @@ def _start(
     """The concepts that the query names and the texts nearest to it; None when there is no edge to follow."""
     if not context.query.embed_parts:
         return None
-    passable = context.usable & (mind.columns.kind[: mind.size] != _TRIGGER)
+    passable = context.accessible & (mind.columns.kind[: mind.size] != _TRIGGER)
     # A fact is a step between two memories, not a place.
     passable &= ~mind.facts.row_flags(mind.size)
     # A learned name takes more from the moments before and after a text than it gives: walks through them

@@ -223,7 +223,7 @@ class Habits:
         best: dict[int, tuple[float, int]] = {}  # by action: value and concept
         for concept, share in _named_shares(mind, context).items():
             row = mind.row(concept)
-            if row is None or not context.usable[row]:
+            if row is None or not context.accessible[row]:
                 continue
             for action, strength in edges.habits.get(row, ()):
                 value = strength * share
@@ -249,7 +249,7 @@ def _usable_edges(
     mind: Mind, context: RecallContext, habit_input: HabitInput, edges: HabitEdges
 ) -> _Usable:
     """The edges between rows that this recall may use; of instances those whose vector is there."""
-    usable = context.usable.copy()
+    usable = context.accessible.copy()
     # An episode that stands in the prompt still is no memory of the moment.
     episodes = mind.columns.kind[: mind.size] == _EPISODE
     usable[episodes] &= context.visible[episodes]

@@ -256,7 +256,7 @@ def _learned(
     associated = associated_rows(
         activation.active,
         mind.terms.incidence,
-        context.usable,
+        context.accessible,
         slots.joint_windows,
         slots.pull,
         slots.pull_share,

@@ -82,7 +82,7 @@ def find_time_question(
     mind: Mind,
     text: str,
     chat: ChatId | None,
-    usable: Bools,
+    accessible: Bools,
     visible: Bools,
     current_time: datetime,
     story_time: datetime | None = None,
@@ -90,7 +90,7 @@ def find_time_question(
 ) -> TimeQuestion | None:
     """The times named by the last line of `text`; None where no visible memory is of one. Compute thread only.
 
-    usable        bool[n]  rows by which conversations are counted
+    accessible    bool[n]  rows by which conversations are counted
     visible       bool[n]  of these the rows that may be recalled
     current_time  aware; its zone says when a day begins
     story_time    the same by the story's calendar, for a soul that lives by it: then days are counted from there
@@ -111,7 +111,7 @@ def find_time_question(
     for i, phrase in enumerate(phrases):
         if phrase.sessions is not None:
             of_phrase = np.zeros(n, np.float32)
-            rows = _conversation(mind, phrase.sessions, chat, usable, current_time)
+            rows = _conversation(mind, phrase.sessions, chat, accessible, current_time)
             of_phrase[rows] = phrase.confidence
             of_phrase[~episodes] = 0.0
         else:
@@ -203,10 +203,14 @@ def _trace_entry(phrase: TimePhrase) -> dict[str, Any]:
 
 
 def _conversation(
-    mind: Mind, back: int, chat: ChatId | None, usable: Bools, current_time: datetime
+    mind: Mind,
+    back: int,
+    chat: ChatId | None,
+    accessible: Bools,
+    current_time: datetime,
 ) -> Sequence[int]:
     """The rows of the conversation `back` conversations ago; the present one is not counted."""
-    conversations = _conversations(mind, chat, usable)
+    conversations = _conversations(mind, chat, accessible)
     if back == FIRST:
         return conversations[0].rows.tolist() if conversations else ()
     recent = (current_time - timedelta(seconds=_PAUSE)).timestamp()
@@ -219,11 +223,11 @@ def _conversation(
 
 
 def _conversations(
-    mind: Mind, chat: ChatId | None, usable: Bools
+    mind: Mind, chat: ChatId | None, accessible: Bools
 ) -> list[_Conversation]:
     """All conversations, the earliest first. What several branches contain belongs to `chat`, else to any one."""
     out: list[_Conversation] = []
-    free = usable.copy()
+    free = accessible.copy()
     chats = sorted(
         (branch.chat for branch in mind.branches), key=lambda key: (key != chat, key)
     )
