@@ -102,7 +102,19 @@ class Moves(Life):
                 }
                 assert now == {f"Ann lives in {home}" for home in homes[-1:]}
             elif held:
-                assert len(now) == 1
+                # Unrelated chats may tell two homes at one moment: then neither is the later one.
+                places = [self.places(mind, text) for text in now]
+                assert places
+                assert set.intersection(*places)
+
+    def places(self, mind: Mind, text: str) -> set[int]:
+        """Positions in any chat of the messages that tell the home of this fact; all are of one moment."""
+        positions = set()
+        for strand in mind.lineages:
+            for position, key in enumerate(strand.order):
+                if text in mind.memories[key].text:
+                    positions.add(position)
+        return positions
 
 
 async def _lives(steps: list[tuple[str, int, int]]) -> None:
