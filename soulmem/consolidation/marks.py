@@ -49,8 +49,8 @@ def count_slid_out(
     place: str | None = None
     for index, message in enumerate(messages):
         if index and (
-            _long_after(messages[index - 1], message, params.pause)
-            or _elsewhere(place, message)
+            _is_after_pause(messages[index - 1], message, params.pause)
+            or _is_other_place(place, message)
         ):
             forced, exchanges = index, 0
             marks.append(index)
@@ -76,7 +76,7 @@ def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
     return list(zip([start, *ends[:-1]], ends, strict=True)) if ends else []
 
 
-def _long_after(
+def _is_after_pause(
     before: MarkedMessage, message: MarkedMessage, pause: timedelta
 ) -> bool:
     pairs = ((before.sent_at, message.sent_at), (before.story_at, message.story_at))
@@ -86,7 +86,7 @@ def _long_after(
     )
 
 
-def _elsewhere(place: str | None, message: MarkedMessage) -> bool:
+def _is_other_place(place: str | None, message: MarkedMessage) -> bool:
     return (
         place is not None and message.location is not None and message.location != place
     )

@@ -118,13 +118,15 @@ def parse(text: str, passage: Passage) -> Drafts:
     if grounds.is_foreign(kind):
         raise Unreadable("a kind in another script than the chat's")
     if _is_of_the_form(kind, passage.language):
-        return _none("words of the form")
+        return _dropped("words of the form")
     names = _names_in(kind, passage)
     shown = [
-        n for n in _shown(scenes or [], passage) if _has_names(n, kind, names, passage)
+        n
+        for n in _quoted_scenes(scenes or [], passage)
+        if _has_names(n, kind, names, passage)
     ]
     if len(shown) < LEAST:
-        return _none("a kind that fewer than three scenes show")
+        return _dropped("a kind that fewer than three scenes show")
     worth = fields.share(kind_fields.get("importance"), _IMPORTANCE)
     return Drafts(abstracts=(DraftAbstract(kind.rstrip(".。"), tuple(shown), worth),))
 
@@ -136,7 +138,7 @@ def _kind(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next(iter(fields.objects(answer.get("kinds", [])) or ()), None)
 
 
-def _shown(scenes: list[Mapping[str, Any]], passage: Passage) -> list[int]:
+def _quoted_scenes(scenes: list[Mapping[str, Any]], passage: Passage) -> list[int]:
     """Numbers of the scenes, ascending, with a quotation from their text."""
     texts = {line.number: line.text for line in passage.lines}
     out = set()
@@ -188,5 +190,5 @@ def _is_of_the_form(kind: str, language: str) -> bool:
     )
 
 
-def _none(reason: str) -> Drafts:
+def _dropped(reason: str) -> Drafts:
     return Drafts(dropped=(reason,))

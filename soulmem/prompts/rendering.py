@@ -34,15 +34,17 @@ def rendered_passage(passage: Passage) -> str:
     ]
     if passage.known_names:
         names.append(("known", "; ".join(map(_name, passage.known_names[:_KNOWN]))))
-    heads = [f"<{tag}>" + _tame(value) + f"</{tag}>" for tag, value in names if value]
+    heads = [
+        f"<{tag}>" + _on_one_line(value) + f"</{tag}>" for tag, value in names if value
+    ]
     if passage.summary:
-        heads.append("<summary>\n" + _tame(passage.summary) + "\n</summary>")
+        heads.append("<summary>\n" + _on_one_line(passage.summary) + "\n</summary>")
     lines = [
         "["
         + str(line.number)
         + "] "
         + (_name(line.speaker) + ": " if line.speaker else "")
-        + _tame(line.text)
+        + _on_one_line(line.text)
         for line in passage.lines
     ]
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])
@@ -76,9 +78,9 @@ def names_tag(names: Sequence[str]) -> str:
 
 
 def _name(name: str) -> str:
-    return _tame(name)[:_NAME_CHARACTERS].replace(";", ",").replace(":", " ")
+    return _on_one_line(name)[:_NAME_CHARACTERS].replace(";", ",").replace(":", " ")
 
 
-def _tame(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """The text on one line, without tags and line numbers."""
     return _LINE.sub("(", _TAG.sub("‹", " ".join(text.split())))

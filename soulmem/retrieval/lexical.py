@@ -53,7 +53,7 @@ class LexicalIndex:
         self._total = 0
         self._revision = 0  # increases with every change
         self._pairs: _Pairs | None = None
-        self._asked: _TokenQuery | None = None
+        self._query: _TokenQuery | None = None
         self._discounts: tuple[int, Floats] = (
             -1,
             self._lengths,
@@ -98,7 +98,7 @@ class LexicalIndex:
         """Number of rows that contain the token."""
         if self._frequencies[0] != self._revision:
             self._frequencies = self._revision, {}
-        frequencies, asked = self._frequencies[1], self._asked
+        frequencies, asked = self._frequencies[1], self._query
         if (
             token not in frequencies
             and asked is not None
@@ -130,7 +130,7 @@ class LexicalIndex:
                     self._discount(self._lengths, self._total / self._count),
                 )
             discount = self._discounts[1]
-            asked = self._ask(tokens)
+            asked = self._query_of(tokens)
             add_words = kernels(asked.occurrences.rows.size).add_words
             add_words(*asked.arguments, self._count, discount, out)
         return out[:n_rows]
@@ -143,7 +143,7 @@ class LexicalIndex:
         before   int32[n]  the row before each, -1 for none
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
-        pairs, asked = self._pairs_of(before), self._ask(tokens)
+        pairs, asked = self._pairs_of(before), self._query_of(tokens)
         out: Floats = pairs.nothing.copy()
         add_pairs = kernels(asked.occurrences.rows.size).add_pairs
         add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
@@ -176,10 +176,10 @@ class LexicalIndex:
         out._total = int(out._lengths.sum(dtype=np.float64))
         return out
 
-    def _ask(self, tokens: Mapping[str, float] | Sequence[str]) -> _TokenQuery:
+    def _query_of(self, tokens: Mapping[str, float] | Sequence[str]) -> _TokenQuery:
         """Occurrences of the tokens; cached until other tokens are requested or a row changes."""
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
-        asked = self._asked
+        asked = self._query
         if (
             asked is None
             or asked.revision != self._revision
@@ -188,7 +188,7 @@ class LexicalIndex:
             asked = _TokenQuery(
                 self._revision, tuple(weights), self._postings.of(tuple(weights))
             )
-            self._asked = asked
+            self._query = asked
         asked.weight = np.fromiter(
             weights.values(), np.float32, len(weights)
         ) * self._sharpened(asked.occurrences)

@@ -26,15 +26,17 @@ _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: ..
 # Least words or characters of a sentence that is compared: shorter ones ("Good night.") recur by chance, and
 # one other word changes their sense. Issue 15, acceptance B.
 _WORDS, _CHARACTERS = 8, 12
-_OTHER = (
+_MOST_DIFFERENCE = (
     2  # characters that a Chinese word has at most; nearly all with three are names
 )
-_WORD = _OTHER  # weight of a spaced word, so that one of them may differ
-_WALL = " | "  # between two texts; no unit equals it
-_LOOKED_AT = (
+_WORD_WEIGHT = (
+    _MOST_DIFFERENCE  # weight of a spaced word, so that one of them may differ
+)
+_TEXT_SEPARATOR = " | "  # between two texts; no unit equals it
+_MOST_POSITIONS = (
     50  # positions of half a sentence that are compared; more frequent ones are phrases
 )
-_KEPT = 8_000  # longest text in characters whose units are cached, as the context changes little per turn
+_LONGEST_CACHED = 8_000  # longest text in characters whose units are cached: the context changes little
 
 
 def is_sentence(units: Sequence[str]) -> bool:
@@ -54,11 +56,11 @@ class ContextText:
     """The texts that are in the prompt."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._text = _WALL.join(map(_line, texts))
+        self._text = _TEXT_SEPARATOR.join(map(_line, texts))
 
     def add(self, text: str) -> None:
         """Add a text to the prompt."""
-        self._text += _WALL + _line(text)
+        self._text += _TEXT_SEPARATOR + _line(text)
 
     def rest_of(self, text: str, speakers: Iterable[str] = ()) -> str | None:
         """The text without its sentences that are in the prompt; unchanged when none is, None when less than a
@@ -98,16 +100,18 @@ class ContextText:
         """Whether the prompt contains the units up to one word, which is neither in `names` nor a number. One
         side of it must be at least half of the units.
         """
-        half = (len(units) - _OTHER) // 2
+        half = (len(units) - _MOST_DIFFERENCE) // 2
         head, tail = list(units[:half]), list(units[-half:])
-        size = len(" ".join(units)) + 2 * _OTHER + max(map(len, units)) + 1
-        for _, end in islice(self._places(head), _LOOKED_AT):
-            if _alike(units, names, head + self._text[end : end + size].split()):
+        size = len(" ".join(units)) + 2 * _MOST_DIFFERENCE + max(map(len, units)) + 1
+        for _, end in islice(self._places(head), _MOST_POSITIONS):
+            if _matches_nearly(
+                units, names, head + self._text[end : end + size].split()
+            ):
                 return True
         backwards = list(reversed(units))
-        for begin, _ in islice(self._places(tail), _LOOKED_AT):
+        for begin, _ in islice(self._places(tail), _MOST_POSITIONS):
             before = self._text[max(0, begin - size) : begin].split()
-            if _alike(backwards, names, list(reversed(before + tail))):
+            if _matches_nearly(backwards, names, list(reversed(before + tail))):
                 return True
         return False
 
@@ -120,21 +124,23 @@ class ContextText:
             begin = self._text.find(wanted, begin + 1)
 
 
-def _alike(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
+def _matches_nearly(
+    units: Sequence[str], names: Set[str], there: Sequence[str]
+) -> bool:
     """Whether `there` begins with the units up to one word that is changed, missing or added."""
     pairs = zip(units, there, strict=False)
     same = next(
         (i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there))
     )
-    for mine in range(_OTHER + 1):
+    for mine in range(_MOST_DIFFERENCE + 1):
         if any(unit in names or unit.isdecimal() for unit in units[same : same + mine]):
             return False
         behind = units[same + mine :]
-        for theirs in range(_OTHER + 1):
+        for theirs in range(_MOST_DIFFERENCE + 1):
             gap = max(
                 _weight(units[same : same + mine]), _weight(there[same : same + theirs])
             )
-            if gap <= _OTHER and list(
+            if gap <= _MOST_DIFFERENCE and list(
                 there[same + theirs : same + theirs + len(behind)]
             ) == list(behind):
                 return True
@@ -142,9 +148,9 @@ def _alike(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
 
 
 def _weight(units: Sequence[str]) -> int:
-    if _WALL.strip() in units:
-        return _OTHER + 1  # another text begins behind it
-    return sum(1 if _CHARACTER.match(unit) else _WORD for unit in units)
+    if _TEXT_SEPARATOR.strip() in units:
+        return _MOST_DIFFERENCE + 1  # another text begins behind it
+    return sum(1 if _CHARACTER.match(unit) else _WORD_WEIGHT for unit in units)
 
 
 def _names(text: str, start: int) -> set[str]:
@@ -173,7 +179,7 @@ def _behind_label(text: str, speakers: Iterable[str]) -> int:
 
 def _line(text: str) -> str:
     """The units of a text, joined by spaces, with a space before and behind."""
-    return _kept_line(text) if len(text) <= _KEPT else _made_line(text)
+    return _kept_line(text) if len(text) <= _LONGEST_CACHED else _made_line(text)
 
 
 def _made_line(text: str) -> str:

@@ -25,7 +25,7 @@ from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
 VERSION = 1  # of the format; a reader refuses a higher one
-_BROKEN_TOLD = 20  # broken lines that are listed
+_MOST_BROKEN = 20  # broken lines that are listed
 # Characters that some readers take for line ends; in JSON they occur only inside texts.
 _SEPARATORS = {c.encode(): b"\\u%04x" % ord(c) for c in "\x85\u2028\u2029"}
 
@@ -167,7 +167,7 @@ def read_bundle(data: bytes) -> Bundle:
             RecursionError,
             SoulMemError,
         ) as error:  # ValueError: also the errors of msgspec
-            if len(bundle.broken) < _BROKEN_TOLD:
+            if len(bundle.broken) < _MOST_BROKEN:
                 reason = (
                     error.message
                     if isinstance(error, SoulMemError)

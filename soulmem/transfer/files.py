@@ -7,8 +7,12 @@ from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 
-_WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
-_LOOKED_AT = (
+_WIDE_ENCODINGS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"\x00\x00\xfe\xff": "UTF-32",
+}
+_SEARCHED_BYTES = (
     4096  # bytes at the start that are searched for zeros, which mark wide encodings
 )
 _BOM = b"\xef\xbb\xbf"
@@ -18,12 +22,12 @@ def check_text(data: bytes) -> None:
     """Raises Unprocessable for an empty file, another encoding than UTF-8, or binary data."""
     if not data.strip():
         raise Unprocessable("the file is empty: choose another", field="text")
-    for mark, name in _WIDE.items():
+    for mark, name in _WIDE_ENCODINGS.items():
         if data.startswith(mark):
             raise Unprocessable(
                 f"the file is in {name}: save it as UTF-8", field="text"
             )
-    if b"\x00" in data[:_LOOKED_AT]:
+    if b"\x00" in data[:_SEARCHED_BYTES]:
         raise Unprocessable(
             "the file holds zero bytes, so it is no text in UTF-8: save it as UTF-8, or choose another",
             field="text",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from soulmem.domain.errors import Unprocessable
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_MOST = 64 << 20  # bytes, limit of an unpacked text
+_MOST_BYTES = 64 << 20  # bytes, limit of an unpacked text
 
 
 def png_texts(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
@@ -52,7 +52,7 @@ def _text(kind: bytes, rest: bytes) -> bytes:
 def _unpacked(data: bytes) -> bytes:
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(data, _MOST)
+        text = unpacker.decompress(data, _MOST_BYTES)
     except zlib.error as error:
         raise Unprocessable(
             f"a packed text in the picture is damaged ({error}): export it again",
@@ -60,7 +60,7 @@ def _unpacked(data: bytes) -> bytes:
         ) from error
     if unpacker.unconsumed_tail:
         raise Unprocessable(
-            f"a packed text in the picture unpacks to more than {_MOST} bytes: export the card again",
+            f"a packed text in the picture unpacks to more than {_MOST_BYTES} bytes: export the card again",
             field="base64",
         )
     return text

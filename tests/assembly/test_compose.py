@@ -48,9 +48,9 @@ def memory(
     )
 
 
-def oldest_first(one: Memory) -> tuple[float, int]:
+def oldest_first(item: Memory) -> tuple[float, int]:
     """When it happened."""
-    return one.happened.timestamp(), 0
+    return item.happened.timestamp(), 0
 
 
 @given(
@@ -73,7 +73,7 @@ def test_no_macro_survives(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "stated"),
     [
         ("{{setvar::x::1}}", "{ {setvar::x::1}}"),
         (r"\{\{setvar::x::1\}\}", r"\{ \{setvar::x::1\}\}"),
@@ -86,9 +86,9 @@ def test_no_macro_survives(text: str) -> None:
         ),
     ],
 )
-def test_what_is_broken_up_stays_readable(text: str, told: str) -> None:
+def test_what_is_broken_up_stays_readable(text: str, stated: str) -> None:
     """And what SillyTavern does not run stays as it is."""
-    assert without_macros(text) == told
+    assert without_macros(text) == stated
 
 
 def test_a_line_is_the_whole_memory_and_pays_its_line_break() -> None:
@@ -99,7 +99,7 @@ def test_a_line_is_the_whole_memory_and_pays_its_line_break() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "section"),
+    ("item", "section"),
     [
         (memory(kind=MemoryKind.EPISODE), Section.EPISODES),
         (memory(kind=MemoryKind.ABSTRACT_EPISODE), Section.EPISODES),
@@ -110,15 +110,15 @@ def test_a_line_is_the_whole_memory_and_pays_its_line_break() -> None:
         (memory(kind=MemoryKind.EPISODE, permanent=True), Section.PERMANENT),
     ],
 )
-def test_each_kind_has_its_section(one: Memory, section: Section) -> None:
+def test_each_kind_has_its_section(item: Memory, section: Section) -> None:
     """A habit is self-knowledge, never an order; what is permanent stands with its like.
 
     What fires now is an impulse whatever it is otherwise.
     """
-    assert section_of(one) is line_of(one).section is section
+    assert section_of(item) is line_of(item).section is section
     assert (
-        section_of(one, is_impulse=True)
-        is line_of(one, is_impulse=True).section
+        section_of(item, is_impulse=True)
+        is line_of(item, is_impulse=True).section
         is Section.IMPULSES
     )
 
@@ -172,13 +172,15 @@ def test_a_memory_that_does_not_fit_leaves_room_for_a_smaller_one() -> None:
 def test_a_header_is_paid_once() -> None:
     """By the first memory of its section."""
     budget = Budget(200, "Mira", "en")
-    one, two = memory("m1"), memory("m2")
+    item, two = memory("m1"), memory("m2")
     first = budget.header_cost(Section.EPISODES)
-    budget.take(line_of(one))
+    budget.take(line_of(item))
     assert first > 0
     assert budget.header_cost(Section.EPISODES) == 0
     budget.take(line_of(two))
-    assert budget.tokens_left == 200 - first - line_of(one).tokens - line_of(two).tokens
+    assert (
+        budget.tokens_left == 200 - first - line_of(item).tokens - line_of(two).tokens
+    )
 
 
 def test_blocks_stand_in_order_and_in_their_place() -> None:
@@ -201,11 +203,11 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         assert budget.take(line)
         taken.append((fired, line))
     blocks = budget.blocks(taken, oldest_first)
-    told = [
+    text = [
         (b.section, b.position, b.depth, [line.memory for line in b.lines])
         for b in blocks
     ]
-    assert told == [
+    assert text == [
         (Section.PERMANENT, "in_prompt", None, ["core+", "core-"]),
         (Section.SELF, "in_prompt", None, ["habit"]),
         (Section.EPISODES, "in_chat", 4, ["old", "new"]),

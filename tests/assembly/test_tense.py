@@ -12,7 +12,7 @@ DAY = datetime(2024, 3, 5, 23, 59, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
-    ("text", "until", "story", "told"),
+    ("text", "until", "story", "expected"),
     [
         ("Ann lives in Paris", None, None, "Ann lives in Paris (no longer so)"),
         (
@@ -32,5 +32,7 @@ DAY = datetime(2024, 3, 5, 23, 59, tzinfo=timezone.utc)
         ("小安住在北京", DAY, "霜月", "小安住在北京（到霜月为止，现已不再如此）"),
     ],
 )
-def test_past(text: str, until: datetime | None, story: str | None, told: str) -> None:
-    assert as_past(text, until, story) == told
+def test_past(
+    text: str, until: datetime | None, story: str | None, expected: str
+) -> None:
+    assert as_past(text, until, story) == expected

@@ -62,13 +62,13 @@ def test_the_estimate_is_not_wasteful(name: str) -> None:
 
 
 @given(st.text().map(str.strip), st.text().map(str.strip))
-def test_estimates_add_up(one: str, other: str) -> None:
+def test_estimates_add_up(first: str, other: str) -> None:
     """Two texts joined by a line break cost no more than both and one token for the break.
 
     So a block within budget stays within it when its lines are joined.
     """
-    assert estimate_tokens(f"{one}\n{other}") <= estimate_tokens(
-        one
+    assert estimate_tokens(f"{first}\n{other}") <= estimate_tokens(
+        first
     ) + 1 + estimate_tokens(other)
 
 

@@ -28,43 +28,45 @@ DAY = 20.0
 
 @given(moments, st.floats(5000, 20_000), st.integers(1, 30))
 def test_one_month_is_thirty_days_however_often_it_is_read(
-    met: list[ActivationEvent], now: float, steps: int
+    met: list[ActivationEvent], current_turn: float, steps: int
 ) -> None:
-    start = base_activation(met, now)
-    whole = base_activation(met, now + steps * DAY)
+    start = base_activation(met, current_turn)
+    whole = base_activation(met, current_turn + steps * DAY)
     assert whole == pytest.approx(start * exp(-steps * DAY / P.stability), abs=1e-9)
     by_day = start
     for day in range(1, steps + 1):
         by_day *= exp(-DAY / P.stability)
-        assert base_activation(met, now + day * DAY) == pytest.approx(by_day, abs=1e-9)
+        assert base_activation(met, current_turn + day * DAY) == pytest.approx(
+            by_day, abs=1e-9
+        )
 
 
 @given(moments, st.floats(0, 10_000), st.randoms(use_true_random=False))
 def test_the_order_in_which_things_became_known_does_not_matter(
-    met: list[ActivationEvent], now: float, rng: object
+    met: list[ActivationEvent], current_turn: float, rng: object
 ) -> None:
     shuffled = sorted(met, key=lambda _: rng.random())  # type: ignore[attr-defined]
-    assert base_activation(shuffled, now) == pytest.approx(
-        base_activation(met, now), abs=1e-12
+    assert base_activation(shuffled, current_turn) == pytest.approx(
+        base_activation(met, current_turn), abs=1e-12
     )
 
 
 @given(moments, st.floats(0, 10_000), st.floats(0, 2))
 def test_it_stays_between_nothing_and_all(
-    met: list[ActivationEvent], now: float, pace: float
+    met: list[ActivationEvent], current_turn: float, pace: float
 ) -> None:
-    assert 0.0 <= base_activation(met, now, pace) <= 1.0
+    assert 0.0 <= base_activation(met, current_turn, pace) <= 1.0
 
 
 @given(moments, st.floats(0, 5000), st.floats(0.01, 1))
 def test_a_mention_or_a_recall_more_raises_it(
-    met: list[ActivationEvent], now: float, salience: float
+    met: list[ActivationEvent], current_turn: float, salience: float
 ) -> None:
-    before = base_activation(met, now)
-    for more in (mention_event(now, salience), recall_event(now)):
-        assert base_activation([*met, more], now) >= before
+    before = base_activation(met, current_turn)
+    for more in (mention_event(current_turn, salience), recall_event(current_turn)):
+        assert base_activation([*met, more], current_turn) >= before
         if before < 0.99:
-            assert base_activation([*met, more], now) > before
+            assert base_activation([*met, more], current_turn) > before
 
 
 def test_what_a_text_is_about_starts_above_a_passing_word() -> None:
@@ -106,13 +108,21 @@ def test_a_clock_set_back_forgets_nothing_and_gains_nothing() -> None:
     st.randoms(use_true_random=False),
 )
 def test_many_at_once_are_as_each_alone(
-    concepts: list[list[ActivationEvent]], now: float, pace: float, rng: Random
+    concepts: list[list[ActivationEvent]], current_turn: float, pace: float, rng: Random
 ) -> None:
-    rows = [(at, one.turn, one.gain) for at, met in enumerate(concepts) for one in met]
+    rows = [
+        (turn, event.turn, event.gain)
+        for turn, met in enumerate(concepts)
+        for event in met
+    ]
     rng.shuffle(rows)
     whose, when, gain = np.asarray(rows, np.float64).reshape(-1, 3).T
-    found = base_activations(whose.astype(np.int64), when, gain, now, pace)
-    alone = [base_activation(met, now, pace) for met in concepts]
+    activations = base_activations(
+        whose.astype(np.int64), when, gain, current_turn, pace
+    )
+    alone = [base_activation(met, current_turn, pace) for met in concepts]
     np.testing.assert_allclose(
-        np.append(found, np.zeros(len(concepts) - found.size)), alone, atol=1e-9
+        np.append(activations, np.zeros(len(concepts) - activations.size)),
+        alone,
+        atol=1e-9,
     )

@@ -34,10 +34,10 @@ def told(language: str) -> tuple[tuple[str, ...], Floats]:
 @pytest.mark.parametrize("language", LIKE)
 def test_the_first_clusters_are_kinds(language: str) -> None:
     kinds, vectors = told(language)
-    found = scene_clusters(
+    clusters_made = scene_clusters(
         vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds), ClusterParams()
     )
-    named = [[kinds[at] for at in one.scenes] for one in found]
+    named = [[kinds[index] for index in cluster.scenes] for cluster in clusters_made]
     best = [max(set(some), key=some.count) for some in named[:3]]
     assert len(set(best) - {""}) == 3
     assert all(some.count(kind) >= 3 for some, kind in zip(named, best, strict=False))
@@ -49,11 +49,11 @@ def test_the_first_clusters_are_kinds(language: str) -> None:
 @pytest.mark.parametrize("language", LIKE)
 def test_what_was_said_in_one_breath_is_one_scene(language: str) -> None:
     kinds, vectors = told(language)
-    for one in scene_clusters(
+    for cluster in scene_clusters(
         vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()
     ):
-        assert min(np.diff(one.scenes)) >= ClusterParams().apart
-        assert {kinds[at] for at in one.scenes} != {"rain"}
+        assert min(np.diff(cluster.scenes)) >= ClusterParams().apart
+        assert {kinds[index] for index in cluster.scenes} != {"rain"}
 
 
 def test_of_clusters_as_much_alike_the_worthier_comes_first() -> None:
@@ -62,9 +62,11 @@ def test_of_clusters_as_much_alike_the_worthier_comes_first() -> None:
         vectors[list(group)] += 2 * np.eye(12, dtype=np.float32)[group[0]]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     for worthy in (0, 3):
-        worth = [0.9 if worthy <= at < worthy + 3 else 0.1 for at in range(12)]
-        found = scene_clusters(vectors, range(0, 120, 10), worth, ClusterParams())
-        assert found[0].scenes == tuple(range(worthy, worthy + 3))
+        worth = [0.9 if worthy <= index < worthy + 3 else 0.1 for index in range(12)]
+        clusters_made = scene_clusters(
+            vectors, range(0, 120, 10), worth, ClusterParams()
+        )
+        assert clusters_made[0].scenes == tuple(range(worthy, worthy + 3))
 
 
 @given(st.integers(0, 40), st.integers(0, 2**32 - 1))
@@ -77,20 +79,20 @@ def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
     vectors[rng.random(count) < 0.1] = np.nan
     places = np.sort(rng.integers(0, 300, count))
     worth, p = rng.random(count), ClusterParams()
-    found = scene_clusters(vectors, places.tolist(), worth.tolist(), p)
-    scenes = [at for one in found for at in one.scenes]
+    clusters_made = scene_clusters(vectors, places.tolist(), worth.tolist(), p)
+    scenes = [index for cluster in clusters_made for index in cluster.scenes]
     assert len(set(scenes)) == len(scenes)
     assert not np.isnan(vectors[scenes]).any()
-    for one in found:
-        assert p.least <= len(one.scenes) <= p.most
-        assert one.alike >= p.alike - 1e-6
-        assert np.diff(places[list(one.scenes)]).min() >= p.apart
+    for cluster in clusters_made:
+        assert p.least <= len(cluster.scenes) <= p.most
+        assert cluster.alike >= p.alike - 1e-6
+        assert np.diff(places[list(cluster.scenes)]).min() >= p.apart
     mixed = rng.permutation(count)
     again = scene_clusters(
         vectors[mixed], places[mixed].tolist(), worth[mixed].tolist(), p
     )
-    assert {frozenset(mixed[list(one.scenes)].tolist()) for one in again} == {
-        frozenset(one.scenes) for one in found
+    assert {frozenset(mixed[list(cluster.scenes)].tolist()) for cluster in again} == {
+        frozenset(cluster.scenes) for cluster in clusters_made
     }
 
 

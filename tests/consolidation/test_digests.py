@@ -26,31 +26,31 @@ def test_it_quotes_few_in_their_order_and_nothing_twice(
     chosen = choose_lines(given_lines, DigestParams(lines=most))
 
     assert chosen == sorted(set(chosen))
-    said = {" ".join(line.text.split()).casefold() for line in given_lines}
-    assert len(chosen) == min(most, len(said))
+    quoted = {" ".join(line.text.split()).casefold() for line in given_lines}
+    assert len(chosen) == min(most, len(quoted))
     assert len(
-        {" ".join(given_lines[at].text.split()).casefold() for at in chosen}
+        {" ".join(given_lines[index].text.split()).casefold() for index in chosen}
     ) == len(chosen)
 
 
 def test_what_matters_comes_first() -> None:
-    told = [DigestLine("a", 0.2), DigestLine("b", 0.9), DigestLine("c", 0.3)]
-    assert choose_lines(told, DigestParams(lines=1)) == [1]
-    assert choose_lines(told, DigestParams(lines=2)) == [1, 2]
+    lines = [DigestLine("a", 0.2), DigestLine("b", 0.9), DigestLine("c", 0.3)]
+    assert choose_lines(lines, DigestParams(lines=1)) == [1]
+    assert choose_lines(lines, DigestParams(lines=2)) == [1, 2]
 
 
 def test_what_most_is_about_weighs() -> None:
-    told = [
+    lines = [
         DigestLine("a", 0.3, ("rain",)),
         DigestLine("b", 0.2, ("storm",)),
         DigestLine("c", 0.2, ("storm",)),
     ]
-    assert choose_lines(told, DigestParams(lines=2)) == [1, 2]
+    assert choose_lines(lines, DigestParams(lines=2)) == [1, 2]
 
 
 def test_what_was_asked_for_weighs_most() -> None:
-    told = [
+    lines = [
         DigestLine("a", 0.9, ("rain",)),
         DigestLine("b", 0.1, ("heron",), asked=1.0),
     ]
-    assert choose_lines(told, DigestParams(lines=1)) == [1]
+    assert choose_lines(lines, DigestParams(lines=1)) == [1]

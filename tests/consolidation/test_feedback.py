@@ -29,8 +29,8 @@ def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
         else:
             assert opinion.score == before.score
     assert opinion.not_in == ((HERE,) if Verdict.NEVER_HERE in words else ())
-    told = [word for word in words if word in (Verdict.WRONG, Verdict.STRONGER)]
-    assert opinion.doubts("a wording") is (bool(told) and told[-1] is Verdict.WRONG)
+    stated = [word for word in words if word in (Verdict.WRONG, Verdict.STRONGER)]
+    assert opinion.doubts("a wording") is (bool(stated) and stated[-1] is Verdict.WRONG)
     assert not opinion.doubts("another wording")
 
 

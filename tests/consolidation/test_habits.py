@@ -28,7 +28,10 @@ PARAMS = HabitParams(scenes=3, apart=4, company=0.5)
         ([("c", 4), ("c", 8)], 2),
         ([("c", 16), ("c", 4), ("c", 10)], 3),
         ([("c", 4), ("d", 4), ("e", 5)], 3),
-        ([("c", at) for at in range(0, 40, 2)], 1),  # it goes on and on: one scene
+        (
+            [("c", position) for position in range(0, 40, 2)],
+            1,
+        ),  # it goes on and on: one scene
     ],
 )
 def test_messages_near_each_other_are_one_scene(
@@ -42,17 +45,17 @@ def test_there_are_no_more_scenes_than_there_is_room_for(
     places: list[tuple[str, int]],
 ) -> None:
     for chat in "ab":
-        mine = [at for where, at in places if where == chat]
+        mine = [position for where, position in places if where == chat]
         room = 1 + (max(mine) - min(mine)) // PARAMS.apart if mine else 0
-        assert count_scenes([(chat, at) for at in mine], PARAMS) <= room
+        assert count_scenes([(chat, position) for position in mine], PARAMS) <= room
     assert count_scenes(places, PARAMS) == sum(
         count_scenes([p for p in places if p[0] == c], PARAMS) for c in "ab"
     )
 
 
 def test_two_wordings_share_their_words() -> None:
-    said = [["pulls", "her", "hood"], ["hood", "pulls"], ["sings"], []]
-    assert word_overlap(said) == pytest.approx(
+    overlap = [["pulls", "her", "hood"], ["hood", "pulls"], ["sings"], []]
+    assert word_overlap(overlap) == pytest.approx(
         np.asarray(
             [[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32
         )
@@ -62,8 +65,8 @@ def test_two_wordings_share_their_words() -> None:
 def alike(count: int, *pairs: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which of so many wordings are alike."""
     out = np.eye(count, dtype=np.bool_)
-    for one, other in pairs:
-        out[one, other] = out[other, one] = True
+    for group, other in pairs:
+        out[group, other] = out[other, group] = True
     return out
 
 
@@ -80,9 +83,11 @@ def test_what_is_alike_is_one_habit_and_a_chain_is_not() -> None:
 def test_every_wording_is_of_one_habit_and_like_half_of_what_was_before(
     count: int, pairs: list[tuple[int, int]]
 ) -> None:
-    matrix = alike(count, *((one % count, other % count) for one, other in pairs))
-    found = wording_groups(matrix, PARAMS)
-    assert sorted(at for group in found for at in group) == list(range(count))
-    for group in found:
-        for place, at in enumerate(group[1:], 1):
-            assert matrix[at, group[:place]].mean() >= PARAMS.company
+    matrix = alike(count, *((item % count, other % count) for item, other in pairs))
+    groups = wording_groups(matrix, PARAMS)
+    assert sorted(position for group in groups for position in group) == list(
+        range(count)
+    )
+    for group in groups:
+        for place, position in enumerate(group[1:], 1):
+            assert matrix[position, group[:place]].mean() >= PARAMS.company

@@ -23,7 +23,7 @@ PARAMS = MarkParams(turns=3, least=20)
 
 def talk(count: int) -> list[MarkedMessage]:
     """So many messages of the user and the character in turn."""
-    return [MarkedMessage(opens_exchange=at % 2 == 0) for at in range(count)]
+    return [MarkedMessage(opens_exchange=index % 2 == 0) for index in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_a_long_pause_is_another_scene(clock: str) -> None:
     def said(hours: int) -> list[MarkedMessage]:
         when = NOON + timedelta(hours=hours)
         if clock == "sent_at":
-            return [replace(one, sent_at=when) for one in talk(3)]
-        return [replace(one, story_at=when) for one in talk(3)]
+            return [replace(stretch, sent_at=when) for stretch in talk(3)]
+        return [replace(stretch, story_at=when) for stretch in talk(3)]
 
     assert count_slid_out([*said(0), *said(7)], ended=False, params=PARAMS) == 3
     assert count_slid_out([*said(0), *said(5)], ended=False, params=PARAMS) == 0
@@ -90,8 +90,10 @@ def test_what_has_slid_out_stays_out_as_the_chat_goes_on(
     for count in range(len(messages) + 1):
         out = count_slid_out(messages[:count], ended=False, params=PARAMS)
         assert last <= out <= count
-        held = sum(said.opens_exchange for said in messages[out:count])
-        assert held <= 2 * PARAMS.turns  # the FIFO, and what fills up to the next mark
+        slid_out = sum(words.opens_exchange for words in messages[out:count])
+        assert (
+            slid_out <= 2 * PARAMS.turns
+        )  # the FIFO, and what fills up to the next mark
         last = out
 
 
@@ -99,11 +101,11 @@ def test_what_has_slid_out_stays_out_as_the_chat_goes_on(
 def test_stretches_are_even_and_none_is_short(
     start: int, length: int, least: int
 ) -> None:
-    found = stretches(start, start + length, least)
-    assert len(found) == length // least
-    if found:
-        assert (found[0][0], found[-1][1]) == (start, start + length)
-        assert all(one[1] == other[0] for one, other in pairwise(found))
-        sizes = [end - begin for begin, end in found]
+    cut = stretches(start, start + length, least)
+    assert len(cut) == length // least
+    if cut:
+        assert (cut[0][0], cut[-1][1]) == (start, start + length)
+        assert all(stretch[1] == other[0] for stretch, other in pairwise(cut))
+        sizes = [end - begin for begin, end in cut]
         assert min(sizes) >= least
         assert max(sizes) - min(sizes) <= 1

@@ -55,11 +55,13 @@ def test_anything_else_has_to_come_to_mind_twice(memory: Memory) -> None:
 
 
 @given(st.integers(0, 50), st.integers(0, 50))
-def test_going_over_it_often_enough_is_as_good(one: int, other: int) -> None:
+def test_going_over_it_often_enough_is_as_good(memory: int, other: int) -> None:
     """Property: never less for more, and it takes twice as many as recalls that lead to it."""
     params = PromotionParams()
-    few, many = sorted((one, other))
+    few, many = sorted((memory, other))
     assert is_promoted(PLAIN, None, 1, params, few) <= is_promoted(
         PLAIN, None, 1, params, many
     )
-    assert is_promoted(PLAIN, None, 1, params, one) is (one >= 2 * params.exchanges)
+    assert is_promoted(PLAIN, None, 1, params, memory) is (
+        memory >= 2 * params.exchanges
+    )

@@ -21,26 +21,30 @@ CAME = st.lists(st.sets(st.sampled_from("abcdefghijkl"), max_size=8), max_size=1
 def worths(*memories: tuple[float, int, float]) -> list[float]:
     """What each is worth, by its importance, recalls and age."""
     importance, recalls, age = zip(*memories, strict=True)
-    found = rehearsal_worth(
+    values = rehearsal_worth(
         np.asarray(importance), np.asarray(recalls), np.asarray(age), RehearsalParams()
     )
-    return [float(one) for one in found]
+    return [float(factor) for factor in values]
 
 
 @given(st.tuples(SHARE, COUNT, AGE), st.tuples(SHARE, COUNT, AGE))
 def test_each_of_the_three_raises_the_worth(
-    one: tuple[float, int, float], other: tuple[float, int, float]
+    factor: tuple[float, int, float], other: tuple[float, int, float]
 ) -> None:
     """Property: within 0..1, and no less for more importance, more recalls or less age."""
-    best = (max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]))
-    found = worths(one, other, best)
-    assert 0.0 < max(found[:2]) <= found[2] <= 1.0
+    best = (
+        max(factor[0], other[0]),
+        max(factor[1], other[1]),
+        min(factor[2], other[2]),
+    )
+    values = worths(factor, other, best)
+    assert 0.0 < max(values[:2]) <= values[2] <= 1.0
 
 
 def test_recalls_and_recency_count() -> None:
-    known, unknown, old = worths((0.5, 5, 10.0), (0.5, 0, 10.0), (0.5, 5, 900.0))
-    assert known > unknown
-    assert known > old
+    expected, unknown, old = worths((0.5, 5, 10.0), (0.5, 0, 10.0), (0.5, 5, 900.0))
+    assert expected > unknown
+    assert expected > old
 
 
 @given(
@@ -56,7 +60,7 @@ def test_what_came_together_most_often_is_linked_once(
     p = RehearsalParams(links=5)
     pairs = pairs_to_link(came, {"a": 1.0}, joined, p)
     times = {
-        pair: sum(set(pair) <= one for one in came)
+        pair: sum(set(pair) <= factor for factor in came)
         for pair in combinations("abcdefghijkl", 2)
         if frozenset(pair) not in joined
     }

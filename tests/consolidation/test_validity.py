@@ -52,33 +52,35 @@ def test_the_order_in_which_facts_are_looked_at_does_not_matter(
 ) -> None:
     shuffled = list(some)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    for one in some:
-        assert fact_end(one, some) == fact_end(one, shuffled)
+    for claim in some:
+        assert fact_end(claim, some) == fact_end(claim, shuffled)
 
 
 @given(claims())
 def test_a_fact_ends_only_by_what_was_told_no_earlier_and_rules_it_out(
     some: list[FactClaim],
 ) -> None:
-    by_key = {one.key: one for one in some}
-    for one in some:
-        found = fact_end(one, some)
-        if found is not None:
-            ender = by_key[found.by]
-            assert are_exclusive(ender, one)
-            assert found.moment >= one.times[-1]
-            assert found.moment in ender.times
-            assert ender.by_hand or not one.by_hand
+    by_key = {claim.key: claim for claim in some}
+    for claim in some:
+        end = fact_end(claim, some)
+        if end is not None:
+            ender = by_key[end.by]
+            assert are_exclusive(ender, claim)
+            assert end.moment >= claim.times[-1]
+            assert end.moment in ender.times
+            assert ender.by_hand or not claim.by_hand
 
 
 @given(claims())
 def test_without_what_ended_it_a_fact_holds(some: list[FactClaim]) -> None:
-    for one in some:
-        left = list(some)
-        while (found := fact_end(one, left)) is not None:
-            left = [other for other in left if other.key != found.by]
+    for claim in some:
+        remaining = list(some)
+        while (end := fact_end(claim, remaining)) is not None:
+            remaining = [other for other in remaining if other.key != end.by]
         assert (
-            fact_end(one, [other for other in some if not are_exclusive(other, one)])
+            fact_end(
+                claim, [other for other in some if not are_exclusive(other, claim)]
+            )
             is None
         )
 
@@ -87,34 +89,34 @@ def test_without_what_ended_it_a_fact_holds(some: list[FactClaim]) -> None:
 def test_of_what_rules_out_one_another_not_all_is_over_and_what_was_told_last_holds(
     some: list[FactClaim],
 ) -> None:
-    drafted = [replace(one, by_hand=False) for one in some]
-    for one in drafted:
-        others = [other for other in drafted if are_exclusive(other, one)]
-        if all(other.times[-1] < one.times[-1] for other in others):
-            assert fact_end(one, drafted) is None
-        if any(other.times[-1] > one.times[-1] for other in others):
-            assert fact_end(one, drafted) is not None
+    drafted = [replace(claim, by_hand=False) for claim in some]
+    for claim in drafted:
+        others = [other for other in drafted if are_exclusive(other, claim)]
+        if all(other.times[-1] < claim.times[-1] for other in others):
+            assert fact_end(claim, drafted) is None
+        if any(other.times[-1] > claim.times[-1] for other in others):
+            assert fact_end(claim, drafted) is not None
 
 
 @given(claims(), MOMENTS)
 def test_what_is_told_in_one_breath_ends_by_a_denial_alone(
     some: list[FactClaim], moment: Moment
 ) -> None:
-    at_once = [replace(one, times=(moment,), by_hand=False) for one in some]
-    for one in at_once:
+    at_once = [replace(claim, times=(moment,), by_hand=False) for claim in some]
+    for claim in at_once:
         denied = [
             other
             for other in at_once
-            if are_exclusive(other, one) and other.relation.is_over
+            if are_exclusive(other, claim) and other.relation.is_over
         ]
-        assert (fact_end(one, at_once) is not None) is bool(
-            denied and not one.relation.is_over
+        assert (fact_end(claim, at_once) is not None) is bool(
+            denied and not claim.relation.is_over
         )
 
 
 @given(claims())
 def test_ruling_out_is_mutual(some: list[FactClaim]) -> None:
-    for one in some:
-        assert not are_exclusive(one, one)
+    for claim in some:
+        assert not are_exclusive(claim, claim)
         for other in some:
-            assert are_exclusive(one, other) is are_exclusive(other, one)
+            assert are_exclusive(claim, other) is are_exclusive(other, claim)

@@ -32,9 +32,16 @@ steps = st.lists(
 def entry(
     number: int, actor: Actor, target: str, before: Any, after: Any
 ) -> AuditEntry:
-    at = NOON + timedelta(minutes=number)
+    index = NOON + timedelta(minutes=number)
     return AuditEntry(
-        f"c{number:04}", SoulId("s1"), at, actor, Action.CHANGE, target, before, after
+        f"c{number:04}",
+        SoulId("s1"),
+        index,
+        actor,
+        Action.CHANGE,
+        target,
+        before,
+        after,
     )
 
 
@@ -64,14 +71,14 @@ def test_all_since_a_moment(
     state, entries = played(script)
     at_start, _ = played(script[:start])
     late = entries[start:]
-    found = reversal(late[::-1], {e.id for e in late if is_undoable(e)})
+    back = reversal(late[::-1], {e.id for e in late if is_undoable(e)})
 
-    for target, values in found.memories.items():
+    for target, values in back.memories.items():
         state[target] |= values
     wanted = at_start
-    for one in late:
-        if one.actor is Actor.USER:
-            wanted[one.target] |= dict(one.after or {})
+    for change in late:
+        if change.actor is Actor.USER:
+            wanted[change.target] |= dict(change.after or {})
     assert state == wanted
 
 
@@ -79,24 +86,24 @@ def test_all_since_a_moment(
 def test_one_change(script: list[tuple[Actor, str, dict[str, int]]]) -> None:
     """One automatic change alone: its fields go back, but for those the user touched after it."""
     _, entries = played(script)
-    for at, one in enumerate(entries):
-        if not is_undoable(one):
+    for number, change in enumerate(entries):
+        if not is_undoable(change):
             continue
-        later = entries[at:]
-        found = reversal(later[::-1], {one.id})
+        later = entries[number:]
+        result = reversal(later[::-1], {change.id})
         mine = {
             name
             for e in later[1:]
-            if e.actor is Actor.USER and e.target == one.target
+            if e.actor is Actor.USER and e.target == change.target
             for name in (e.after or {})
         }
         back = {
             name: value
-            for name, value in (one.before or {}).items()
+            for name, value in (change.before or {}).items()
             if name not in mine
         }
-        assert found.memories.get(one.target, {}) == back
-        assert {name for _, name in found.skipped} == set(one.before or {}) & mine
+        assert result.memories.get(change.target, {}) == back
+        assert {name for _, name in result.skipped} == set(change.before or {}) & mine
 
 
 def test_what_was_made_goes_unless_the_user_took_it_up() -> None:
@@ -108,10 +115,10 @@ def test_what_was_made_goes_unless_the_user_took_it_up() -> None:
     )
     locked = entry(3, Actor.USER, "m1", {"locked": False}, {"locked": True})
 
-    found = reversal([locked, other, made], {"c1", "c2"})
+    back = reversal([locked, other, made], {"c1", "c2"})
 
-    assert found.created == {"m2": "c2"}
-    assert found.skipped == [("m1", "state")]
+    assert back.created == {"m2": "c2"}
+    assert back.skipped == [("m1", "state")]
 
 
 def test_edges_go_back_field_by_field() -> None:
@@ -144,16 +151,16 @@ def test_edges_go_back_field_by_field() -> None:
         {"edges": {"l3": {"strength": 0.5}}},
     )
 
-    found = reversal([mine, second, first, third], {first.id, second.id, third.id})
+    back = reversal([mine, second, first, third], {first.id, second.id, third.id})
 
-    assert found.edges == {"l1": {"strength": 0.1, "uses": 3}, "l2": None}
-    assert found.skipped == [("l3", "edges")]
+    assert back.edges == {"l1": {"strength": 0.1, "uses": 3}, "l2": None}
+    assert back.skipped == [("l3", "edges")]
 
 
 def test_only_automatic_changes_are_undone_and_feedback_by_name() -> None:
     def of(actor: Actor, action: Action) -> AuditEntry:
-        told = {"text": "tea"}
-        return AuditEntry("c1", SoulId("s1"), NOON, actor, action, "m1", told, told)
+        values = {"text": "tea"}
+        return AuditEntry("c1", SoulId("s1"), NOON, actor, action, "m1", values, values)
 
     changes = {
         Action.CREATE,

@@ -14,14 +14,15 @@ def passage(
     users: tuple[str, ...] = ("Nora",),
     language: str = "en",
     summary: str = "",
-    known: tuple[str, ...] = (),
+    known_names: tuple[str, ...] = (),
     names: tuple[str, ...] = (),
 ) -> Passage:
     """A passage of these (speaker, text), numbered from 1."""
     lines = tuple(
-        PassageLine(at, speaker, text) for at, (speaker, text) in enumerate(rows, 1)
+        PassageLine(number, speaker, text)
+        for number, (speaker, text) in enumerate(rows, 1)
     )
-    return Passage(language, soul, users, lines, summary, known, names)
+    return Passage(language, soul, users, lines, summary, known_names, names)
 
 
 EN = passage(

@@ -57,8 +57,8 @@ INN = passage(
 def is_said(chat: Passage, asked: tuple[str, str, str], line: int) -> bool:
     """Whether the chat says just that, in that line alone."""
     claim = Claims(chat).of(*asked)
-    told = claim.truth, claim.subject, claim.object, claim.lines
-    return told == (Truth.SAID, asked[0], asked[2], (line,))
+    stated = claim.truth, claim.subject, claim.object, claim.lines
+    return stated == (Truth.SAID, asked[0], asked[2], (line,))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_a_chinese_chat_says(asked: tuple[str, str, str], line: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "sentence"),
     [
         (("Nora", "buried", "the locket"), ("Hester", "buried", "the locket")),
         (("Nora", "promised", "Anton"), ("Lena", "promised", "Anton")),
@@ -112,17 +112,17 @@ def test_what_a_chinese_chat_says(asked: tuple[str, str, str], line: int) -> Non
     ],
 )
 def test_a_fact_is_of_whom_the_chat_tells_it(
-    asked: tuple[str, str, str], said: tuple[str, str, str]
+    asked: tuple[str, str, str], sentence: tuple[str, str, str]
 ) -> None:
     claim = Claims(EN).of(*asked)
     assert (claim.truth, (claim.subject, claim.verb, claim.object)) == (
         Truth.MENDED,
-        said,
+        sentence,
     )
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "sentence"),
     [
         (("子墨", "把灯笼挂在了阁楼上", "白芷"), ("沈砚", "把灯笼挂在了", "阁楼")),
         (("子墨", "怕", "马"), ("白芷", "怕", "马")),
@@ -133,12 +133,12 @@ def test_a_fact_is_of_whom_the_chat_tells_it(
     ],
 )
 def test_a_chinese_fact_is_of_whom_the_chat_tells_it(
-    asked: tuple[str, str, str], said: tuple[str, str, str]
+    asked: tuple[str, str, str], sentence: tuple[str, str, str]
 ) -> None:
     claim = Claims(INN).of(*asked)
     assert (claim.truth, (claim.subject, claim.verb, claim.object)) == (
         Truth.MENDED,
-        said,
+        sentence,
     )
 
 
@@ -188,7 +188,7 @@ def test_what_a_chinese_chat_says_otherwise_is_denied(
 
 
 @pytest.mark.parametrize(
-    ("told", "asked"),
+    ("chat", "asked"),
     [
         (TAVERN, ("Tobin", "lives in", "Harrowgate")),  # in no words of the chat
         (TAVERN, ("Tobin", "loved", "gold")),  # "if"
@@ -200,9 +200,9 @@ def test_what_a_chinese_chat_says_otherwise_is_denied(
     ],
 )
 def test_what_cannot_be_told_is_left_to_trust(
-    told: Passage, asked: tuple[str, str, str]
+    chat: Passage, asked: tuple[str, str, str]
 ) -> None:
-    assert Claims(told).of(*asked).truth is Truth.REWORDED
+    assert Claims(chat).of(*asked).truth is Truth.REWORDED
 
 
 SOME = "Kira Dan Tobin he she I you the comb horses hated iron never my in of a , ' 白苏 打铁 怕 马 他 把 了"
@@ -226,24 +226,24 @@ SOME = "Kira Dan Tobin he she I you the comb horses hated iron never my in of a 
 def test_other_languages_order_their_words_otherwise(
     lines: list[str], asked: tuple[str, str, str]
 ) -> None:
-    told = passage(
+    chat = passage(
         [(who, text) for who, text in zip(("Lena", "Nora"), lines, strict=True)]
     )
-    assert Claims(told).of(*asked).truth is Truth.REWORDED
+    assert Claims(chat).of(*asked).truth is Truth.REWORDED
 
 
 @pytest.mark.parametrize(
     "opening", ["Suddenly Anton", "Poor Anton", "Yesterday Anton", "Today, Anton"]
 )
 def test_a_sentence_may_open_with_other_words(opening: str) -> None:
-    told = passage(
+    chat = passage(
         [
             ("Lena", f"{opening} sold the boat to me. What will you do with it?"),
             ("Nora", "I am sad."),
         ]
     )
-    assert Claims(told).of("Anton", "sold", "the boat").truth is Truth.SAID
-    assert Claims(told).of("Nora", "sold", "the boat").subject != "Lena"
+    assert Claims(chat).of("Anton", "sold", "the boat").truth is Truth.SAID
+    assert Claims(chat).of("Nora", "sold", "the boat").subject != "Lena"
 
 
 WORDS = st.lists(st.sampled_from(SOME.split()), max_size=5)
@@ -253,12 +253,12 @@ WORDS = st.lists(st.sampled_from(SOME.split()), max_size=5)
 def test_no_fact_is_more_than_its_words(
     subject: list[str], verb: list[str], thing: list[str]
 ) -> None:
-    for told in (TAVERN, INN):
-        claim = Claims(told).of(*(" ".join(part) for part in (subject, verb, thing)))
+    for chat in (TAVERN, INN):
+        claim = Claims(chat).of(*(" ".join(part) for part in (subject, verb, thing)))
         assert isinstance(claim, Claim)
         if claim.truth in (Truth.SAID, Truth.MENDED):
             assert claim.lines
-            assert set(claim.lines) <= set(range(1, len(told.lines) + 1))
+            assert set(claim.lines) <= set(range(1, len(chat.lines) + 1))
             assert claim.subject
             assert claim.verb
             assert claim.object
@@ -274,13 +274,13 @@ def test_no_fact_is_more_than_its_words(
     ],
 )
 def test_a_chinese_verb_may_hold_its_object(verb: str, parts: tuple[str, str]) -> None:
-    told = passage(
+    chat = passage(
         [("白芷", f"苏晴{verb}。"), ("子墨", "我知道。")],
         soul="白芷",
         users=("子墨",),
         language="zh",
     )
-    claim = Claims(told).of("苏晴", verb, "")
+    claim = Claims(chat).of("苏晴", verb, "")
     assert (claim.truth, claim.verb, claim.object) == (Truth.SAID, *parts)
 
 
@@ -306,14 +306,14 @@ def test_what_is_said_again_is_told_by_every_line_that_says_it(
     lines: list[str], asked: tuple[str, str, str]
 ) -> None:
     """Who moves away and back lives where they lived first."""
-    told = passage(
+    chat = passage(
         [("Tom", line) for line in lines], names=("Ann", "Oakham", "Veltri", "小雨")
     )
-    claim = Claims(told).of(*asked)
+    claim = Claims(chat).of(*asked)
     assert (claim.truth, claim.lines) == (Truth.SAID, (1, 4))
 
 
 def test_of_very_many_lines_that_say_it_the_first_and_the_last_count() -> None:
     """More than a few would look as if they told no one thing."""
-    told = passage([("Tom", "Ann lives in Oakham.")] * 20, names=("Ann", "Oakham"))
-    assert Claims(told).of("Ann", "lives in", "Oakham").lines == (1, 18, 19, 20)
+    chat = passage([("Tom", "Ann lives in Oakham.")] * 20, names=("Ann", "Oakham"))
+    assert Claims(chat).of("Ann", "lives in", "Oakham").lines == (1, 18, 19, 20)

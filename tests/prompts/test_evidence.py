@@ -19,7 +19,7 @@ SIGNS = "林沈砚月怀表阁楼磨坊骑马雷雨灰尘河边箱子"
 
 
 @st.composite
-def told(draw: st.DrawFn) -> tuple[list[str], set[int], str]:
+def chats_with_citations(draw: st.DrawFn) -> tuple[list[str], set[int], str]:
     """Lines of words that stand in one line each, some of the lines, and a text made of words of these."""
     rows = draw(
         st.lists(
@@ -33,26 +33,26 @@ def told(draw: st.DrawFn) -> tuple[list[str], set[int], str]:
     for row in rows:
         lines.append([word for word in dict.fromkeys(row) if word not in seen])
         seen |= set(row)
-    full = [at for at, line in enumerate(lines) if line]
+    full = [number for number, line in enumerate(lines) if line]
     chosen = set(draw(st.lists(st.sampled_from(full), min_size=1, max_size=3)))
     return (
         [" ".join(line) for line in lines],
         chosen,
-        " ".join(" ".join(lines[at]) for at in sorted(chosen)),
+        " ".join(" ".join(lines[number]) for number in sorted(chosen)),
     )
 
 
-@given(told(), st.lists(st.integers(-3, 40), max_size=4))
+@given(chats_with_citations(), st.lists(st.integers(-3, 40), max_size=4))
 def test_the_lines_hold_every_word_that_is_said(
-    told: tuple[list[str], set[int], str], cited: list[int]
+    stated: tuple[list[str], set[int], str], cited: list[int]
 ) -> None:
-    rows, chosen, text = told
+    rows, chosen, text = stated
     grounds = Grounds(passage([("Nora", row) for row in rows]))
-    found = grounds.lines_of(cited, text)
-    assert set(found) <= set(range(1, len(rows) + 1))
-    assert not found or set(found) == {at + 1 for at in chosen}
-    right = grounds.lines_of([at + 1 for at in chosen], text)
-    assert set(right) == {at + 1 for at in chosen}
+    lines = grounds.lines_of(cited, text)
+    assert set(lines) <= set(range(1, len(rows) + 1))
+    assert not lines or set(lines) == {number + 1 for number in chosen}
+    right = grounds.lines_of([number + 1 for number in chosen], text)
+    assert set(right) == {number + 1 for number in chosen}
 
 
 def test_a_wrong_citation_is_put_right() -> None:
@@ -61,15 +61,15 @@ def test_a_wrong_citation_is_put_right() -> None:
 
 
 def test_a_citation_that_is_too_small_grows() -> None:
-    found = Grounds(EN).lines_of(
+    lines = Grounds(EN).lines_of(
         [1], "Hester buried the locket in the bakery; Anton hates thunder."
     )
-    assert {1, 10} <= set(found)
+    assert {1, 10} <= set(lines)
 
 
 def test_what_was_known_before_needs_no_line() -> None:
     rows = [("Nora", "We met Anton."), ("Lena", "The lantern burns.")]
-    before = passage(rows, known=("Anton",))
+    before = passage(rows, known_names=("Anton",))
     assert Grounds(before).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (
         2,
     )
@@ -113,7 +113,7 @@ def test_scripts_of_other_chats() -> None:
     )
     assert not japanese.is_foreign("ヘスターはロケットをパン屋に埋めた。")
     assert japanese.is_foreign("赫丝特把挂坠盒埋在了面包房里，让大家记住这件事。")
-    both = Grounds(
+    joint = Grounds(
         passage(
             [
                 ("Lena", "Tomorrow we ride to the harbour at dawn."),
@@ -121,8 +121,8 @@ def test_scripts_of_other_chats() -> None:
             ]
         )
     )
-    assert not both.is_foreign("明天去港口")
-    assert not both.is_foreign("Tomorrow to the harbour")
+    assert not joint.is_foreign("明天去港口")
+    assert not joint.is_foreign("Tomorrow to the harbour")
 
 
 @pytest.mark.parametrize(

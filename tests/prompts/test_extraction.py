@@ -87,15 +87,15 @@ def test_wrapping_changes_nothing(wrap: str) -> None:
 def test_a_cut_answer_gives_a_part(cut: int) -> None:
     whole = parse(GOOD)
     try:
-        found = extraction.parse(json.dumps(GOOD)[:cut], EN)
+        drafts = extraction.parse(json.dumps(GOOD)[:cut], EN)
     except Unreadable:
         return
-    assert {d.text for d in found.episodes} <= {d.text for d in whole.episodes}
-    assert {(d.subject, d.object) for d in found.facts} <= {
+    assert {d.text for d in drafts.episodes} <= {d.text for d in whole.episodes}
+    assert {(d.subject, d.object) for d in drafts.facts} <= {
         (d.subject, d.object) for d in whole.facts
     }
-    assert {d.name for d in found.concepts} <= {d.name for d in whole.concepts}
-    assert {d.when for d in found.habits} <= {d.when for d in whole.habits}
+    assert {d.name for d in drafts.concepts} <= {d.name for d in whole.concepts}
+    assert {d.when for d in drafts.habits} <= {d.when for d in whole.habits}
 
 
 @given(st.dictionaries(st.sampled_from([*GOOD, "result"]), ANYTHING, max_size=5))
@@ -167,14 +167,19 @@ def test_in_chinese_an_episode_is_asked_for_of_each_part_of_the_lines() -> None:
         asked: Any = (prompt.schema or {})["properties"]
         assert isinstance(asked, dict)
         parts = asked["episodes"]["properties"].values()
-        told = [part["properties"]["lines"]["items"]["enum"] for part in parts]
-        assert [len(part) for part in told] == sizes
-        assert [number for part in told for number in part] == list(range(1, count + 1))
+        requested = [part["properties"]["lines"]["items"]["enum"] for part in parts]
+        assert [len(part) for part in requested] == sizes
+        assert [number for part in requested for number in part] == list(
+            range(1, count + 1)
+        )
 
 
 def test_episodes_may_stand_under_numbers() -> None:
-    told = {"1": GOOD["episodes"][0], "2": {"lines": [], "text": "", "importance": 0}}
-    assert parse({"episodes": told}).episodes == parse(GOOD).episodes
+    requested = {
+        "1": GOOD["episodes"][0],
+        "2": {"lines": [], "text": "", "importance": 0},
+    }
+    assert parse({"episodes": requested}).episodes == parse(GOOD).episodes
 
 
 def test_facts_may_stand_under_their_names() -> None:
@@ -182,8 +187,8 @@ def test_facts_may_stand_under_their_names() -> None:
         "Anton": [{"verb": "hates", "object": "thunder"}],
         "Lena": {"verb": "promised", "object": "Anton"},
     }
-    found = {(d.subject, d.verb, d.object) for d in parse({"facts": facts}).facts}
-    assert found == {("Anton", "hates", "thunder"), ("Lena", "promised", "Anton")}
+    drafts = {(d.subject, d.verb, d.object) for d in parse({"facts": facts}).facts}
+    assert drafts == {("Anton", "hates", "thunder"), ("Lena", "promised", "Anton")}
 
 
 def test_a_chinese_answer_names_its_parts_in_chinese() -> None:
@@ -204,17 +209,17 @@ def test_a_chinese_answer_names_its_parts_in_chinese() -> None:
     )
 
 
-@pytest.mark.parametrize("told", [EN, ZH], ids=["en", "zh"])
-def test_one_fact_is_asked_for_of_each_name(told: Passage) -> None:
-    prompt = extraction.render(told)
+@pytest.mark.parametrize("requested", [EN, ZH], ids=["en", "zh"])
+def test_one_fact_is_asked_for_of_each_name(requested: Passage) -> None:
+    prompt = extraction.render(requested)
     facts = prompt.schema["properties"]["facts"] if prompt.schema else {}  # type: ignore[index]
     about = [
         next(iter(fact["properties"].values())).get("enum")
         for fact in facts["properties"].values()
     ]
-    names = [*told.names, told.soul, *told.users]
+    names = [*requested.names, requested.soul, *requested.users]
     assert about == [*([name] for name in names), None, None]
-    assert facts["required"] == [str(at) for at in range(1, len(names) + 1)]
+    assert facts["required"] == [str(index) for index in range(1, len(names) + 1)]
     assert f"<names>{'; '.join(names)}</names>" in prompt.user
 
 

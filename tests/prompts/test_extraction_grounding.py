@@ -107,11 +107,11 @@ def test_i_and_you_are_the_character_and_the_user() -> None:
 
 
 def test_who_cites_everything_cites_nothing() -> None:
-    told = (
+    chat = (
         "Hester buried the locket in the bakery. Lena promised Anton to feed his cat."
     )
     seen = "Nora: Your soup was wonderful! Lena: *looks away* It was only leftovers. Lena sang beautifully."
-    cited = {"lines": list(range(1, 13)), "text": f"{told} {seen}"}
+    cited = {"lines": list(range(1, 13)), "text": f"{chat} {seen}"}
     (episode,) = parse({"episodes": [cited]}).episodes
     assert (episode.text, episode.lines) == (cited["text"], (1, 4, 7, 8, 11))
 
@@ -144,37 +144,37 @@ def test_a_fact_is_of_whom_the_chat_tells_it(form: Callable[[list[Any]], Any]) -
 
 
 def test_what_is_told_of_everybody_is_told_of_nobody() -> None:
-    told = [
+    chat = [
         {"lines": [4], "subject": name, "verb": "owns", "object": "cat"}
         for name in ("Anton", "Lena")
     ]
     sure = [
         {"lines": [10], "subject": "Anton", "verb": "hates", "object": "thunder"}
     ] * 3
-    assert [fact.subject for fact in parse({"facts": [*sure, *told]}).facts] == [
+    assert [fact.subject for fact in parse({"facts": [*sure, *chat]}).facts] == [
         "Anton",
         "Anton",
         "Lena",
     ]
-    everybody = [*sure, *told, {**told[0], "subject": "Hester"}]
-    found = parse({"facts": everybody})
-    assert [fact.verb for fact in found.facts] == ["hates"]
-    assert found.dropped.count("a fact that is told of everybody") == 3
+    everybody = [*sure, *chat, {**chat[0], "subject": "Hester"}]
+    drafts = parse({"facts": everybody})
+    assert [fact.verb for fact in drafts.facts] == ["hates"]
+    assert drafts.dropped.count("a fact that is told of everybody") == 3
 
 
 def test_other_words_are_believed_as_far_as_the_answer_is() -> None:
-    said = [
+    stated = [
         {"lines": [9], "subject": "Anton", "verb": "hates", "object": "thunder"},
         {"lines": [4], "subject": "Lena", "verb": "promised", "object": "Anton"},
         {"lines": [1], "subject": "Hester", "verb": "buried", "object": "the locket"},
     ]
     reworded = {"lines": [4], "subject": "Anton", "verb": "owns", "object": "cat"}
     wrong = {"lines": [11], "subject": "Nora", "verb": "sang", "object": "beautifully"}
-    assert len(parse({"facts": [*said, reworded]}).facts) == 4
-    assert len(parse({"facts": [*said, reworded, wrong]}).facts) == 4
-    found = parse({"facts": [*said, reworded, wrong, {**wrong, "subject": "Anton"}]})
-    assert [fact.verb for fact in found.facts] == ["hates", "promised", "buried"]
-    assert sum("words that nobody said" in reason for reason in found.dropped) == 1
+    assert len(parse({"facts": [*stated, reworded]}).facts) == 4
+    assert len(parse({"facts": [*stated, reworded, wrong]}).facts) == 4
+    drafts = parse({"facts": [*stated, reworded, wrong, {**wrong, "subject": "Anton"}]})
+    assert [fact.verb for fact in drafts.facts] == ["hates", "promised", "buried"]
+    assert sum("words that nobody said" in reason for reason in drafts.dropped) == 1
 
 
 @pytest.mark.parametrize(
@@ -207,21 +207,21 @@ def test_a_copied_line_loses_its_head() -> None:
 
 
 def test_lines_of_a_narrator_are_said_by_nobody() -> None:
-    told = passage(
+    chat = passage(
         [
             ("Lena", "*looks away* It is nothing."),
             ("", "You hear *thunder* rolling over the old mill."),
             ("Nora", "Lena?"),
         ]
     )
-    assert "\n[2] You hear" in extraction.render(told).user
+    assert "\n[2] You hear" in extraction.render(chat).user
     answer = {
         "episodes": [
             {"lines": [2], "text": "You hear *thunder* rolling over the old mill."}
         ],
         "habits": [{"lines": [1], "when": "when it matters", "does": "looks away"}],
     }
-    drafts = extraction.parse(json.dumps(answer), told)
+    drafts = extraction.parse(json.dumps(answer), chat)
     assert [draft.text for draft in drafts.episodes] == [
         "You hear *thunder* rolling over the old mill."
     ]

@@ -28,7 +28,10 @@ THIRD = {
 }
 EVENING = {
     language: passage(
-        [(NAMES[language][at % 2], text) for at, text in enumerate(SCENES[language])],
+        [
+            (NAMES[language][index % 2], text)
+            for index, text in enumerate(SCENES[language])
+        ],
         soul=NAMES[language][1],
         users=NAMES[language][:1],
         language=language,
@@ -80,30 +83,30 @@ def test_of_a_chinese_evening(clause: str, verdict: Verdict) -> None:
 
 
 def test_who_speaks_need_not_say_i() -> None:
-    said = passage(
+    line = passage(
         [
             ("Nora", "Just got back from a trip to the mountains."),
             ("Lena", "Lucky you."),
         ]
     )
-    assert Faithfulness(said).of("Nora got back from a trip to the mountains.") is SAID
-    told = passage(
+    assert Faithfulness(line).of("Nora got back from a trip to the mountains.") is SAID
+    chat = passage(
         [("阿明", "你今天真好看。"), ("林月", "谢谢。")],
         soul="林月",
         users=("阿明",),
         language="zh",
     )
-    assert Faithfulness(told).of("阿明今天真好看。") is UNFAITHFUL
-    assert Faithfulness(told).of("林月今天真好看。") is SAID
+    assert Faithfulness(chat).of("阿明今天真好看。") is UNFAITHFUL
+    assert Faithfulness(chat).of("林月今天真好看。") is SAID
 
 
 def test_a_pronoun_is_who_was_named_last() -> None:
-    told = "Al likes the evening. He fetches the lantern tomorrow."
-    assert Faithfulness(EVENING["en"]).kept(told).text == "Al likes the evening."
+    chat = "Al likes the evening. He fetches the lantern tomorrow."
+    assert Faithfulness(EVENING["en"]).kept(chat).text == "Al likes the evening."
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "expected"),
     [
         ("Petra sold her boat. They grow fond of one another.", None),
         # One in two is made up: the rest is believed as far as the lines say it in one place.
@@ -120,40 +123,40 @@ def test_a_pronoun_is_who_was_named_last() -> None:
         ),
     ],
 )
-def test_what_is_left(text: str, left: str | None) -> None:
+def test_what_is_left(text: str, expected: str | None) -> None:
     kept = Faithfulness(EVENING["en"]).kept(text)
-    assert kept == (Kept(text) if left is None else Kept(left, True))
+    assert kept == (Kept(text) if expected is None else Kept(expected, True))
 
 
 def test_chinese_clauses_are_judged_one_by_one() -> None:
-    told = (
+    chat = (
         "苏晴把小船卖给了磨坊主，米拉给苏晴送一篮鸡蛋，"
         + "米拉给苏晴送一篮鹦鹉，" * 20
         + "米拉给苏"
     )
-    assert Faithfulness(EVENING["zh"]).kept(told) == Kept(
+    assert Faithfulness(EVENING["zh"]).kept(chat) == Kept(
         "苏晴把小船卖给了磨坊主，米拉给苏晴送一篮鸡蛋。", True
     )
 
 
 def test_what_was_summed_up_before_is_as_good_as_a_line() -> None:
     before = "Zorro hid a crown in the chapel. Nora found a key."
-    told = Faithfulness(
-        passage([("Nora", "I sing.")], summary=before, known=("Zorro",))
+    chat = Faithfulness(
+        passage([("Nora", "I sing.")], summary=before, known_names=("Zorro",))
     )
-    assert told.of("Zorro hid a crown in the chapel.") is SAID
-    assert told.of("Zorro found a key.") is UNFAITHFUL
+    assert chat.of("Zorro hid a crown in the chapel.") is SAID
+    assert chat.of("Zorro found a key.") is UNFAITHFUL
 
 
 @pytest.mark.parametrize(
     "chat", [EN, ZH, EVENING["en"], EVENING["zh"]], ids=["en", "zh", "en2", "zh2"]
 )
 def test_the_lines_themselves_are_faithful(chat: Passage) -> None:
-    told = Faithfulness(chat)
+    stated = Faithfulness(chat)
     for line in chat.lines:
         for sentence in sentences(line.text):
-            assert told.of(sentence) is not UNFAITHFUL
-            assert told.of(f"{line.speaker}: {sentence}") is not UNFAITHFUL
+            assert stated.of(sentence) is not UNFAITHFUL
+            assert stated.of(f"{line.speaker}: {sentence}") is not UNFAITHFUL
 
 
 @given(st.data())
@@ -172,9 +175,9 @@ def test_nothing_is_added(data: st.DataObject) -> None:
         )
     )
     kept = Faithfulness(EVENING[language]).kept(text).text
-    at = 0
+    index = 0
     for sign in filter(str.isalnum, kept):
-        at = text.index(sign, at) + 1
+        index = text.index(sign, index) + 1
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,12 @@ def test_every_value_has_a_reading(value: Any) -> None:
     assert words is None or (
         0 < len(words) <= 30 and words == words.strip() and "\n" not in words
     )
-    name = fields.short(value, 10)
+    name = fields.label(value, 10)
     assert name is None or 0 < len(name) <= 10
-    assert len(fields.shorts(value)) <= 8
+    assert len(fields.labels(value)) <= 8
     assert 0.0 <= fields.share(value, 0.5) <= 1.0
-    found = fields.numbers(value)
-    assert list(found) == sorted(set(found))
+    expected = fields.numbers(value)
+    assert list(expected) == sorted(set(expected))
     assert isinstance(fields.truth(value), bool)
     fields.objects(value)
 
@@ -79,7 +79,7 @@ def test_texts(value: Any, words: str | None) -> None:
     ],
 )
 def test_names(value: Any, name: str | None) -> None:
-    assert fields.short(value) == name
+    assert fields.label(value) == name
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_names(value: Any, name: str | None) -> None:
     ],
 )
 def test_lists_of_names(value: Any, names: tuple[str, ...]) -> None:
-    assert fields.shorts(value) == names
+    assert fields.labels(value) == names
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_shares(value: Any, number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         ([3, 1, 3], (1, 3)),
         (["2", "[4]", "L7"], (2, 4, 7)),
@@ -132,8 +132,8 @@ def test_shares(value: Any, number: float) -> None:
         ([2.0], (2,)),
     ],
 )
-def test_line_numbers(value: Any, found: tuple[int, ...]) -> None:
-    assert fields.numbers(value) == found
+def test_line_numbers(value: Any, expected: tuple[int, ...]) -> None:
+    assert fields.numbers(value) == expected
 
 
 def test_objects() -> None:

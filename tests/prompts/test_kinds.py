@@ -123,7 +123,7 @@ def test_a_name_that_all_scenes_have_may_be_in_it() -> None:
             "scenes": [{"line": n, "words": "fell off horse"} for n in (1, 2, 3)],
         }
     )
-    assert kinds.parse(text, passage(lines, known=("Anton",))).count == 1
+    assert kinds.parse(text, passage(lines, known_names=("Anton",))).count == 1
 
 
 @given(st.lists(st.integers(0, 7), max_size=12), st.text(max_size=200))
@@ -132,20 +132,20 @@ def test_no_scene_is_made_up_and_three_always_stand(
 ) -> None:
     """Property: whatever is cited, a kind rests on three scenes or more, each quoted from its own line."""
     scenes = [{"line": n, "words": QUOTES.get(n, noise)} for n in numbers]
-    found = kinds.parse(
+    drafts = kinds.parse(
         json.dumps({"kind": "getting wet on a walk", "scenes": scenes}), RAIN
     )
-    for kind in found.abstracts:
+    for kind in drafts.abstracts:
         assert len(set(kind.lines)) == len(kind.lines) >= 3
         assert {n for n in kind.lines if n in QUOTES} <= set(numbers)
     if len(set(numbers) & set(QUOTES)) >= 3:
-        assert found.count == 1
+        assert drafts.count == 1
 
 
 @pytest.mark.parametrize("plain", [False, True])
-@pytest.mark.parametrize("one", [RAIN, REGEN])
-def test_scenes_stand_as_data(one: Passage, plain: bool) -> None:
-    prompt = kinds.render(one, plain=plain)
+@pytest.mark.parametrize("scene", [RAIN, REGEN])
+def test_scenes_stand_as_data(scene: Passage, plain: bool) -> None:
+    prompt = kinds.render(scene, plain=plain)
     assert prompt.user.count("<chat>") == 1
-    assert "[1] " + one.lines[0].speaker in prompt.user
+    assert "[1] " + scene.lines[0].speaker in prompt.user
     assert (prompt.schema is None) is plain

@@ -26,21 +26,21 @@ VALUES = st.recursive(
 CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(TEXTS, VALUES, max_size=4)
 
 
-def is_part(found: Any, whole: Any) -> bool:
-    """Whether `found` is `whole` without something of its end."""
-    if isinstance(found, Partial):
+def is_part(value: Any, whole: Any) -> bool:
+    """Whether `value` is `whole` without something of its end."""
+    if isinstance(value, Partial):
         return isinstance(whole, str)
-    if isinstance(found, list):
+    if isinstance(value, list):
         return (
             isinstance(whole, list)
-            and all(map(is_part, found, whole))
-            and len(found) <= len(whole)
+            and all(map(is_part, value, whole))
+            and len(value) <= len(whole)
         )
-    if isinstance(found, dict):
+    if isinstance(value, dict):
         return isinstance(whole, dict) and all(
-            k in whole and is_part(v, whole[k]) for k, v in found.items()
+            k in whole and is_part(v, whole[k]) for k, v in value.items()
         )
-    return bool(found == whole)
+    return bool(value == whole)
 
 
 @given(VALUES, st.text(max_size=5))
@@ -57,8 +57,8 @@ def test_what_was_cut_off_keeps_its_whole_parts(
 ) -> None:
     text = json.dumps(value)
     cut = data.draw(st.integers(1, len(text)))
-    found, end = read_json(text[:cut])
-    assert is_part(found, value)
+    result, end = read_json(text[:cut])
+    assert is_part(result, value)
     assert end <= cut
 
 
@@ -96,9 +96,9 @@ def test_usual_slips(text: str, value: Any) -> None:
 
 
 def test_the_text_under_way_is_known_to_be_cut() -> None:
-    found, _ = read_json('{"a": "whole", "b": "half of')
-    assert not isinstance(found["a"], Partial)
-    assert isinstance(found["b"], Partial)
+    value, _ = read_json('{"a": "whole", "b": "half of')
+    assert not isinstance(value["a"], Partial)
+    assert isinstance(value["b"], Partial)
 
 
 def test_depth_is_limited() -> None:
@@ -112,7 +112,7 @@ def test_half_an_emoji_is_a_sign_that_can_be_stored(sign: str) -> None:
         f'{{"a": ["by the wall {sign}"], "{sign}": 1}}',
         f'{{"a": ["by the wall {sign}',
     ):
-        found, _ = read_json(text)
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
-        assert found["a"][0].startswith("by the wall")
+        value, _ = read_json(text)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        assert value["a"][0].startswith("by the wall")
     assert read_json('"\\ud83d\\ude00"')[0] == "\U0001f600"

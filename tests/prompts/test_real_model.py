@@ -63,10 +63,10 @@ async def extracted(endpoint: LitellmEndpoint, passage: Passage) -> Drafts:
 
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
 async def test_it_summarises(endpoint: LitellmEndpoint, passage: Passage) -> None:
-    told, grounds = await summed_up(endpoint, passage), Grounds(passage)
-    assert len(told) > 5
-    assert not grounds.is_foreign(told)
-    assert grounds.share(told) > 0.3
+    stated, grounds = await summed_up(endpoint, passage), Grounds(passage)
+    assert len(stated) > 5
+    assert not grounds.is_foreign(stated)
+    assert grounds.share(stated) > 0.3
 
 
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
@@ -81,11 +81,11 @@ async def test_it_drafts_only_what_the_chat_says(
             drafts = await extracted(endpoint, passage)
     assert drafts.facts
     for episode in drafts.episodes:
-        said = "\n".join(passage.lines[number - 1].text for number in episode.lines)
+        words = "\n".join(passage.lines[number - 1].text for number in episode.lines)
         assert episode.text
         assert set(episode.lines) <= set(range(1, len(passage.lines) + 1))
         assert not grounds.is_foreign(episode.text)
-        assert said
+        assert words
     for fact in drafts.facts:
         assert grounds.holds(fact.subject)
         assert grounds.holds(fact.object)

@@ -29,10 +29,16 @@ EVIL = st.text(max_size=30) | st.sampled_from(
 
 @given(st.lists(st.tuples(EVIL, EVIL), min_size=1, max_size=4), EVIL, EVIL, EVIL)
 def test_a_chat_cannot_leave_its_place(
-    rows: list[tuple[str, str]], soul: str, before: str, known: str
+    rows: list[tuple[str, str]], soul: str, before: str, known_names: str
 ) -> None:
     text = rendered_passage(
-        passage(rows, soul=soul, users=(known,), summary=before, known=(known,))
+        passage(
+            rows,
+            soul=soul,
+            users=(known_names,),
+            summary=before,
+            known_names=(known_names,),
+        )
     )
     tags = TAG.findall(text)
     assert tags[-2:] == ["<chat>", "</chat>"]
@@ -87,16 +93,18 @@ def test_each_language_has_its_own_wording() -> None:
 
 def test_facts_are_asked_of_six_at_most() -> None:
     personas = tuple(f"Persona{number}" for number in range(9))
-    told = passage(
+    names = passage(
         [("Lena", "Hello, Anton.")], users=personas, names=("Anton", "Hester")
     )
-    assert fact_names(told) == ("Lena", *personas[:5])
+    assert fact_names(names) == ("Lena", *personas[:5])
     few = passage([("Lena", "Hello, Anton.")], names=("Anton", "Lena", "Hester"))
     assert fact_names(few) == ("Anton", "Hester", "Lena", "Nora")
 
 
 def test_facts_are_asked_of_names_and_not_of_what_looks_like_one() -> None:
-    shouted = passage([("Lena", "HUGE!")], names=("HUGE", "Anton", "EP"), known=("EP",))
+    shouted = passage(
+        [("Lena", "HUGE!")], names=("HUGE", "Anton", "EP"), known_names=("EP",)
+    )
     assert fact_names(shouted) == ("Anton", "EP", "Lena", "Nora")
     cut = passage(
         [("林月", "小雨抢到了。")],
@@ -105,7 +113,10 @@ def test_facts_are_asked_of_names_and_not_of_what_looks_like_one() -> None:
         names=("小雨抢", "外婆", "林月说"),
     )
     assert fact_names(cut) == ("小雨抢", "外婆", "林月", "阿明")
-    known = passage(
-        [("林月", "小雨抢到了。")], soul="林月", names=("小雨抢",), known=("小雨",)
+    known_names = passage(
+        [("林月", "小雨抢到了。")],
+        soul="林月",
+        names=("小雨抢",),
+        known_names=("小雨",),
     )
-    assert fact_names(known) == ("小雨", "林月", "Nora")
+    assert fact_names(known_names) == ("小雨", "林月", "Nora")

@@ -36,7 +36,7 @@ STATEMENTS = Statements(("Al", "Petra", "Mira", "米拉", "苏晴"))
     ],
 )
 def test_what_a_text_states(text: str, parts: list[str] | None) -> None:
-    assert [one.text for one in STATEMENTS.of(text)] == (parts or [text])
+    assert [statement.text for statement in STATEMENTS.of(text)] == (parts or [text])
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_what_a_text_states(text: str, parts: list[str] | None) -> None:
 )
 def test_a_text_without_some_of_it(text: str, kept: list[int], rest: str) -> None:
     every = STATEMENTS.of(text)
-    assert STATEMENTS.told([every[at] for at in kept], text) == rest
+    assert STATEMENTS.told([every[index] for index in kept], text) == rest
 
 
 @given(st.text(alphabet="AlPetra ,;.then米拉，。", max_size=60))
 def test_nothing_is_lost_but_what_is_said_again(text: str) -> None:
     every = STATEMENTS.of(text)
-    told = STATEMENTS.told(every, text)
-    assert STATEMENTS.told(STATEMENTS.of(told), told) == told
-    assert all(one.text in text for one in every)
+    joined = STATEMENTS.told(every, text)
+    assert STATEMENTS.told(STATEMENTS.of(joined), joined) == joined
+    assert all(statement.text in text for statement in every)
     letters = {sign for sign in text if sign.isalpha()}
     assert {sign.lower() for sign in letters} == {
-        sign.lower() for sign in told if sign.isalpha()
+        sign.lower() for sign in joined if sign.isalpha()
     }
 
 
@@ -98,6 +98,6 @@ def test_what_goes_on_is_marked() -> None:
     every = STATEMENTS.of(
         "Al walks home slowly, then fetches the lantern, Petra sells her boat."
     )
-    assert [one.goes_on for one in every] == [False, True, False]
-    assert standing(every, lambda one: one is not every[0]) == [every[2]]
-    assert standing(every, lambda one: one is not every[2]) == every[:2]
+    assert [statement.goes_on for statement in every] == [False, True, False]
+    assert standing(every, lambda statement: statement is not every[0]) == [every[2]]
+    assert standing(every, lambda statement: statement is not every[2]) == every[:2]

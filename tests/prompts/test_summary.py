@@ -58,18 +58,18 @@ def test_what_is_not(answer: str) -> None:
 
 
 def test_chinese() -> None:
-    told = "外婆把怀表藏在阁楼。林月答应教小雨骑马。"
-    assert summary.parse(f"好的，以下是新的摘要：\n{told}", ZH) == told
-    assert summary.parse(json.dumps({"summary": told}), ZH) == told
+    stated = "外婆把怀表藏在阁楼。林月答应教小雨骑马。"
+    assert summary.parse(f"好的，以下是新的摘要：\n{stated}", ZH) == stated
+    assert summary.parse(json.dumps({"summary": stated}), ZH) == stated
     with pytest.raises(Unreadable, match="script"):
         summary.parse("Grandma left the watch in the attic.", ZH)
 
 
 def test_it_stays_short() -> None:
     long = "Lena sang. " * 400
-    found = summary.parse(json.dumps({"summary": long}), EN)
-    assert len(found) <= 1500
-    assert found.endswith("sang.")
+    result = summary.parse(json.dumps({"summary": long}), EN)
+    assert len(result) <= 1500
+    assert result.endswith("sang.")
 
 
 def test_half_a_sentence_at_the_end_goes() -> None:
@@ -86,8 +86,8 @@ def test_it_says_nothing_twice() -> None:
 
 
 def test_names_of_the_summary_so_far_are_no_inventions() -> None:
-    told = "Long ago Lena met Zorro. Now she sings."
+    stated = "Long ago Lena met Zorro. Now she sings."
     assert (
-        summary.parse(told, passage([("Lena", "I sing.")], summary="Lena met Zorro."))
-        == told
+        summary.parse(stated, passage([("Lena", "I sing.")], summary="Lena met Zorro."))
+        == stated
     )

@@ -90,8 +90,8 @@ def test_an_action_fires_from_the_threshold_on() -> None:
     """Attention times the geometric mean of the strengths on the way."""
     ways = [TriggerPath(SCENE, TRIGGER, 0.25)]
     for share, fires in ((0.41, True), (0.39, False)):
-        found = select_actions({SCENE: share}, {}, ways, SURE, NO_DRAW)
-        assert bool(found) is fires
+        selected = select_actions({SCENE: share}, {}, ways, SURE, NO_DRAW)
+        assert bool(selected) is fires
     (impulse,) = select_actions({SCENE: 0.8}, {}, ways, SURE, NO_DRAW)
     assert impulse.share == pytest.approx(0.4)
     assert (impulse.action, impulse.trigger, impulse.path) == (ACTION, TRIGGER, ways[0])
@@ -110,17 +110,17 @@ def test_a_full_strength_way_fires_sooner_than_one_that_is_made_by_default() -> 
 def test_what_several_triggers_give_an_action_adds_up() -> None:
     """Two that would not do alone; and two situations of one trigger."""
     ways = [TriggerPath(SCENE, TRIGGER, 1.0), TriggerPath(CLASS, OTHER_TRIGGER, 1.0)]
-    both = {
+    joint = {
         TRIGGER: [Tendency(ACTION, 1.0, 1.0)],
         OTHER_TRIGGER: [Tendency(ACTION, 1.0, 1.0)],
     }
-    (impulse,) = select_actions({SCENE: 0.15, CLASS: 0.12}, {}, ways, both, NO_DRAW)
+    (impulse,) = select_actions({SCENE: 0.15, CLASS: 0.12}, {}, ways, joint, NO_DRAW)
     assert impulse.share == pytest.approx(0.27)
     assert impulse.trigger == TRIGGER
-    one = [TriggerPath(SCENE, TRIGGER, 1.0), TriggerPath(CLASS, TRIGGER, 1.0)]
-    (impulse,) = select_actions({SCENE: 0.15, CLASS: 0.16}, {}, one, SURE, NO_DRAW)
+    first = [TriggerPath(SCENE, TRIGGER, 1.0), TriggerPath(CLASS, TRIGGER, 1.0)]
+    (impulse,) = select_actions({SCENE: 0.15, CLASS: 0.16}, {}, first, SURE, NO_DRAW)
     assert impulse.share == pytest.approx(0.31)
-    assert impulse.path == one[1]
+    assert impulse.path == first[1]
 
 
 def test_the_best_of_a_situations_ways_to_a_trigger_counts_once() -> None:
@@ -157,10 +157,10 @@ def test_exactly_one_action_of_a_trigger_fires() -> None:
         (0.41, OTHER_ACTION),
         (1.0 - 1e-12, OTHER_ACTION),
     ):
-        found = select_actions(
+        selected = select_actions(
             {SCENE: 0.9}, {}, [TriggerPath(SCENE, TRIGGER, 0.5)], three, {TRIGGER: draw}
         )
-        assert [impulse.action for impulse in found] == [action]
+        assert [impulse.action for impulse in selected] == [action]
     nothing = {TRIGGER: [Tendency(ACTION, 0.0, 1.0)]}
     assert (
         select_actions(
@@ -175,12 +175,12 @@ def test_exactly_one_action_of_a_trigger_fires() -> None:
 )
 def test_a_choice_is_one_that_can_be(probabilities: list[float], number: float) -> None:
     """None only when none can."""
-    found = draw_action(list(enumerate(probabilities)), number)
+    selected = draw_action(list(enumerate(probabilities)), number)
     if sum(probabilities) <= 0.0:
-        assert found is None
+        assert selected is None
     else:
-        assert found is not None
-        assert probabilities[found] > 0
+        assert selected is not None
+        assert probabilities[selected] > 0
 
 
 @pytest.mark.parametrize("probabilities", [(0.8, 0.2), (0.4, 0.3, 0.3), (1.0, 1.0)])

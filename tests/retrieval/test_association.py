@@ -39,12 +39,12 @@ def held(texts: list[str]) -> Incidence:
 
 
 def spread(
-    incidence: Incidence, words: str, known: Bools, **more: float
+    incidence: Incidence, words: str, visible: Bools, **more: float
 ) -> ActiveTerms | None:
     numbers = [n for word in words.split() if (n := incidence.number(word)) is not None]
     params = AssociationParams(spread=SpreadParams(**more))  # type: ignore[arg-type]
     return spread_energy(
-        incidence, np.asarray(numbers, np.int64), np.ones(len(numbers)), known, params
+        incidence, np.asarray(numbers, np.int64), np.ones(len(numbers)), visible, params
     )
 
 
@@ -53,43 +53,45 @@ def names(incidence: Incidence, active: ActiveTerms) -> list[str]:
 
 
 def test_what_was_met_often_calls_up_what_holds_it() -> None:
-    incidence, known = held(TEXTS), np.ones(len(TEXTS), np.bool_)
-    active = spread(incidence, "umbrella", known)
+    incidence, visible = held(TEXTS), np.ones(len(TEXTS), np.bool_)
+    active = spread(incidence, "umbrella", visible)
     assert active is not None
     energy = dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
     assert energy["penguin"] > energy["wolf"] > 0
-    found = associated_rows(active, incidence, known, 2, 0.0, 0.0)
-    assert found.rows.tolist() == [4]
+    associated = associated_rows(active, incidence, visible, 2, 0.0, 0.0)
+    assert associated.rows.tolist() == [4]
     assert [
-        incidence.key(int(active.terms[at]))
-        for at in active.chain(int(found.term_position[0]))
+        incidence.key(int(active.terms[row]))
+        for row in active.chain(int(associated.term_position[0]))
     ] == [
         "umbrella",
         "penguin",
     ]
-    assert found.direct_rows.tolist() == [0, 1, 2, 3]
-    assert associated_rows(active, incidence, known, 1, 0.0, 0.0).rows.tolist()[:2] == [
+    assert associated.direct_rows.tolist() == [0, 1, 2, 3]
+    assert associated_rows(active, incidence, visible, 1, 0.0, 0.0).rows.tolist()[
+        :2
+    ] == [
         4,
         5,
     ]
-    assert associated_rows(active, incidence, known, 2, 1.0, 0.0).rows.size == 0
+    assert associated_rows(active, incidence, visible, 2, 1.0, 0.0).rows.size == 0
 
 
 def test_what_is_not_known_leads_nowhere() -> None:
-    incidence, known = held(TEXTS), np.ones(len(TEXTS), np.bool_)
-    known[:3] = False
-    active = spread(incidence, "umbrella", known)
+    incidence, visible = held(TEXTS), np.ones(len(TEXTS), np.bool_)
+    visible[:3] = False
+    active = spread(incidence, "umbrella", visible)
     assert active is not None
     assert "penguin" not in names(incidence, active)
-    known[3] = False
-    assert spread(incidence, "umbrella", known) is None
+    visible[3] = False
+    assert spread(incidence, "umbrella", visible) is None
 
 
 def test_a_row_is_as_active_as_its_terms_together() -> None:
-    incidence, known = held(TEXTS), np.ones(len(TEXTS), np.bool_)
-    active = spread(incidence, "umbrella", known)
+    incidence, visible = held(TEXTS), np.ones(len(TEXTS), np.bool_)
+    active = spread(incidence, "umbrella", visible)
     assert active is not None
-    energy = row_energy(active, incidence, known)
+    energy = row_energy(active, incidence, visible)
     pull = dict(zip(names(incidence, active), active.pull.tolist(), strict=True))
     for row, text in enumerate(TEXTS):
         assert energy[row] == pytest.approx(
@@ -112,10 +114,10 @@ def test_it_depends_on_the_known_rows_alone(
     unknown = data.draw(st.lists(WORDS, max_size=10))
     order = data.draw(st.permutations(range(len(texts))))
     cue = data.draw(WORDS)
-    one = held(texts)
-    other = held([*unknown, *(texts[at] for at in order)])
-    found = [
-        spread(one, cue, np.ones(len(texts), np.bool_), threshold=0.02),
+    item = held(texts)
+    other = held([*unknown, *(texts[row] for row in order)])
+    associated = [
+        spread(item, cue, np.ones(len(texts), np.bool_), threshold=0.02),
         spread(
             other,
             cue,
@@ -127,6 +129,6 @@ def test_it_depends_on_the_known_rows_alone(
         {}
         if active is None
         else dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
-        for incidence, active in zip((one, other), found, strict=True)
+        for incidence, active in zip((item, other), associated, strict=True)
     ]
     assert energies[0] == pytest.approx(energies[1], abs=1e-9)

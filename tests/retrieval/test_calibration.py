@@ -80,13 +80,13 @@ def test_what_shares_words_is_present_and_small_talk_is_not(
 ) -> None:
     """Among ten situations only the one meant; nothing at all for talk about other things."""
     situations, near, _ = scenes(language)
-    told = embedder.embed(situations)
+    stated = embedder.embed(situations)
     for i, line in enumerate(near):
-        shares = situation_attention(calibration.fit(embedder.embed([line]), told))
+        shares = situation_attention(calibration.fit(embedder.embed([line]), stated))
         assert np.flatnonzero(shares >= 0.4).tolist() == [i], line
     for line in TALK[language]:
         assert (
-            situation_attention(calibration.fit(embedder.embed([line]), told)).max()
+            situation_attention(calibration.fit(embedder.embed([line]), stated)).max()
             < 0.4
         ), line
 
@@ -97,11 +97,11 @@ def test_one_situation_is_judged_as_among_others(
 ) -> None:
     """The measure needs no crowd."""
     situations, near, _ = scenes(language)
-    told = embedder.embed(situations)
+    stated = embedder.embed(situations)
     for i, line in enumerate(near):
-        said = embedder.embed([line])
-        assert situation_attention(calibration.fit(said, told[[i]]))[0] > 0.4
-        assert situation_attention(calibration.fit(said, told[[i - 1]]))[0] < 0.4
+        lines = embedder.embed([line])
+        assert situation_attention(calibration.fit(lines, stated[[i]]))[0] > 0.4
+        assert situation_attention(calibration.fit(lines, stated[[i - 1]]))[0] < 0.4
 
 
 def test_some_paraphrases_are_present_and_hardly_anything_else(
@@ -111,10 +111,10 @@ def test_some_paraphrases_are_present_and_hardly_anything_else(
     right = wrong = total = 0
     for language in SCENES:
         situations, _, far = scenes(language)
-        told = embedder.embed(situations)
+        stated = embedder.embed(situations)
         for i, line in enumerate(far):
             present = np.flatnonzero(
-                situation_attention(calibration.fit(embedder.embed([line]), told))
+                situation_attention(calibration.fit(embedder.embed([line]), stated))
                 >= 0.4
             )
             right += i in present
@@ -137,9 +137,9 @@ def test_what_has_no_vector_has_no_fit(
     embedder: Embedder, calibration: Calibration
 ) -> None:
     """NaN stays NaN, and its neighbours do not mind."""
-    told = embedder.embed(scenes("en")[0][:2])
-    told[0] = np.nan
-    fits = calibration.fit(embedder.embed(["I smell fresh bread."]), told)
+    situations = embedder.embed(scenes("en")[0][:2])
+    situations[0] = np.nan
+    fits = calibration.fit(embedder.embed(["I smell fresh bread."]), situations)
     assert np.isnan(fits[0, 0])
     assert fits[0, 1] > 4
 
@@ -150,24 +150,24 @@ def test_scenes_tell_what_a_situation_is_like(
 ) -> None:
     """A line in the words of its scenes fits it better, others do not; a scene without a vector is none."""
     situations, near, far = scenes(language)
-    told = embedder.embed(situations)
+    stated = embedder.embed(situations)
     seen = [embedder.embed([line]) for line in near]
-    plain = calibration.fit(embedder.embed(near), told)
-    taught = calibration.fit(embedder.embed(near), told, seen)
+    plain = calibration.fit(embedder.embed(near), stated)
+    taught = calibration.fit(embedder.embed(near), stated, seen)
     own = np.eye(len(near), dtype=np.bool_)
     assert (taught[own] > plain[own]).all()
     assert taught[own].mean() - taught[~own].mean() > 1.1 * (
         plain[own].mean() - plain[~own].mean()
     )
-    unread = np.full((1, told.shape[1]), np.nan, np.float32)
-    some = [np.concatenate([unread, one]) for one in seen]
+    unread = np.full((1, stated.shape[1]), np.nan, np.float32)
+    some = [np.concatenate([unread, scene]) for scene in seen]
     assert np.allclose(
-        calibration.fit(embedder.embed(far), told, some),
-        calibration.fit(embedder.embed(far), told, seen),
+        calibration.fit(embedder.embed(far), stated, some),
+        calibration.fit(embedder.embed(far), stated, seen),
     )
     assert np.allclose(
-        calibration.fit(embedder.embed(far), told, [unread] * len(told)),
-        calibration.fit(embedder.embed(far), told),
+        calibration.fit(embedder.embed(far), stated, [unread] * len(stated)),
+        calibration.fit(embedder.embed(far), stated),
     )
 
 
@@ -190,11 +190,13 @@ def test_without_vectors_words_decide(language: str) -> None:
     """As sharply for what shares words; what shares none is not seen."""
     tokens = Tokeniser().tokens
     situations, near, far = scenes(language)
-    told = [tokens(text) for text in situations]
+    stated = [tokens(text) for text in situations]
 
     def present(line: str) -> list[int]:
-        fits = word_fit([tokens(line)], told, lambda _: 1, len(told))
-        return [int(at) for at in np.flatnonzero(situation_attention(fits) >= 0.4)]
+        fits = word_fit([tokens(line)], stated, lambda _: 1, len(stated))
+        return [
+            int(index) for index in np.flatnonzero(situation_attention(fits) >= 0.4)
+        ]
 
     assert [present(line) for line in near] == [[i] for i in range(len(near))]
     assert not any(present(line) for line in (*far, *TALK[language]))
@@ -202,11 +204,11 @@ def test_without_vectors_words_decide(language: str) -> None:
 
 def test_common_words_weigh_less_than_rare_ones() -> None:
     """How common the soul's own memories tell."""
-    told = [["duke", "arrives"]]
+    situations = [["duke", "arrives"]]
     counts = {"duke": 1, "arrives": 400}
-    rare, common = word_fit([["duke"], ["arrives"]], told, counts.__getitem__, 500)[
-        :, 0
-    ]
+    rare, common = word_fit(
+        [["duke"], ["arrives"]], situations, counts.__getitem__, 500
+    )[:, 0]
     assert rare > 4 > 0 > common
 
 

@@ -43,8 +43,10 @@ def test_the_budget_and_the_number_hold_and_room_is_used(
     assert spent <= budget
     assert len(chosen) == len(set(chosen)) <= max_items
     assert np.isfinite(scores[chosen]).all()
-    left = [i for i in range(scores.size) if i not in chosen and np.isfinite(scores[i])]
-    assert len(chosen) == max_items or all(spent + tokens[i] > budget for i in left)
+    unused = [
+        i for i in range(scores.size) if i not in chosen and np.isfinite(scores[i])
+    ]
+    assert len(chosen) == max_items or all(spent + tokens[i] > budget for i in unused)
 
 
 @given(candidates())

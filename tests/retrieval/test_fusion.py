@@ -143,9 +143,9 @@ def test_a_pair_lifts_both_of_its_memories() -> None:
 
 def test_neighbours_share_a_score_with_falling_strength() -> None:
     score = score_of(chain(9, lexical=floats(0, 0, 0, 0, 5, 0, 0, 0, 0)))
-    one, two, three = score[5], score[6], score[7]
-    assert score[4] > one > two > three
-    assert_allclose([score[3], score[2]], [one, two], rtol=1e-5)
+    row, two, three = score[5], score[6], score[7]
+    assert score[4] > row > two > three
+    assert_allclose([score[3], score[2]], [row, two], rtol=1e-5)
 
 
 def test_a_memory_made_by_hand_competes_with_told_ones() -> None:
@@ -165,9 +165,9 @@ def test_a_memory_made_by_hand_competes_with_told_ones() -> None:
 
 
 def test_a_branch_asks_along_its_own_neighbours() -> None:
-    told = chain(5, lexical=floats(0, 0, 0, 0, 5))
+    stated = chain(5, lexical=floats(0, 0, 0, 0, 5))
     before, after = np.asarray([[-1, 0, 1, 1, 2], [1, 2, 4, -1, -1]], np.int32)
-    forked = replace(told, before=before, after=after)
+    forked = replace(stated, before=before, after=after)
     score = score_of(forked)
     assert score[2] > score[3]
 
@@ -278,7 +278,7 @@ def test_all_at_once_is_each_by_itself(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fusion, "kernels", kernels if is_compiled else interpreted)
-        found = fuse(evidence)
-    assert_allclose(found.own, own_score(evidence), atol=2e-4)
-    assert_allclose(found.score, fused_score(evidence), atol=2e-4)
-    assert_allclose(found.alone, fused_score(bare, ALONE), atol=2e-4)
+        scores = fuse(evidence)
+    assert_allclose(scores.own, own_score(evidence), atol=2e-4)
+    assert_allclose(scores.score, fused_score(evidence), atol=2e-4)
+    assert_allclose(scores.alone, fused_score(bare, ALONE), atol=2e-4)

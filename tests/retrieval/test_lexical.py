@@ -49,15 +49,15 @@ def built(
 ) -> tuple[LexicalIndex, dict[int, Doc]]:
     """The index after `changes`, and what each row then holds."""
     index = LexicalIndex()
-    left: dict[int, Doc] = {}
+    remaining: dict[int, Doc] = {}
     for row, doc in changes:
         if doc is None:
             index.drop(row)
-            left.pop(row, None)
+            remaining.pop(row, None)
         else:
             index.put(row, doc)
-            left[row] = doc
-    return index, left
+            remaining[row] = doc
+    return index, remaining
 
 
 def oracle(
@@ -72,8 +72,8 @@ def oracle(
     out = np.zeros(len(docs), np.float32)
     for word in query:
         if any(word in doc for doc in docs):
-            held = sum(word in text for text in texts)
-            idf = math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
+            rows = sum(word in text for text in texts)
+            idf = math.log(1 + (len(texts) - rows + 0.5) / (rows + 0.5))
             out += (
                 model.get_scores([word])
                 * (idf / math.log(1 + len(texts))) ** Bm25Params().sharpness
@@ -86,11 +86,13 @@ def oracle(
 def test_any_history_scores_like_a_fresh_index(
     changes: list[tuple[int, Doc | None]], query: list[str]
 ) -> None:
-    index, left = built(changes)
+    index, remaining = built(changes)
     expected = np.zeros(N_ROWS, np.float32)
-    if left:
-        expected[list(left)] = oracle(list(left.values()), query, list(left.values()))
-    assert len(index) == len(left)
+    if remaining:
+        expected[list(remaining)] = oracle(
+            list(remaining.values()), query, list(remaining.values())
+        )
+    assert len(index) == len(remaining)
     assert_allclose(index.scores(query, N_ROWS), expected, rtol=1e-4, atol=1e-6)
 
 
@@ -99,19 +101,23 @@ def test_any_history_scores_like_a_fresh_index(
 def test_a_pair_scores_like_its_two_texts_in_one(
     changes: list[tuple[int, Doc | None]], query: list[str], seed: int
 ) -> None:
-    index, left = built(changes)
+    index, remaining = built(changes)
     rng = np.random.default_rng(seed)
     before = rng.integers(
         -1, N_ROWS, N_ROWS, np.int32
     )  # as in branches: not always the row above
-    pairs = [row for row in range(N_ROWS) if row in left and int(before[row]) in left]
+    pairs = [
+        row
+        for row in range(N_ROWS)
+        if row in remaining and int(before[row]) in remaining
+    ]
     scores = index.pair_scores(query, before)
     expected = np.full(N_ROWS, np.nan, np.float32)
     if pairs:
         expected[pairs] = oracle(
-            [left[int(before[row])] + left[row] for row in pairs],
+            [remaining[int(before[row])] + remaining[row] for row in pairs],
             query,
-            list(left.values()),
+            list(remaining.values()),
         )
     assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
 
@@ -171,7 +177,7 @@ def test_a_word_said_more_often_than_can_be_counted_counts_as_often_as_can_be() 
     )
     before = np.arange(-1, 4, dtype=np.int32)
     pairs = [
-        one + two for one, two in pairwise(counted)
+        item + two for item, two in pairwise(counted)
     ]  # of which each has up to twice as many
     assert_allclose(
         index.pair_scores(["ash"], before)[1:],
@@ -229,8 +235,8 @@ def test_a_packed_index_goes_on_as_the_one_it_was(
     other = LexicalIndex.unpacked(arrays)
     before = np.arange(-1, N_ROWS - 1, dtype=np.int32)
     for row, doc in [*more, *changes]:
-        for one in (index, other):
-            one.drop(row) if doc is None else one.put(row, doc)
+        for item in (index, other):
+            item.drop(row) if doc is None else item.put(row, doc)
         assert len(other) == len(index)
         assert_allclose(
             other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
@@ -255,8 +261,8 @@ def test_a_gathered_index_goes_on_as_the_one_it_was(
     index, other = LexicalIndex(), LexicalIndex()
     for part in (changes, more, later):
         for row, doc in part:
-            for one in (index, other):
-                one.drop(row) if doc is None else one.put(row, doc)
+            for item in (index, other):
+                item.drop(row) if doc is None else item.put(row, doc)
         assert_allclose(
             other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
         )

@@ -15,7 +15,7 @@ from soulmem.retrieval.mood import (
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("label", "other"),
     [
         ("joy", "快乐"),
         ("sadness", "悲伤"),
@@ -28,9 +28,9 @@ from soulmem.retrieval.mood import (
         ("schadenfreude", "Schadenfreude"),
     ],
 )
-def test_a_feeling_is_the_same_in_both_languages(one: str, other: str) -> None:
-    assert feeling_of(one) == feeling_of(other)
-    assert fit(mood_given(one, 1.0), [(other, 1.0)]) == 1.0
+def test_a_feeling_is_the_same_in_both_languages(label: str, other: str) -> None:
+    assert feeling_of(label) == feeling_of(other)
+    assert fit(mood_given(label, 1.0), [(other, 1.0)]) == 1.0
 
 
 def test_different_feelings_do_not_match() -> None:

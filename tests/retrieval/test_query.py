@@ -21,10 +21,10 @@ def test_message_shares_sum_to_one_and_grow_towards_the_newest(
     texts: list[str],
 ) -> None:
     parts = parts_of_messages(texts)
-    said = [text.strip() for text in texts if text.strip()]
+    words = [text.strip() for text in texts if text.strip()]
     shares = [share for _, share in parts]
-    assert [text for text, _ in parts] == said[-3:]
-    assert sum(shares) == pytest.approx(1.0 if said else 0.0)
+    assert [text for text, _ in parts] == words[-3:]
+    assert sum(shares) == pytest.approx(1.0 if words else 0.0)
     assert shares == sorted(shares)
 
 

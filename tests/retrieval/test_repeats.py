@@ -96,10 +96,10 @@ def test_a_sentence_that_stands_there_is_left_out_of_a_text_that_says_more() -> 
     footer = "[Harbour of Varn, the ninth of October, light rain, late evening]"
     text = f"Mira: {KEY}\nShe swore that nobody but the miller saw her. {footer}"
     standing = ContextText([f"We were there. {footer}"])
-    told = standing.rest_of(text, ["Mira"])
-    assert told is not None
-    assert KEY in told
-    assert "miller" in told
+    rest = standing.rest_of(text, ["Mira"])
+    assert rest is not None
+    assert KEY in rest
+    assert "miller" in rest
     assert standing.rest_of(f"Mira: Yes. {footer}", ["Mira"]) is None, (
         "a word or two are no memory"
     )

@@ -157,9 +157,9 @@ def test_the_best_by_score_keeps_its_seat() -> None:
 
 def test_of_what_is_called_alike_first_comes_what_tells_something_else() -> None:
     """The first called repeats what is told, the third the second: the last is as strong and new."""
-    told = [[1.0, 0, 0, 0]]
+    selected = [[1.0, 0, 0, 0]]
     vectors = np.asarray(
-        [*told, [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32
+        [*selected, [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32
     )
     pull = np.asarray([1.0, 1.0, 1.0, 1.0])
     assert learned_slots(pull, vectors, 1, 3) == [1, 3, 0]
@@ -170,7 +170,7 @@ def test_of_what_is_called_alike_first_comes_what_tells_something_else() -> None
         2,
         3,
     ]
-    assert learned_slots(np.zeros(0), np.asarray(told, np.float32), 1, 3) == []
+    assert learned_slots(np.zeros(0), np.asarray(selected, np.float32), 1, 3) == []
 
 
 def test_what_pulls_far_more_strongly_comes_first_however_alike() -> None:

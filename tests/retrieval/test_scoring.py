@@ -45,8 +45,8 @@ def test_a_better_text_or_a_greater_weight_never_lowers(
     low, high = sorted((a, b))
     less, more = sorted((light, heavy))
     for factor in weight_factor(floats(less, more)):
-        one = scaled(floats(low, high), np.full(2, factor, np.float32))
-        assert one[0] <= one[1]
+        item = scaled(floats(low, high), np.full(2, factor, np.float32))
+        assert item[0] <= item[1]
     for score in (low, high):
         two = scaled(floats(score, score), weight_factor(floats(less, more)))
         assert two[0] <= two[1]
@@ -113,8 +113,8 @@ def test_a_walk_that_stayed_where_it_started_is_not_heard() -> None:
     assert_allclose(
         combine(text, walked, everyone(4), alike, started=walked), alone, atol=1e-6
     )
-    left = combine(text, walked, everyone(4), alike, started=floats(1, 0, 0, 0))
-    assert_allclose(left, combine(text, walked, everyone(4), alike))
+    stayed = combine(text, walked, everyone(4), alike, started=floats(1, 0, 0, 0))
+    assert_allclose(stayed, combine(text, walked, everyone(4), alike))
 
 
 def test_how_far_a_walk_travelled() -> None:

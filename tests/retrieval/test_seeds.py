@@ -55,12 +55,12 @@ def test_shares_sum_to_one_over_distinct_rows(
     scores: list[float], named: list[tuple[int, int]], mass: float
 ) -> None:
     text = texts(*scores)
-    known = [(row % text.size, df) for row, df in named]
+    frequent = [(row % text.size, df) for row, df in named]
     rows, share = seeds(
         text,
         np.ones(text.size, np.bool_),
-        rows_of(*(row for row, _ in known)),
-        frequency(*(df for _, df in known)),
+        rows_of(*(row for row, _ in frequent)),
+        frequency(*(df for _, df in frequent)),
         SeedParams(text_mass=mass),
     )
     assert len(set(rows.tolist())) == rows.size == share.size
@@ -68,7 +68,7 @@ def test_shares_sum_to_one_over_distinct_rows(
     if rows.size:
         assert abs(share.sum() - 1) < 1e-9
     else:
-        assert not any(df for _, df in known)
+        assert not any(df for _, df in frequent)
 
 
 def test_a_name_starts_in_inverse_proportion_to_what_mentions_it() -> None:

@@ -55,15 +55,15 @@ def test_it_is_never_less_than_nothing_nor_more_than_all(
     assert not out.size or 0.0 <= out.min() <= out.max() <= PARAMS.fit + 1e-6
     for line, row in zip(lines, out, strict=True):
         for value, seen in zip(row, scenes, strict=True):
-            held = [
+            words = [
                 word
                 for word in line
-                if sum(word in one for one in seen) >= PARAMS.scenes
+                if sum(word in item for item in seen) >= PARAMS.scenes
             ]
-            assert (value > 0) == bool(held)
+            assert (value > 0) == bool(words)
 
 
 def test_rare_words_tell_more() -> None:
-    told = rarity(lambda word: {"old": 60, "scar": 3}[word], TEXTS)
-    assert told("scar") > 3 * told("old") > 0
-    assert told("scar") == pytest.approx(rarity(lambda _word: 3, TEXTS)("scar"))
+    fit = rarity(lambda word: {"old": 60, "scar": 3}[word], TEXTS)
+    assert fit("scar") > 3 * fit("old") > 0
+    assert fit("scar") == pytest.approx(rarity(lambda _word: 3, TEXTS)("scar"))

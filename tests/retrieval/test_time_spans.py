@@ -35,25 +35,27 @@ def test_a_moment_without_an_end_ends_when_it_happened() -> None:
 
 
 def test_a_further_reading_is_less_sure_and_an_empty_one_is_passed_over() -> None:
-    at = np.array([1.0, 11.0, 21.0])
+    moment = np.array([1.0, 11.0, 21.0])
     eligible = np.ones(3, np.bool_)
     sure = span_confidence(
-        at,
-        at,
+        moment,
+        moment,
         eligible,
         [(40.0, 50.0), (10.0, 20.0), (0.0, 30.0)],
         0.9,
         TimeSpanParams(next=0.5),
     )
     np.testing.assert_allclose(sure, [0.45, 0.9, 0.45])
-    assert not span_confidence(at, at, eligible & False, [(0.0, 30.0)], 0.9).any()
+    assert not span_confidence(
+        moment, moment, eligible & False, [(0.0, 30.0)], 0.9
+    ).any()
 
 
 @given(moments, st.integers(1, 10))
 def test_every_part_of_a_span_that_holds_something_is_shown(
-    at: list[float], count: int
+    moment: list[float], count: int
 ) -> None:
-    happened = np.array(at)
+    happened = np.array(moment)
     chosen = spread_over_time(happened, np.zeros(happened.size, np.float32), count)
     assert len(chosen) == len(set(chosen)) == min(count, happened.size)
     low, high = happened.min(), happened.max()

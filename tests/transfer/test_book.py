@@ -47,7 +47,10 @@ def test_entries_are_told_with_what_they_are_about() -> None:
             "9": "no entry",
         }
     )
-    assert [(one.text, one.part, one.importance) for one in lore.statements] == [
+    assert [
+        (statement.text, statement.part, statement.importance)
+        for statement in lore.statements
+    ] == [
         ("Ann was born in Varn.", "world info", None),
         ("Eldoria: A realm of forests.", "world info", 0.8),
     ]
@@ -68,7 +71,9 @@ def test_a_book_of_a_card_by_itself_is_read_too() -> None:
         {"spec": "lorebook_v3", "data": {"entries": [row]}},
     ):
         lore = read_world(json.dumps(whole).encode(), "Isles", CAST)
-        assert [one.text for one in lore.statements] == ["Varn is an island."]
+        assert [statement.text for statement in lore.statements] == [
+            "Varn is an island."
+        ]
 
 
 def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_about() -> (
@@ -80,9 +85,11 @@ def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_ab
     ]
     lore = read([entry(" ".join(sentences), "Varn")])
     assert len(lore.statements) > 3
-    assert all(one.text.startswith("Varn: ") for one in lore.statements)
-    assert all(columns(one.text) <= LONGEST for one in lore.statements)
-    assert "".join(one.text for one in lore.statements).count("burned") == 80
+    assert all(statement.text.startswith("Varn: ") for statement in lore.statements)
+    assert all(columns(statement.text) <= LONGEST for statement in lore.statements)
+    assert (
+        "".join(statement.text for statement in lore.statements).count("burned") == 80
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +110,9 @@ def test_only_what_is_plainly_one_is_taken_for_one(
     keys: list[str], names: list[tuple[str, Any]]
 ) -> None:
     lore = read([entry("It is so.", *keys)])
-    assert [(known.name, known.aliases) for known in lore.names] == names
+    assert [
+        (known_names.name, known_names.aliases) for known_names in lore.names
+    ] == names
 
 
 @pytest.mark.parametrize(
@@ -133,6 +142,6 @@ FIELDS = ["key", "keys", "content", "comment", "name", "disable", "enabled", "co
 )
 def test_any_entries_are_read_without_a_fault(entries: dict[str, Any]) -> None:
     lore = read(entries)
-    told = len(lore.statements) + len(lore.broken) + lore.disabled
-    assert told <= len(entries)
-    assert all(one.text.strip() for one in lore.statements)
+    stated = len(lore.statements) + len(lore.broken) + lore.disabled
+    assert stated <= len(entries)
+    assert all(statement.text.strip() for statement in lore.statements)

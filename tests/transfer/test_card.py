@@ -25,7 +25,11 @@ def read(card: dict[str, Any], cast: Cast = CAST) -> Lore:
 
 
 def texts(lore: Lore, part: str | None = None) -> list[str]:
-    return [one.text for one in lore.statements if part in (None, one.part)]
+    return [
+        statement.text
+        for statement in lore.statements
+        if part in (None, statement.part)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_what_stands_in_every_prompt_is_no_memory() -> None:
     )
     assert {
         part: texts(lore, part)
-        for part in dict.fromkeys(one.part for one in lore.statements)
+        for part in dict.fromkeys(statement.part for statement in lore.statements)
     } == {
         "examples": ["Ann: Fears?\nMira: Deep water.", "Ann: Hm.\nMira: Hm?"],
     }
@@ -112,8 +116,8 @@ def test_names_for_macros_and_names_of_the_greeting() -> None:
         )
     )
     assert texts(lore) == ["Ann visits Mira in Mira's town."]
-    assert {"Captain Rolf", "Tomas Hale"} <= {known.name for known in lore.names}
-    assert "Ann" not in {known.name for known in lore.names}
+    assert {"Captain Rolf", "Tomas Hale"} <= {names.name for names in lore.names}
+    assert "Ann" not in {names.name for names in lore.names}
 
 
 def test_habits_are_found_in_lists_of_traits() -> None:
@@ -142,13 +146,17 @@ def test_habits_are_actions_and_only_those_that_say_so() -> None:
             "习惯：数台阶；不背对着门\nHobby: old maps\n"
         )
     )
-    assert [one.text for one in lore.statements if one.kind is MemoryKind.ACTION] == [
+    assert [
+        statement.text
+        for statement in lore.statements
+        if statement.kind is MemoryKind.ACTION
+    ] == [
         "hums when nervous",
         "bites her lip",
         "数台阶",
         "不背对着门",
     ]
-    assert {one.kind for one in lore.statements} == {MemoryKind.ACTION}
+    assert {statement.kind for statement in lore.statements} == {MemoryKind.ACTION}
 
 
 def test_names_come_from_keys_prose_brackets_and_lists_of_aliases() -> None:
@@ -295,9 +303,9 @@ PROSE = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
 )
 def test_any_card_is_read_without_a_fault(card: dict[str, Any]) -> None:
     lore = read_card(json.dumps(v2(**card)).encode(), CAST)
-    assert all(one.text.strip() for one in lore.statements)
-    assert all(len(known.name) >= 2 for known in lore.names)
-    assert len({known.name.casefold() for known in lore.names}) == len(lore.names)
+    assert all(statement.text.strip() for statement in lore.statements)
+    assert all(len(names.name) >= 2 for names in lore.names)
+    assert len({names.name.casefold() for names in lore.names}) == len(lore.names)
     assert lore == read_card(json.dumps(v2(**card)).encode(), CAST)
 
 
@@ -309,5 +317,5 @@ def test_any_card_is_read_without_a_fault(card: dict[str, Any]) -> None:
     )
 )
 def test_no_word_of_a_book_is_lost(text: str) -> None:
-    told = " ".join(texts(read(v2(character_book={"entries": [{"content": text}]}))))
-    assert [word for word in text.split() if word not in told] == []
+    stated = " ".join(texts(read(v2(character_book={"entries": [{"content": text}]}))))
+    assert [word for word in text.split() if word not in stated] == []

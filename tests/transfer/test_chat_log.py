@@ -282,8 +282,8 @@ def test_messages_are_sent_as_they_were_read() -> None:
     )
     sent = sent_messages(log, SOULS, 2, 6)
     names = ("slot", "hash", "role", "speaker", "text", "sent_at", "hidden", "swipe")
-    for one, message in zip(sent, log.messages[2:], strict=True):
-        assert [getattr(one, name) for name in names] == [
+    for item, message in zip(sent, log.messages[2:], strict=True):
+        assert [getattr(item, name) for name in names] == [
             getattr(message, name) for name in names
         ]
     assert (sent[-1].hidden, sent[-1].swipe) == (True, 2)

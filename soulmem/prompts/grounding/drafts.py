@@ -149,11 +149,11 @@ class Drafting:
             participants=self._people(item.get("people")),
             emotions=self._feelings(item.get("feelings")),
             sensations=tuple(
-                s for s in fields.shorts(item.get("senses")) if self._is_told(s)
+                s for s in fields.labels(item.get("senses")) if self._is_told(s)
             ),
             situation=self._own(item.get("background"), fields.text),
             anchors=tuple(
-                word for word in fields.shorts(item.get("keep")) if word in text
+                word for word in fields.labels(item.get("keep")) if word in text
             ),
         )
 
@@ -171,7 +171,7 @@ class Drafting:
             self._name(item.get("subject")),
             self._name(item.get("object")) or "",
         )
-        verb = fields.short(_BREAK.split(str(item.get("verb")))[0])
+        verb = fields.label(_BREAK.split(str(item.get("verb")))[0])
         if subject is None or verb is None:
             raise _Dropped("a fact without subject or verb")
         if not self._grounds.holds(subject):
@@ -263,7 +263,7 @@ class Drafting:
         kind = str(item.get("type", "")).strip().lower()
         aliases = (
             alias
-            for alias in fields.shorts(item.get("aliases"))
+            for alias in fields.labels(item.get("aliases"))
             if self._grounds.holds(alias)
         )
         about = self._own(item.get("about"), fields.text)
@@ -360,7 +360,7 @@ class Drafting:
 
     def _name(self, value: Any) -> str | None:
         """A name; the character and the user are called by theirs."""
-        name = fields.short(value)
+        name = fields.label(value)
         if name is None:
             return None
         if name.casefold() in _ME:
@@ -370,7 +370,7 @@ class Drafting:
         return name
 
     def _own(
-        self, value: Any, read: Callable[[Any], str | None] = fields.short
+        self, value: Any, read: Callable[[Any], str | None] = fields.label
     ) -> str | None:
         """A detail, if the passage tells it."""
         detail = read(value)
@@ -390,7 +390,7 @@ class Drafting:
         )
 
     def _people(self, value: Any) -> tuple[Participant, ...]:
-        labels = (name for name in fields.shorts(value) if is_name_like(name))
+        labels = (name for name in fields.labels(value) if is_name_like(name))
         names = (
             self._name(name) for name in labels if not self._grounds.is_gesture(name)
         )
@@ -415,7 +415,7 @@ class Drafting:
         for part in value if isinstance(value, list) else [value]:
             feeling = part if isinstance(part, Mapping) else {"label": part}
             for label in filter(
-                self._is_feeling, fields.shorts(feeling.get("label"), 20)
+                self._is_feeling, fields.labels(feeling.get("label"), 20)
             ):
                 out.setdefault(
                     label.casefold(),

@@ -64,11 +64,11 @@ def text(value: Any, limit: int = LONGEST) -> str | None:
         return None
     words = _MARKER.sub("", " ".join(value.split())).strip()
     if isinstance(value, Partial) or len(value) >= limit:
-        words = _whole(words[:limit])
+        words = _whole_sentences(words[:limit])
     return None if not words or words.lower() in _NOTHING else words
 
 
-def _whole(words: str) -> str:
+def _whole_sentences(words: str) -> str:
     if ended := _ENDS.match(words):
         return ended.group().strip()
     if clause := _CLAUSE_ENDS.match(words):
@@ -80,7 +80,7 @@ def _whole(words: str) -> str:
     )  # one may be behind "In the evening"
 
 
-def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
+def label(value: Any, limit: int = LONGEST_NAME) -> str | None:
     """A name or a label: like a text, but None where it was cut off."""
     words = None if isinstance(value, Partial) else text(value)
     if words is None or len(words) >= limit:
@@ -88,16 +88,16 @@ def short(value: Any, limit: int = LONGEST_NAME) -> str | None:
     return words.strip("\"'“”‘’「」『』《》`*_ .。,，") or None
 
 
-def shorts(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, ...]:
+def labels(value: Any, limit: int = LONGEST_NAME, most: int = 8) -> tuple[str, ...]:
     """Names or labels without duplicates, from a list or from one text with separators."""
     if isinstance(value, str):
         value = _LISTS.split(value)
     parts = value if isinstance(value, list) else []
-    labels = (
-        short(part.get("name") if isinstance(part, Mapping) else part, limit)
+    names = (
+        label(part.get("name") if isinstance(part, Mapping) else part, limit)
         for part in parts
     )
-    return tuple(dict.fromkeys(part for part in labels if part))[:most]
+    return tuple(dict.fromkeys(part for part in names if part))[:most]
 
 
 def share(value: Any, default: float) -> float:

@@ -45,7 +45,7 @@ def read_json(text: str, start: int = 0) -> tuple[Any, int]:
     """
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
-        return _carried(value), end
+        return _well_formed(value), end
     except (ValueError, RecursionError):
         reader = _Reader(text, start)
     value = reader.value(0)
@@ -54,14 +54,14 @@ def read_json(text: str, start: int = 0) -> tuple[Any, int]:
     return value, min(reader.position, len(text))
 
 
-def _carried(value: Any) -> Any:
+def _well_formed(value: Any) -> Any:
     """The value with well-formed texts, as an escape may be half of a surrogate pair."""
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, list):
-        return [_carried(part) for part in value]
+        return [_well_formed(part) for part in value]
     if isinstance(value, dict):
-        return {_carried(key): _carried(part) for key, part in value.items()}
+        return {_well_formed(key): _well_formed(part) for key, part in value.items()}
     return value
 
 

@@ -23,9 +23,9 @@ def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
     """
     body = answer_of(text[:_LONGEST])
     best: Mapping[str, Any] = {}
-    for value in _values(body):
-        named = _named(value, wanted)
-        if _known(named, wanted) > _known(best, wanted):
+    for value in _json_values(body):
+        named = _members(value, wanted)
+        if _count_wanted(named, wanted) > _count_wanted(best, wanted):
             best = named
     if not best:
         raise Unreadable("no JSON object with any of " + ", ".join(wanted))
@@ -45,23 +45,23 @@ def read_lists(
         return lines
 
 
-def _named(value: Any, wanted: Collection[str]) -> Mapping[str, Any]:
+def _members(value: Any, wanted: Collection[str]) -> Mapping[str, Any]:
     """The members of an object, of an object inside it, or of the objects of a list."""
     if isinstance(value, list):
         parts = [part for part in value if isinstance(part, Mapping)]
         together: dict[str, Any] = {}
         for part in parts:
             together.update(_lower_keys(part))
-        if _known(together, wanted) or not parts:
+        if _count_wanted(together, wanted) or not parts:
             return together
         return {next(iter(wanted)): parts}
     if not isinstance(value, Mapping):
         return {}
     named = _lower_keys(value)
-    if _known(named, wanted):
+    if _count_wanted(named, wanted):
         return named
     for member in named.values():
-        if isinstance(member, Mapping) and _known(member, wanted):
+        if isinstance(member, Mapping) and _count_wanted(member, wanted):
             return member
     return named
 
@@ -70,11 +70,11 @@ def _lower_keys(members: Mapping[str, Any]) -> dict[str, Any]:
     return {str(key).strip().lower(): member for key, member in members.items()}
 
 
-def _known(members: Mapping[str, Any], wanted: Collection[str]) -> int:
+def _count_wanted(members: Mapping[str, Any], wanted: Collection[str]) -> int:
     return sum(key in members for key in wanted)
 
 
-def _values(body: str) -> Iterator[Any]:
+def _json_values(body: str) -> Iterator[Any]:
     """JSON values in the text, from left to right; also those inside a list or an unreadable object."""
     position = 0
     for _ in range(_TRIES):
