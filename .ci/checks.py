@@ -1,18 +1,20 @@
 """Run every check of the project and print one line for each: what `start.py test` does inside .venv.
 
-With arguments it runs pytest alone, with them.
+With `slow` it runs the tests with a real language model; with other arguments pytest alone, with them.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+_PRINTING = threading.Lock()  # two lanes report
 HERE = Path(__file__).resolve().parent.parent
 QUIET_THREADS = {
     "OMP_NUM_THREADS": "1",
@@ -76,11 +78,27 @@ def static_checks() -> Iterator[Check]:
     )
 
 
-def tests() -> Iterator[Check]:
-    """The tests in Python, alone on the machine because some of them measure time."""
-    yield Check("pytest", (module("pytest", "-m", "not e2e"),))
+def parallel_tests() -> Check:
+    """The tests in Python that do not mind company: two workers, a file stays with one of them."""
+    workers = ("-n", "2", "--dist", "loadfile")
+    chosen = "not e2e and not llm and not alone"
+    return Check("pytest", (module("pytest", *workers, "-m", chosen),))
+
+
+def end_to_end_tests() -> Iterator[Check]:
+    """The tests in the real SillyTavern: mostly they wait for a browser."""
     if (HERE / "tests" / "e2e").is_dir():
         yield Check("pytest e2e", (module("pytest", "-m", "e2e", "tests/e2e"),))
+
+
+def lone_tests() -> Check:
+    """The tests that measure wall time: nothing else runs meanwhile."""
+    return Check("pytest alone", (module("pytest", "-m", "alone and not llm"),))
+
+
+def slow_tests() -> Check:
+    """The tests with a real language model, half an hour: `start.py test slow`."""
+    return Check("pytest slow", (module("pytest", "-m", "llm"),))
 
 
 def perform(check: Check, capture: bool) -> Outcome:
@@ -112,25 +130,40 @@ def perform(check: Check, capture: bool) -> Outcome:
 
 
 def run_all() -> list[Outcome]:
-    """Every check, with its output on the screen if it fails."""
+    """Every check but the slow ones. One lane reads the code and drives the browser, the other tests."""
     outcomes = []
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for future in as_completed(
-            [pool.submit(perform, check, True) for check in static_checks()]
-        ):
-            outcome = future.result()
-            outcomes.append(outcome)
-            print(f"{outcome.name}: {'failed' if outcome.code else 'ok'}", flush=True)
-            if outcome.code:
-                print(outcome.output, flush=True)
-    for check in tests():
-        print(f"\n{check.name}", flush=True)
-        outcomes.append(perform(check, capture=False))
+    with ThreadPoolExecutor(max_workers=2) as lanes:
+        other_lane = lanes.submit(
+            perform_in_turn, [*static_checks(), *end_to_end_tests()]
+        )
+        outcomes.append(report(perform(parallel_tests(), capture=True)))
+        outcomes += other_lane.result()
+    outcomes.append(report(perform(lone_tests(), capture=True)))
     return outcomes
+
+
+def perform_in_turn(checks: Sequence[Check]) -> list[Outcome]:
+    """The outcomes of the checks, each reported when it is there."""
+    return [report(perform(check, capture=True)) for check in checks]
+
+
+def report(outcome: Outcome) -> Outcome:
+    """Print how a check went: all that a failed one printed, the end of what a test run printed."""
+    verdict = "failed" if outcome.code else "ok"
+    lines = [f"{outcome.name}: {verdict}"]
+    if outcome.code:
+        lines.append(outcome.output)
+    elif outcome.name.startswith("pytest"):
+        lines += outcome.output.rstrip().splitlines()[-8:]
+    with _PRINTING:
+        print("\n".join(lines), flush=True)
+    return outcome
 
 
 def main(arguments: Sequence[str]) -> int:
     """The exit code: 0 when every check held."""
+    if list(arguments) == ["slow"]:
+        return perform(slow_tests(), capture=False).code
     if arguments:
         return perform(
             Check("pytest", (module("pytest", *arguments),)), capture=False
