@@ -139,20 +139,19 @@ class _Selection:
     def rows_of(self, memories: Iterable[Memory]) -> dict[MemoryId, int]:
         """The array row of each of these memories, by id."""
         rows = dict(zip(self._keys, self._rows, strict=True))
-        return {
-            memory.id: rows[memory.id]
-            if memory.id in rows
-            else self._mind.row_of(memory)
-            for memory in memories
-        }
+        out = {}
+        for memory in memories:
+            row = rows.get(memory.id)
+            out[memory.id] = self._mind.row_of(memory) if row is None else row
+        return out
 
     def take_core(
         self, permanent: Sequence[Memory], habits: Sequence[Habit]
     ) -> list[Chosen]:
-        """Permanent memories, but for actions that fire; those without room are noted in `Mind.left_out`."""
+        """Permanent memories, but for actions that fire; those without room are noted in the mind."""
         fired = {habit.action for habit in habits if habit.fired}
         core: list[Chosen] = []
-        left_out: list[MemoryId] = []
+        omitted: list[MemoryId] = []
         for memory in permanent:
             if memory.id in fired or self._rest(self._with_answer, memory) is None:
                 continue
@@ -160,8 +159,8 @@ class _Selection:
             if self.budget.take(line):
                 core.append((memory, line))
             else:
-                left_out.append(memory.id)
-        self._mind.omitted_permanent = tuple(left_out)
+                omitted.append(memory.id)
+        self._mind.omitted_permanent = tuple(omitted)
         return core
 
     def take_summary(self) -> list[Chosen]:
@@ -172,11 +171,8 @@ class _Selection:
             return []
         memory = replace(summary, text=rest)
         line = line_of(memory)
-        if line.tokens > _SUMMARY * self.budget.tokens_left or not self.budget.take(
-            line
-        ):
-            return []
-        return [(memory, line)]
+        is_short = line.tokens <= _SUMMARY * self.budget.tokens_left
+        return [(memory, line)] if is_short and self.budget.take(line) else []
 
     def add_to_prompt(self, memories: Iterable[Memory]) -> None:
         """From now on the prompt says these."""
@@ -191,12 +187,12 @@ class _Selection:
         """
         if self._with_answer is None:
             return habits
-        return [
-            habit
-            for habit in habits
-            if habit.fired
-            or self._rest(self._with_answer, self._mind.memories[habit.action])
-        ]
+        out = []
+        for habit in habits:
+            memory = self._mind.memories[habit.action]
+            if habit.fired or self._rest(self._with_answer, memory):
+                out.append(habit)
+        return out
 
     def take_candidates(
         self, habits: Sequence[HabitLine], novelty: float
@@ -269,8 +265,8 @@ class _Selection:
         memory = self._mind.memory_at(row)
         if row in self._ranked.deduplicated.ended_facts:
             memory = self._ranked.deduplicated.rendered(row, memory)
-        # A fact of a few words may stand beside the message that told it: it knows since when it holds, and
-        # who said so as well. What the prompt says in so many words needs neither.
+        # A fact of a few words may stand beside its message: it says since when it holds, and who said so as well.
+        # What the prompt says in the same words needs neither.
         is_fact = memory.id in self.facts
         is_short_fact = is_fact and not is_sentence(units_of(memory.text))
         rest = self._rest(self._prompt if is_short_fact else self._with_answer, memory)

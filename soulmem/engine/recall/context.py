@@ -89,7 +89,7 @@ class RecallContext:
     named_concepts  for each part of `query.word_parts` the concepts it names, accessible or not, and its share
     other_names     further names of the things that the query names, and the share of the part
     asked_time      None where the query names no time
-    summary         of what the chat told before its context window
+    summary         of the chat before its context window
     prompt_texts    that stand in the prompt already
     """
 

@@ -41,7 +41,7 @@ class HabitEdges:
     """
 
     revision: int
-    ways: tuple[TriggerPath, ...]
+    paths: tuple[TriggerPath, ...]
     tendencies: dict[int, tuple[Tendency, ...]]
     habits: dict[int, tuple[tuple[int, float], ...]]
     situations: Ints
@@ -55,27 +55,25 @@ def collect_habit_edges(mind: Mind, params: ActionSelectionParams) -> HabitEdges
     tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
     for trigger, action, strength, probability in _edges(mind, edges, EdgeKind.FIRES):
         tendencies[trigger].append((action, probability, strength))
-    ways: list[TriggerPath] = []
+    paths: list[TriggerPath] = []
     triggers: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for source, trigger, strength, _ in _edges(mind, edges, EdgeKind.TRIGGERS):
-        ways.append(TriggerPath(source, trigger, strength))
+        paths.append(TriggerPath(source, trigger, strength))
         triggers[source].append((trigger, strength))
     scenes: defaultdict[int, list[int]] = defaultdict(list)
     for instance, whole in _instances(mind, edges, triggers):
         if not _is_scene(mind, instance, whole, triggers):
-            ways += _ways_over(instance, whole, 1.0, triggers)
-            ways += _ways_over(whole, instance, params.instance, triggers)
-        elif opens_exchange(
-            mind.memory_at(instance)
-        ):  # the soul's own words are no situation
+            paths += _paths_over(instance, whole, 1.0, triggers)
+            paths += _paths_over(whole, instance, params.instance, triggers)
+        elif opens_exchange(mind.memory_at(instance)):  # not the soul's own words
             scenes[whole].append(instance)
     habits: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for concept, action, strength, _ in _edges(mind, edges, EdgeKind.KNOWS_HABIT):
         habits[concept].append((action, strength))
-    seeds = {way.seed for way in ways} - triggers.keys()
+    seeds = {path.seed for path in paths} - triggers.keys()
     return HabitEdges(
         revision=mind.edges.revision,
-        ways=tuple(ways),
+        paths=tuple(paths),
         tendencies={t: _by_id(mind, choice) for t, choice in tendencies.items()},
         habits={concept: tuple(actions) for concept, actions in habits.items()},
         situations=np.asarray(sorted(triggers), np.int64),
@@ -113,10 +111,10 @@ def _is_scene(mind: Mind, instance: int, whole: int, triggers: Triggers) -> bool
     return mind.memory_at(instance).origin is Origin.CHAT
 
 
-def _ways_over(
+def _paths_over(
     seed: int, via: int, passes: float, triggers: Triggers
 ) -> Iterator[TriggerPath]:
-    """The ways from a row over another one to the triggers of that."""
+    """The paths from a row over another one to the triggers of that."""
     for trigger, strength in triggers.get(via, ()):
         yield TriggerPath(seed, trigger, strength, passes, via)
 

@@ -79,16 +79,16 @@ def recalled_habit(
 ) -> RecalledMemory:
     """The habit as the answer lists it, with what led to it."""
     habit, memory = shown.habit, shown.memory
-    way = [(mind.memories[key], kind) for key, kind in habit.way]
+    path = [(mind.memories[key], kind) for key, kind in habit.path]
     steps = [
-        PathStep(m.id, label(m.text), kind.value if kind else None) for m, kind in way
+        PathStep(m.id, label(m.text), kind.value if kind else None) for m, kind in path
     ]
     if not habit.fired:
         cause, edge = Cause.HABIT, EdgeKind.KNOWS_HABIT
     else:
         cause = Cause.INTENT if habit.intent else Cause.SITUATION
         edge = EdgeKind.FIRES
-    named = (habit.intent,) if habit.intent else tuple(m.text for m, _ in way)
+    named = (habit.intent,) if habit.intent else tuple(m.text for m, _ in path)
     reason = Reason(cause, (), age, named)
     last = PathStep(memory.id, label(memory.text), edge.value if steps else None)
     return RecalledMemory(

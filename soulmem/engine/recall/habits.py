@@ -58,7 +58,7 @@ class HabitInput:
 
     sentences: tuple[str, ...]
     intent: str | None = None
-    read: EncodedTexts | None = None  # vectors of these and of the situations
+    encoded: EncodedTexts | None = None  # vectors of these and of the situations
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class Habit:
     """An action for the answer: it fires, or the soul knows it of itself.
 
     share   0..1
-    way     memories that led to it, and the edge of each step; never a trigger
+    path     memories that led to it, and the edge of each step; never a trigger
     intent  what the soul means to do, where that and no situation set it off
     """
 
     action: MemoryId
     fired: bool
     share: float
-    way: tuple[tuple[MemoryId, EdgeKind | None], ...]
+    path: tuple[tuple[MemoryId, EdgeKind | None], ...]
     intent: str | None = None
 
 
@@ -81,7 +81,7 @@ class Habit:
 class _Usable:
     """What this recall may use of the edges that lead to actions."""
 
-    ways: list[TriggerPath]
+    paths: list[TriggerPath]
     tendencies: dict[int, tuple[Tendency, ...]]
     situations: Ints
     instances: Ints
@@ -166,14 +166,14 @@ class Habits:
             for trigger in usable.tendencies
         }
         impulses = select_actions(
-            present, triggered, usable.ways, usable.tendencies, draws, p.firing
+            present, triggered, usable.paths, usable.tendencies, draws, p.firing
         )
         return [
             Habit(
                 mind.id_at(impulse.action),
                 True,
                 impulse.share,
-                _shown_way(mind, impulse.path),
+                _shown_path(mind, impulse.path),
                 habit_input.intent if impulse.path is None else None,
             )
             for impulse in impulses[: p.most_fired]
@@ -189,7 +189,7 @@ class Habits:
         rows = np.concatenate([situations, usable.instances])
         if habit_input.sentences and rows.size:
             fits = self._fit.fit(
-                mind, habit_input.sentences, rows, habit_input.read, usable.scenes
+                mind, habit_input.sentences, rows, habit_input.encoded, usable.scenes
             )
             shares = situation_attention(fits, firing).tolist()
             present = dict(zip(rows.tolist(), shares, strict=True))
@@ -197,7 +197,7 @@ class Habits:
             triggers = [row for row, choice in usable.tendencies.items() if choice]
             rows = np.concatenate([situations, np.asarray(triggers, np.int64)])
             fits = self._fit.fit(
-                mind, [habit_input.intent], rows, habit_input.read, usable.scenes
+                mind, [habit_input.intent], rows, habit_input.encoded, usable.scenes
             )
             shares = situation_attention(fits, firing).tolist()
             for row, share in zip(situations.tolist(), shares, strict=False):
@@ -253,18 +253,18 @@ def _usable_edges(
     # An episode that stands in the prompt still is no memory of the moment.
     episodes = mind.columns.kind[: mind.size] == _EPISODE
     usable[episodes] &= context.visible[episodes]
-    ways = [way for way in edges.ways if _is_usable(way, usable)]
-    seeds = {way.seed for way in ways}
+    paths = [path for path in edges.paths if _is_usable(path, usable)]
+    seeds = {path.seed for path in paths}
     instances = []
     for row in edges.instances.tolist():
-        if row in seeds and _has_vector(mind, row, habit_input.read):
+        if row in seeds and _has_vector(mind, row, habit_input.encoded):
             instances.append(row)
     scenes = {}
     for situation, lines in edges.scenes.items():
         scenes[situation] = [row for row in lines if usable[row]]
     situations = [row for row in edges.situations.tolist() if row in seeds]
     return _Usable(
-        ways=ways,
+        paths=paths,
         tendencies=_visible_tendencies(edges, usable, context.visible),
         situations=np.asarray(situations, np.int64),
         instances=np.asarray(instances, np.int64),
@@ -283,14 +283,14 @@ def _visible_tendencies(
     return tendencies
 
 
-def _has_vector(mind: Mind, row: int, read: EncodedTexts | None) -> bool:
-    return read is not None and spoken(mind.memory_at(row)) in read.vectors
+def _has_vector(mind: Mind, row: int, encoded: EncodedTexts | None) -> bool:
+    return encoded is not None and spoken(mind.memory_at(row)) in encoded.vectors
 
 
-def _is_usable(way: TriggerPath, usable: Bools) -> bool:
-    if not usable[way.seed] or not usable[way.trigger]:
+def _is_usable(path: TriggerPath, usable: Bools) -> bool:
+    if not usable[path.seed] or not usable[path.trigger]:
         return False
-    return way.via is None or bool(usable[way.via])
+    return path.via is None or bool(usable[path.via])
 
 
 def _named_shares(mind: Mind, context: RecallContext) -> dict[MemoryId, float]:
@@ -335,13 +335,13 @@ def _seed(context: RecallContext) -> tuple[str, ...]:
     return (chat, *(text for text, _ in context.query.word_parts))
 
 
-def _shown_way(
-    mind: Mind, way: TriggerPath | None
+def _shown_path(
+    mind: Mind, path: TriggerPath | None
 ) -> tuple[tuple[MemoryId, EdgeKind | None], ...]:
-    """The memories on the way, without the trigger, which only passes on."""
-    if way is None:
+    """The memories on the path, without the trigger, which only passes on."""
+    if path is None:
         return ()
-    seed = (mind.id_at(way.seed), None)
-    if way.via is None:
+    seed = (mind.id_at(path.seed), None)
+    if path.via is None:
         return (seed,)
-    return seed, (mind.id_at(way.via), EdgeKind.INSTANCE_OF)
+    return seed, (mind.id_at(path.via), EdgeKind.INSTANCE_OF)

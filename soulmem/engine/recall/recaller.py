@@ -223,9 +223,7 @@ class Recaller:
         return prepared, followed.complete
 
     def _up_to_date(self, task: _RecallTask, prepared: _Prepared | None) -> _Prepared:
-        """What was prepared, again where the mind has changed since, as when edges were loaded. Compute thread
-        only.
-        """
+        """`prepared`, or a new one where the mind has changed since: edges were loaded. Compute thread only."""
         if prepared is not None and prepared.revision == task.mind.revision:
             return prepared
         return self._prepare(task)
@@ -312,10 +310,10 @@ class Recaller:
         reading.add_done_callback(self._reading.discard)
         waited = max(0.0, _EMBEDDING_SHARE * seconds)
         try:
-            read = await asyncio.wait_for(asyncio.shield(reading), waited)
+            encoded = await asyncio.wait_for(asyncio.shield(reading), waited)
         except asyncio.TimeoutError:
             return habit_input
-        return replace(habit_input, read=read)
+        return replace(habit_input, encoded=encoded)
 
     def _answer(
         self, task: _RecallTask, habit_input: HabitInput, prepared: _Prepared | None

@@ -35,15 +35,17 @@ class SituationFit:
         mind: Mind,
         lines: Sequence[str],
         rows: Ints,
-        read: EncodedTexts | None,
+        encoded: EncodedTexts | None,
         scenes: Mapping[int, Sequence[int]],
     ) -> Floats:
         """On the scale of `Calibration.fit`, shape (lines, rows). Words decide where there are no vectors."""
         situations = [spoken(mind.memory_at(row)) for row in rows.tolist()]
         scene_texts = [_texts_at(mind, scenes.get(row, ())) for row in rows.tolist()]
-        if read is not None:
-            vectors = [read.rows(texts) for texts in scene_texts]
-            out = read.calibration.fit(read.rows(lines), read.rows(situations), vectors)
+        if encoded is not None:
+            vectors = [encoded.rows(texts) for texts in scene_texts]
+            out = encoded.calibration.fit(
+                encoded.rows(lines), encoded.rows(situations), vectors
+            )
             out[:, [bool(texts) for texts in scene_texts]] -= self._scene_margin
             out += self._signature(mind, lines, scene_texts)
         else:
