@@ -1,156 +1,177 @@
-"""What falls with messages that vanish? All that a language model drafted from them, with its words.
+"""Draft retraction: what a language model drafted goes with the messages it was drafted from.
 
-What another answer drafted as well, from messages that are left, stays by that one alone.
+What another answer drafted too, from messages that remain, stays with the fields of that
+answer alone. Compute thread only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from soulmem.domain.derivations import Derivation
+from soulmem.domain.derivations import Derivation, Product
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import MemoryState, Origin
+from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.concept_descriptions import drafted_detail
 
 
 def with_retracted_drafts(mind: Mind, change: MindChange) -> MindChange:
-    """The change with what follows for what was drafted: what falls for good, what goes to the bin with its
-    chat, and what comes back with it. Computes; unchanged when nothing follows.
+    """The change, with what it means for drafts.
+
+    Drafts are deleted with deleted messages, and move into the bin and out of it with
+    messages that do. The same change if nothing follows.
     """
     if not mind.derivations:
         return change
     put = {m.id: m for m in change.put_memories}
-    gone = {key for key in change.drop_memories if key not in put}
+    lost = {key for key in change.drop_memories if key not in put}
     if change.branch is not None:
-        went = mind.branches.compare(change.branch).went
-        gone |= {
-            key
-            for key in went
-            if key not in put or put[key].state is not MemoryState.RETRACTED
-        }
-    fallen = {one.id: one for one in mind.derivations.invalidated_by(gone)}
-    if fallen:
-        change = _fell(mind, change, fallen)
-    return _binned(mind, change)
-
-
-def _fell(mind: Mind, change: MindChange, fallen: dict[str, Derivation]) -> MindChange:
-    """Take them away, with what nothing else speaks for."""
-    put = {m.id: m for m in change.put_memories}
-    drop, cut = dict.fromkeys(change.drop_memories), dict.fromkeys(change.drop_edges)
-    worded = dict.fromkeys(change.purge_audit)
-    for made in {
-        made.id: made for one in fallen.values() for made in one.products
-    }.values():
-        others = mind.derivations.without(made.id, fallen)
-        if made.is_edge:
-            edge = mind.edges.get(made.id)
-            if not others and (edge is None or edge.origin is Origin.MODEL):
-                cut[made.id] = None
-                if edge is not None:
-                    worded.update(dict.fromkeys((edge.source, edge.target)))
-            continue
-        key = MemoryId(made.id)
-        known = mind.memories.get(key)
-        if (
-            known is None
-            or known.origin is not Origin.MODEL
-            or known.permanent
-            or known.locked
-        ):
-            continue
-        worded[key] = None
-        if not others:
-            drop[key] = None
-            put.pop(key, None)
-        elif (left := replace(known, concept=drafted_detail(known, others))) != known:
-            put[key] = replace(left, revision=known.revision + 1)
-    return replace(
-        change,
-        put_memories=tuple(put.values()),
-        drop_memories=tuple(drop),
-        drop_edges=tuple(cut),
-        purge_audit=tuple(worded),
-        drop_derivations=(*change.drop_derivations, *fallen),
-    )
-
-
-def _binned(mind: Mind, change: MindChange) -> MindChange:
-    """What was drafted goes to the bin with the messages it was drafted from, and comes back with them."""
-    gone_with, back_with = [], []
-    for memory in change.put_memories:
-        known = mind.memories.get(memory.id)
-        if (
-            known is not None
-            and memory.origin is Origin.CHAT
-            and known.state is not memory.state
-        ):
-            if memory.state is MemoryState.RETRACTED:
-                gone_with.append(memory.id)
-            elif known.state is MemoryState.RETRACTED:
-                back_with.append(memory.id)
-    if not gone_with and not back_with:
-        return change
-    without = {one.id for one in mind.derivations.invalidated_by(gone_with)}
-    is_told = _Told(mind, change, without)
-    touched = mind.derivations.invalidated_by([*gone_with, *back_with])
-    put = {}
-    for key in {
-        made.id for one in touched for made in one.products if not made.is_edge
-    }:
-        known = mind.memories.get(MemoryId(key))
-        if known is None or known.origin is not Origin.MODEL:
-            continue
-        makers = [one for one in mind.derivations.of(key) if one.id not in without]
-        stands = any(map(is_told, makers))
-        if not stands and known.state is MemoryState.ACTIVE:
-            put[known.id] = replace(known, state=MemoryState.RETRACTED)
-        elif stands and known.state is MemoryState.RETRACTED:
-            put[known.id] = replace(known, state=MemoryState.ACTIVE)
-    kept = [m for m in change.put_memories if m.id not in put]
-    return replace(change, put_memories=(*kept, *put.values()))
-
-
-class _Told:
-    """Which derivations a chat will tell all of, once a change is taken over; each is looked at once."""
-
-    def __init__(
-        self, mind: Mind, change: MindChange, without: Collection[str]
-    ) -> None:
-        self._mind = mind
-        self._after = {m.id: m for m in change.put_memories}
-        self._known: dict[str, bool] = dict.fromkeys(without, False)
-
-    def __call__(self, one: Derivation) -> bool:
-        """Whether all that it read, and what it goes on from, is in use."""
-        chain, at = [one], one.id
-        while (
-            at not in self._known
-            and (before := self._mind.derivations.get(chain[-1].after or ""))
-            is not None
-        ):
-            chain.append(before)
-            at = before.id
-        stands = self._known.get(at, chain[-1].after is None)
-        for each in reversed(chain):
-            stands = self._known.setdefault(
-                each.id, stands and all(map(self._is_in_use, each.read))
-            )
-        return stands
-
-    def _is_in_use(self, key: MemoryId) -> bool:
-        found = self._after.get(key) or self._mind.memories.get(key)
-        return found is not None and found.state is not MemoryState.RETRACTED
+        for key in mind.branches.compare(change.branch).went:
+            if key not in put or put[key].state is not MemoryState.RETRACTED:
+                lost.add(key)
+    invalid = _by_id(mind.derivations.invalidated_by(lost))
+    if invalid:
+        change = _without_derivations(mind, change, invalid)
+    return _with_binned_drafts(mind, change)
 
 
 def orphaned_drafts(mind: Mind) -> MindChange:
-    """What must go because its messages are not even in the store any more. Computes."""
-    read: Iterable[MemoryId] = dict.fromkeys(
-        key for one in mind.derivations for key in one.read
+    """The deletion of drafts whose messages are not even stored any more."""
+    read: dict[MemoryId, None] = {}
+    for derivation in mind.derivations:
+        read.update(dict.fromkeys(derivation.read))
+    lost = [key for key in read if key not in mind.memories]
+    invalid = _by_id(mind.derivations.invalidated_by(lost))
+    if not invalid:
+        return MindChange()
+    return _without_derivations(mind, MindChange(), invalid)
+
+
+def _by_id(derivations: Iterable[Derivation]) -> dict[str, Derivation]:
+    return {derivation.id: derivation for derivation in derivations}
+
+
+def _without_derivations(
+    mind: Mind, change: MindChange, invalid: Mapping[str, Derivation]
+) -> MindChange:
+    """The change, with these derivations dropped, and the drafts that no other one made."""
+    put = {m.id: m for m in change.put_memories}
+    drop_memories = dict.fromkeys(change.drop_memories)
+    drop_edges = dict.fromkeys(change.drop_edges)
+    purge_audit = dict.fromkeys(change.purge_audit)
+    for product in _products(invalid.values()):
+        others = mind.derivations.without(product.id, invalid)
+        if product.is_edge:
+            edge = mind.edges.get(product.id)
+            if not others and (edge is None or edge.origin is Origin.MODEL):
+                drop_edges[product.id] = None
+                if edge is not None:
+                    purge_audit.update(dict.fromkeys((edge.source, edge.target)))
+            continue
+        memory = mind.memories.get(MemoryId(product.id))
+        if memory is None or not _may_be_retracted(memory):
+            continue
+        purge_audit[memory.id] = None
+        if not others:
+            drop_memories[memory.id] = None
+            put.pop(memory.id, None)
+            continue
+        remaining = replace(memory, concept=drafted_detail(memory, others))
+        if remaining != memory:
+            put[memory.id] = replace(remaining, revision=memory.revision + 1)
+    return replace(
+        change,
+        put_memories=tuple(put.values()),
+        drop_memories=tuple(drop_memories),
+        drop_edges=tuple(drop_edges),
+        purge_audit=tuple(purge_audit),
+        drop_derivations=(*change.drop_derivations, *invalid),
     )
-    gone = [key for key in read if key not in mind.memories]
-    fallen = {one.id: one for one in mind.derivations.invalidated_by(gone)}
-    return _fell(mind, MindChange(), fallen) if fallen else MindChange()
+
+
+def _products(derivations: Iterable[Derivation]) -> list[Product]:
+    """The products of these derivations, each id once."""
+    out: dict[str, Product] = {}
+    for derivation in derivations:
+        out.update((product.id, product) for product in derivation.products)
+    return list(out.values())
+
+
+def _may_be_retracted(memory: Memory) -> bool:
+    """Whether it is still a draft: the user did not take it over, protect or lock it."""
+    return memory.origin is Origin.MODEL and not (memory.permanent or memory.locked)
+
+
+def _with_binned_drafts(mind: Mind, change: MindChange) -> MindChange:
+    """The change, with drafts moved into the bin and out of it with their messages."""
+    into_bin, out_of_bin = _moved_messages(mind, change)
+    if not into_bin and not out_of_bin:
+        return change
+    invalid = {d.id for d in mind.derivations.invalidated_by(into_bin)}
+    is_valid = _ValidDerivations(mind, change, invalid)
+    put: dict[MemoryId, Memory] = {}
+    for product in _products(mind.derivations.invalidated_by(into_bin + out_of_bin)):
+        memory = mind.memories.get(MemoryId(product.id))
+        if product.is_edge or memory is None or memory.origin is not Origin.MODEL:
+            continue
+        makers = mind.derivations.without(product.id, invalid)
+        state, other = MemoryState.RETRACTED, MemoryState.ACTIVE
+        if any(map(is_valid, makers)):
+            state, other = other, state
+        if memory.state is other:
+            put[memory.id] = replace(memory, state=state)
+    others = [m for m in change.put_memories if m.id not in put]
+    return replace(change, put_memories=(*others, *put.values()))
+
+
+def _moved_messages(
+    mind: Mind, change: MindChange
+) -> tuple[list[MemoryId], list[MemoryId]]:
+    """The episodes of messages that the change moves into the bin, and those it moves out of it."""
+    into_bin: list[MemoryId] = []
+    out_of_bin: list[MemoryId] = []
+    for memory in change.put_memories:
+        old = mind.memories.get(memory.id)
+        if old is None or memory.origin is not Origin.CHAT or old.state is memory.state:
+            continue
+        if memory.state is MemoryState.RETRACTED:
+            into_bin.append(memory.id)
+        elif old.state is MemoryState.RETRACTED:
+            out_of_bin.append(memory.id)
+    return into_bin, out_of_bin
+
+
+class _ValidDerivations:
+    """Says of derivations whether all their messages are in use after a change; each is checked once."""
+
+    def __init__(
+        self, mind: Mind, change: MindChange, invalid: Collection[str]
+    ) -> None:
+        self._mind = mind
+        self._after = {m.id: m for m in change.put_memories}
+        self._checked: dict[str, bool] = dict.fromkeys(invalid, False)
+
+    def __call__(self, derivation: Derivation) -> bool:
+        """Whether all that it read is in use, and all that the derivations it continues read."""
+        unchecked: list[Derivation] = []
+        current: Derivation | None = derivation
+        is_valid = True
+        while current is not None:
+            if current.id in self._checked:
+                is_valid = self._checked[current.id]
+                break
+            unchecked.append(current)
+            if current.after is None:
+                break
+            current = self._mind.derivations.get(current.after)
+            is_valid = current is not None  # one whose former is gone is invalid
+        for checked in reversed(unchecked):
+            is_valid = is_valid and all(map(self._is_in_use, checked.read))
+            self._checked[checked.id] = is_valid
+        return is_valid
+
+    def _is_in_use(self, key: MemoryId) -> bool:
+        memory = self._after.get(key) or self._mind.memories.get(key)
+        return memory is not None and memory.state is not MemoryState.RETRACTED

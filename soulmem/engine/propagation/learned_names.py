@@ -1,7 +1,8 @@
-"""Which concepts do names stand for that messages give? A function of the messages and of other names.
+"""Learned names: the concepts of names that at least two messages contain.
 
-A name is learned while two messages give it: what was said once may be a slip. Those of the card and of the
-user win, nobody who speaks is learned, and what the user threw away does not come back.
+A function of the messages and the other names. Names of the card and the user win, names of
+speakers are not learned, and a learned name that the user changed or binned stays so.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -20,86 +21,91 @@ ENOUGH = 2  # messages
 
 
 def learned_id(soul: SoulId, folded: str) -> MemoryId:
-    """The concept of a learned name."""
+    """The id of the concept of a learned name, given its fold."""
     return MemoryId(derived_id("n", soul, folded))
 
 
 def learned_name_changes(
-    names: KnownNames, sightings: NameCounts, folds: Iterable[str], now: datetime
+    names: KnownNames, counts: NameCounts, folds: Iterable[str], created: datetime
 ) -> tuple[list[Memory], list[MemoryId]]:
-    """Concepts to be written anew, and those that nobody gives any more, of the names that fold so."""
+    """Concepts to write, and ids of those to drop, for the learned names of these folds.
+
+    Names that sound alike are included. New concepts bear the time `created`.
+    """
     put: list[Memory] = []
     drop: list[MemoryId] = []
-    for folded in sorted(
-        {one for some in folds for one in sightings.sounding_alike(some)}
-    ):
-        known = names.concept(learned_id(names.soul.id, folded))
-        if known is not None and (
-            not known.is_learned_name or known.state is MemoryState.BIN
+    for folded in sorted(set[str]().union(*map(counts.sounding_alike, folds))):
+        existing = names.concept(learned_id(names.soul.id, folded))
+        if existing is not None and (
+            not existing.is_learned_name or existing.state is MemoryState.BIN
         ):
-            continue  # the user has decided about it
-        wanted = _wanted(names, sightings, folded)
-        if wanted is None:
-            if known is not None:
-                drop.append(known.id)
-        elif known is None:
-            put.append(_concept(names.soul.id, folded, wanted, now))
-        elif wanted != (known.text, *(known.concept.aliases if known.concept else ())):
-            text, *aliases = wanted
-            detail = ConceptDetail(aliases=tuple(aliases))
-            put.append(
-                replace(known, text=text, concept=detail, revision=known.revision + 1)
-            )
+            continue  # the user has changed or binned it
+        spellings = _spellings_to_learn(names, counts, folded)
+        if spellings is None:
+            if existing is not None:
+                drop.append(existing.id)
+        elif existing is None:
+            put.append(_concept(names.soul.id, folded, spellings, created))
+        else:
+            put += _updated(existing, spellings)
     return put, drop
 
 
-def _wanted(
-    names: KnownNames, sightings: NameCounts, folded: str
+def _updated(existing: Memory, spellings: tuple[str, ...]) -> list[Memory]:
+    """The concept with these spellings; empty if it has them already."""
+    aliases = existing.concept.aliases if existing.concept else ()
+    if spellings == (existing.text, *aliases):
+        return []
+    detail = ConceptDetail(aliases=spellings[1:])
+    revision = existing.revision + 1
+    return [replace(existing, text=spellings[0], concept=detail, revision=revision)]
+
+
+def _spellings_to_learn(
+    names: KnownNames, counts: NameCounts, folded: str
 ) -> tuple[str, ...] | None:
-    """What the concept of that name is called, its own name first; None when there is to be none."""
-    spellings = sightings.spellings(folded)
+    """The spellings of the learned name, its own first; None if it is not to be learned.
+
+    A Chinese name and Latin names that sound like it are one concept, that of the Chinese name.
+    """
+    spellings = counts.spellings(folded)
     if not spellings or names.is_taken(folded):
         return None
-    others = [
-        one
-        for one in sightings.sounding_alike(folded)
-        if one != folded and one.isascii() != folded.isascii()
-    ]
-    if any(sightings.is_speaker(one) for one in (folded, *others)):
+    others = _in_other_script(counts, folded)
+    if any(map(counts.is_speaker, (folded, *others))):
         return None
-    if folded.isascii():  # the Latin spelling of a Chinese name goes with that
-        if any(
-            _is_enough(sightings, one, [folded]) and not names.is_taken(one)
-            for one in others
-        ):
+    if not folded.isascii():
+        if not _is_frequent(counts, folded, others):
             return None
-        return (spellings[0],) if _is_enough(sightings, folded, ()) else None
-    if not _is_enough(sightings, folded, others):
-        return None
-    return (spellings[0], *(sightings.spellings(one)[0] for one in sorted(others)))
+        latin = (counts.spellings(other)[0] for other in sorted(others))
+        return (spellings[0], *latin)
+    for chinese in others:
+        if _is_frequent(counts, chinese, [folded]) and not names.is_taken(chinese):
+            return None  # it becomes an alias of the Chinese name
+    return (spellings[0],) if _is_frequent(counts, folded, ()) else None
 
 
-def _is_enough(sightings: NameCounts, folded: str, others: Iterable[str]) -> bool:
-    return (
-        len(
-            sightings.memories_with(folded).union(
-                *(sightings.memories_with(one) for one in others)
-            )
-        )
-        >= ENOUGH
-    )
+def _in_other_script(counts: NameCounts, folded: str) -> list[str]:
+    """The folds that sound alike: Latin ones of a Chinese name, and the reverse."""
+    alike = counts.sounding_alike(folded)
+    return [other for other in alike if other.isascii() != folded.isascii()]
+
+
+def _is_frequent(counts: NameCounts, folded: str, others: Iterable[str]) -> bool:
+    """Whether enough messages contain one of these names."""
+    messages = counts.memories_with(folded)
+    return len(messages.union(*map(counts.memories_with, others))) >= ENOUGH
 
 
 def _concept(
-    soul: SoulId, folded: str, wanted: tuple[str, ...], now: datetime
+    soul: SoulId, folded: str, spellings: tuple[str, ...], created: datetime
 ) -> Memory:
-    text, *aliases = wanted
     return Memory(
         id=learned_id(soul, folded),
         soul=soul,
         kind=MemoryKind.CONCEPT,
-        text=text,
+        text=spellings[0],
         origin=Origin.CHAT,
-        created=now,
-        concept=ConceptDetail(aliases=tuple(aliases)),
+        created=created,
+        concept=ConceptDetail(aliases=spellings[1:]),
     )

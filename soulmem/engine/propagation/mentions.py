@@ -1,7 +1,8 @@
-"""Which texts mention which concepts: the automatic `mentions` edges, which follow texts and names.
+"""Mentions: the automatic `mentions` edges from texts to concepts, which follow texts and names.
 
-A text mentions the concepts it names, but for who speaks. For episodes of little importance the abstract
-episodes that cover them do it. The edges are a function of what is there, so the way there does not matter.
+A text mentions the concepts it names, except its speaker. Episodes of low importance that
+an abstract episode covers leave their mentions to it. The edges are a function of the present
+texts and names, so the order of changes does not matter. Compute thread only.
 """
 
 from __future__ import annotations
@@ -19,70 +20,64 @@ from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
 
-DIRECT_FROM = (
-    0.6  # importance; below it an abstract episode takes the link over (design 2)
-)
-_OURS = (EdgeKind.MENTIONS, EdgeKind.INSTANCE_OF)
-_THEIRS = (Origin.USER, Origin.MODEL)
+# Importance below which an abstract episode takes over the mentions (design 2).
+DIRECT_FROM = 0.6
+_KINDS = (EdgeKind.MENTIONS, EdgeKind.INSTANCE_OF)
+_NOT_AUTOMATIC = (Origin.USER, Origin.MODEL)
 
 
 class MindAfter:
-    """A mind as it will be once a change is taken over, as far as mentions depend on it."""
+    """A mind as it will be after a change, as far as mentions depend on it."""
 
     def __init__(self, mind: Mind, change: MindChange) -> None:
         self._mind = mind
         self._put = {memory.id: memory for memory in change.put_memories}
-        self._gone = frozenset(change.drop_memories)
-        self._cut = frozenset(change.drop_edges)
+        self._dropped = frozenset(change.drop_memories)
+        self._dropped_edges = frozenset(change.drop_edges)
         self._fresh: defaultdict[MemoryId, list[Edge]] = defaultdict(list)
         for edge in change.put_edges:
-            if edge.kind in _OURS:
+            if edge.kind in _KINDS:
                 for end in {edge.source, edge.target}:
                     self._fresh[end].append(edge)
         self.turn = mind.lived_turns(0) + sum(map(opens_exchange, change.put_memories))
 
     def memory(self, key: MemoryId) -> Memory | None:
-        """The memory, unless it goes."""
-        return (
-            None
-            if key in self._gone
-            else self._put.get(key) or self._mind.memories.get(key)
-        )
+        """The memory after the change; None if it does not exist then."""
+        if key in self._dropped:
+            return None
+        return self._put.get(key) or self._mind.memories.get(key)
 
     def edges(self, key: MemoryId, kind: EdgeKind) -> list[Edge]:
-        """Edges of that kind at the memory."""
-        fresh = [edge for edge in self._fresh.get(key, ()) if edge.kind is kind]
-        known = {(edge.source, edge.target) for edge in fresh}
-        out = fresh
+        """Edges of one kind at the memory after the change."""
+        out = [edge for edge in self._fresh.get(key, ()) if edge.kind is kind]
+        replaced = {(edge.source, edge.target) for edge in out}
         for edge in self._mind.edges.of(key):
             ends = (edge.source, edge.target)
-            stays = self._gone.isdisjoint(ends) and not (
-                self._cut and edge.id in self._cut
-            )
-            if edge.kind is kind and ends not in known and stays:
+            if edge.kind is not kind or ends in replaced:
+                continue
+            is_dropped = bool(self._dropped_edges) and edge.id in self._dropped_edges
+            if not is_dropped and self._dropped.isdisjoint(ends):
                 out.append(edge)
         return out
 
     def classes(self, episode: MemoryId) -> Iterator[MemoryId]:
-        """The abstract episodes that cover it wherever it is known."""
+        """The abstract episodes in use that cover the episode in all timelines."""
         for edge in self.edges(episode, EdgeKind.INSTANCE_OF):
-            found = self.memory(edge.target)
-            if (
-                found is not None
-                and found.state in NAMEABLE
-                and found.timelines is Timelines.ALL
-            ):
-                yield found.id
+            abstract = self.memory(edge.target)
+            if abstract is None or abstract.state not in NAMEABLE:
+                continue
+            if abstract.timelines is Timelines.ALL:
+                yield abstract.id
 
     def instances(self, abstract: MemoryId) -> Iterator[Memory]:
-        """The episodes it covers."""
+        """The episodes in use that the abstract episode covers."""
         for edge in self.edges(abstract, EdgeKind.INSTANCE_OF):
-            found = self.memory(edge.source)
-            if found is not None and found.state in NAMEABLE:
-                yield found
+            instance = self.memory(edge.source)
+            if instance is not None and instance.state in NAMEABLE:
+                yield instance
 
     def near(self, memory: Memory) -> Iterator[MemoryId]:
-        """Whose mentions may change with those of the memory: its classes, its instances."""
+        """Texts whose mentions depend on the memory: its abstract episodes, or its instances."""
         if memory.kind is MemoryKind.EPISODE:
             yield from (e.target for e in self.edges(memory.id, EdgeKind.INSTANCE_OF))
         elif memory.kind is MemoryKind.ABSTRACT_EPISODE:
@@ -90,7 +85,7 @@ class MindAfter:
 
 
 def texts_to_relink(mind: Mind, change: MindChange, after: MindAfter) -> list[MemoryId]:
-    """The texts whose mentions the change may alter, names being as they are."""
+    """The texts whose mentions the change may alter while names stay the same."""
     out: dict[MemoryId, None] = {}
     for memory in change.put_memories:
         if memory.kind in TEXTS:
@@ -100,12 +95,10 @@ def texts_to_relink(mind: Mind, change: MindChange, after: MindAfter) -> list[Me
         for edge in mind.edges.of(key):
             if edge.kind is EdgeKind.INSTANCE_OF:
                 out.update(dict.fromkeys((edge.source, edge.target)))
-    cut = [
-        known for key in change.drop_edges if (known := mind.edges.get(key)) is not None
-    ]
-    for edge in (*change.put_edges, *cut):
-        if edge.kind is EdgeKind.INSTANCE_OF:
-            out.update(dict.fromkeys((edge.source, edge.target)))
+    dropped = map(mind.edges.get, change.drop_edges)
+    for changed in (*change.put_edges, *dropped):
+        if changed is not None and changed.kind is EdgeKind.INSTANCE_OF:
+            out.update(dict.fromkeys((changed.source, changed.target)))
     return [key for key in out if after.memory(key) is not None]
 
 
@@ -115,24 +108,24 @@ def mentioned_concepts(
     """The concepts that the text is to be linked to."""
     if memory.kind not in TEXTS or memory.state not in NAMEABLE:
         return set()
-    if _hands_over(memory) and any(after.classes(memory.id)):
+    if _leaves_mentions(memory) and any(after.classes(memory.id)):
         return set()
-    found = set(names.spot(spoken(memory)))
+    concepts = set(names.spot(spoken(memory)))
     if memory.kind is MemoryKind.ABSTRACT_EPISODE and memory.timelines is Timelines.ALL:
         for instance in after.instances(memory.id):
-            if _hands_over(instance):
-                found.update(names.spot(spoken(instance)))
-    return found
+            if _leaves_mentions(instance):
+                concepts.update(names.spot(spoken(instance)))
+    return concepts
 
 
 def mention_changes(
     after: MindAfter,
     names: KnownNames,
     keys: Iterable[MemoryId],
-    now: datetime,
+    touched: datetime,
     extra_turns: int,
 ) -> tuple[list[Edge], list[str]]:
-    """Mentions to be written and ids of those to be dropped, for these texts. Edges of the user's stay."""
+    """Mentions to write and ids of those to drop, for these texts; edges by the user or a model stay."""
     put: list[Edge] = []
     drop: list[str] = []
     for key in keys:
@@ -144,7 +137,7 @@ def mention_changes(
             if (
                 edge.source == key
                 and edge.target not in wanted
-                and edge.origin not in _THEIRS
+                and edge.origin not in _NOT_AUTOMATIC
             ):
                 drop.append(edge.id)
             wanted.discard(edge.target)
@@ -156,7 +149,7 @@ def mention_changes(
                     target=concept,
                     kind=EdgeKind.MENTIONS,
                     origin=Origin.CHAT if memory.origin is Origin.CHAT else Origin.CARD,
-                    touched=now,
+                    touched=touched,
                     strength=0.3 + 0.7 * memory.importance,
                     at_turn=after.turn + extra_turns,
                 )
@@ -164,5 +157,6 @@ def mention_changes(
     return put, drop
 
 
-def _hands_over(memory: Memory) -> bool:
+def _leaves_mentions(memory: Memory) -> bool:
+    """Whether its abstract episodes take over its mentions."""
     return memory.kind is MemoryKind.EPISODE and memory.importance < DIRECT_FROM

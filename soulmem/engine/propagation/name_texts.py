@@ -1,4 +1,4 @@
-"""Which texts may hold a name that was just learned? Found by their words; others are not looked at."""
+"""Texts that may contain a new name, found by the word index instead of reading every text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 def candidate_texts(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
-    """All memories that may hold one of the names, and some that do not."""
+    """All memories with one of the names, and some without."""
     out: dict[MemoryId, None] = {}
     for name in names:
         rows = _rows(mind, name)
@@ -29,10 +29,12 @@ def candidate_texts(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
 
 
 def _rows(mind: Mind, name: str) -> list[int] | None:
-    """Rows that have the rarest part of the name; None when it has no part that words are known by."""
+    """Rows with the rarest part of the name, ascending; None if no part of it is indexed."""
     best: list[int] | None = None
     for part in mind.tokeniser.parts(name):
-        rows = sorted({int(row) for token in part for row in mind.words.rows(token)})
+        rows: set[int] = set()
+        for token in part:
+            rows.update(map(int, mind.words.rows(token)))
         if best is None or len(rows) < len(best):
-            best = rows
+            best = sorted(rows)
     return best

@@ -1,4 +1,4 @@
-"""Forgotten concepts that a new text mentions are in use again."""
+"""Forgotten concepts come into use again when a new text mentions them. Compute thread only."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from soulmem.engine.mind.mind import Mind
 
 
 def with_reawakened(mind: Mind, change: MindChange) -> MindChange:
-    """The change, with what was forgotten in use again of which its texts speak. Computes."""
+    """The change, with the forgotten concepts active again that it adds mentions of."""
     put = {memory.id: memory for memory in change.put_memories}
     woken: dict[MemoryId, Memory] = {}
-    for target in {
-        edge.target for edge in change.put_edges if edge.kind is EdgeKind.MENTIONS
-    }:
-        known = put.get(target) or mind.memories.get(target)
-        if known is not None and known.state is MemoryState.FORGOTTEN:
-            woken[target] = replace(
-                known, state=MemoryState.ACTIVE, revision=known.revision + 1
+    for edge in change.put_edges:
+        if edge.kind is not EdgeKind.MENTIONS or edge.target in woken:
+            continue
+        concept = put.get(edge.target) or mind.memories.get(edge.target)
+        if concept is not None and concept.state is MemoryState.FORGOTTEN:
+            revision = concept.revision + 1
+            woken[edge.target] = replace(
+                concept, state=MemoryState.ACTIVE, revision=revision
             )
-    return (
-        replace(change, put_memories=tuple((put | woken).values())) if woken else change
-    )
+    if not woken:
+        return change
+    return replace(change, put_memories=tuple((put | woken).values()))

@@ -1,4 +1,4 @@
-"""What would come back if it were purged? It lies in the bin for as long, so that it stays thrown away."""
+"""Tombstones: binned memories that must stay in the bin, as purging would have them created again."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 
 def recreated_if_purged(mind: Mind, binned: Collection[Memory]) -> set[MemoryId]:
-    """Those of the memories in the bin that a chat tells, and concepts that the card or messages name.
-    Computes.
+    """Ids of the binned memories that chats still hold, or that card or messages still name.
+
+    Compute thread only.
     """
     out = {memory.id for memory in binned if mind.branches.holders(memory.id)}
     concepts = [memory for memory in binned if memory.kind is MemoryKind.CONCEPT]
     if not concepts:
         return out
     with mind.names.as_if((), [memory.id for memory in concepts]) as names:
-        made = names.card_changes(_SOME_TIME)[0]
-        made += learned_name_changes(
-            names, mind.name_counts, all_folded_names(mind), _SOME_TIME
-        )[0]
-    ids = {memory.id for memory in made}
-    called = {folded for memory in made for folded in _folds(memory)}
-    return out | {
-        m.id for m in concepts if m.id in ids or not called.isdisjoint(_folds(m))
-    }
+        created = names.card_changes(_SOME_TIME)[0]
+        folds = all_folded_names(mind)
+        counts = mind.name_counts
+        created += learned_name_changes(names, counts, folds, _SOME_TIME)[0]
+    ids = {memory.id for memory in created}
+    folded = set[str]().union(*map(_folds, created))
+    for concept in concepts:
+        if concept.id in ids or not folded.isdisjoint(_folds(concept)):
+            out.add(concept.id)
+    return out
 
 
 def _folds(memory: Memory) -> set[str]:
+    """The folds of all names of a concept."""
     aliases = memory.concept.aliases if memory.concept else ()
     return {fold(name) for name in (memory.text, *aliases)}
