@@ -109,7 +109,9 @@ class Linker:
         self._clock = clock
         self._complete = complete
 
-    def linked_at_once(self, mind: Mind, change: MindChange) -> MindChange | None:
+    def with_mentions_at_once(
+        self, mind: Mind, change: MindChange
+    ) -> MindChange | None:
         """As `linked`, in one go on the compute thread; None for what needs edges that are not loaded, or
         looks at too many texts to be done while a recall waits.
         """

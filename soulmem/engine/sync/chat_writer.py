@@ -289,7 +289,7 @@ class ChatWriter:
         mind_steps = []
         for mind in minds:
             change = world.compare(mind, new, family, changed, retract=retract)
-            linked = world.linker.linked_at_once(mind, change)
+            linked = world.linker.with_mentions_at_once(mind, change)
             if linked is not None:
                 change = with_reawakened(mind, linked)
             mind_steps.append(_MindStep(mind, change, linked is not None))
